@@ -1,0 +1,24 @@
+// Command edge serves /API.php by itself, over services that run elsewhere.
+package main
+
+import (
+	"context"
+	"flag"
+
+	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
+
+	"github.com/waybook/waybook/edge/program"
+	"github.com/waybook/waybook/internal/serve"
+)
+
+func main() {
+	var config program.Config
+	serve.Main(serve.Program{
+		Name:    "edge",
+		Summary: "the XML edge of Waybook: serves /API.php over the gRPC services.",
+		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		Start: func(ctx context.Context, env serve.Env) error {
+			return program.Start(ctx, config, env)
+		},
+	})
+}

@@ -1,0 +1,173 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+// exchange is one request and its reply. Exchanges are used again and again;
+// open and close mark the ends of a use.
+type exchange struct {
+	handler  *handler
+	request  *http.Request
+	form     form
+	body     []byte
+	in       input
+	response response
+	out      reply
+	// function is set once the request has named one of the table.
+	function string
+}
+
+func newExchange(h *handler) *exchange {
+	x := &exchange{handler: h}
+	x.response.zone = h.config.Zone
+	x.response.writeTimeout = h.config.WriteTimeout
+	x.response.zippers = &h.zippers
+	return x
+}
+
+func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
+	x.request = r
+	x.in.form = &x.form
+	x.response.writer = w
+	x.response.control = http.NewResponseController(w)
+	x.response.head = r.Method == http.MethodHead
+	x.response.zip = acceptsGzip(r.Header["Accept-Encoding"])
+
+	header := w.Header()
+	header.Set("Cache-Control", "no-store")
+	header.Set("Vary", "Accept-Encoding")
+	header.Set("X-Content-Type-Options", "nosniff")
+	x.answerIn(xmlReply{&x.response.document})
+}
+
+func (x *exchange) answerIn(format reply) {
+	x.out = format
+	x.response.writer.Header().Set("Content-Type", format.contentType())
+}
+
+// close gives back what was lent and lets go of the request. A buffer that one
+// large request grew is not kept: it would stay for all the small ones.
+func (x *exchange) close() {
+	const keep = 2 * sendAt
+	if x.response.zipper != nil {
+		x.handler.zippers.put(x.response.zipper)
+	}
+	x.form.reset()
+	clear(x.in.readings)
+	*x = exchange{
+		handler: x.handler,
+		form:    x.form,
+		body:    smallBuffer(x.body, keep),
+		in:      input{readings: x.in.readings[:0]},
+		response: response{
+			document:     document{bytes: smallBuffer(x.response.bytes, keep), zone: x.response.zone},
+			writeTimeout: x.response.writeTimeout,
+			zippers:      x.response.zippers,
+		},
+	}
+}
+
+func smallBuffer(b []byte, keep int) []byte {
+	if cap(b) > keep {
+		return nil
+	}
+	return b[:0]
+}
+
+// callContext bounds one call to a service. It ends when the client goes.
+func (x *exchange) callContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(x.request.Context(), x.handler.config.CallTimeout)
+}
+
+// readForm reads the parameters of the query and then of the body, whatever the
+// method: the examples of GET carry them after the headers (contract 4.1).
+func (x *exchange) readForm() error {
+	limit := x.handler.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
+	if limit < 0 || x.request.ContentLength > limit {
+		return refusal("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+	}
+	if !x.form.parse(x.request.URL.RawQuery) {
+		return plainFailure("TOO_MANY_PARAMETERS")
+	}
+	body, err := x.readBody(limit)
+	if err != nil {
+		return err
+	}
+	if body != "" && !isForm(x.request.Header.Get("Content-Type")) {
+		return plainFailure("INVALID_CONTENT_TYPE")
+	}
+	if !x.form.parse(body) {
+		return plainFailure("TOO_MANY_PARAMETERS")
+	}
+	if len(x.form.broken) > 0 {
+		return brokenEncoding(x.form.broken)
+	}
+	return nil
+}
+
+// readBody returns the body as a string of its own: parameters are parts of it
+// and may outlive the buffer. The server sets no limit of time, so this does.
+func (x *exchange) readBody(limit int64) (string, error) {
+	if x.request.Body == nil || x.request.Body == http.NoBody {
+		return "", nil
+	}
+	x.response.control.SetReadDeadline(time.Now().Add(x.handler.config.WriteTimeout))
+	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
+	for {
+		if len(x.body) == cap(x.body) {
+			x.body = append(x.body, 0)[:len(x.body)]
+		}
+		n, err := reader.Read(x.body[len(x.body):cap(x.body)])
+		x.body = x.body[:len(x.body)+n]
+		var tooLarge *http.MaxBytesError
+		switch {
+		case err == io.EOF:
+			// net/http clears it here too, for HTTP/1, but does not promise to.
+			x.response.control.SetReadDeadline(time.Time{})
+			return string(x.body), nil
+		case errors.As(err, &tooLarge):
+			return "", refusal("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return "", refusal("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+		case err != nil:
+			return "", refusal("UNREADABLE_REQUEST", http.StatusBadRequest)
+		}
+	}
+}
+
+// isForm reports whether a Content-Type is that of a form in UTF-8. Old clients
+// leave it out.
+func isForm(contentType string) bool {
+	const formType = "application/x-www-form-urlencoded"
+	if contentType == "" || contentType == formType {
+		return true
+	}
+	mediaType, parameters, err := mime.ParseMediaType(contentType)
+	if err != nil || mediaType != formType {
+		return false
+	}
+	charset, given := parameters["charset"]
+	return !given || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
+}
+
+// chooseFormat sets the format of the reply, failures included. XML it stays
+// when the parameter is absent or wrong.
+func (x *exchange) chooseFormat() error {
+	value, present := x.form.get(paramResponseFormat.name)
+	switch {
+	case !present || strings.EqualFold(value, "XML"):
+		return nil
+	case len(value) == len("JSON") && strings.EqualFold(value, "JSON"):
+		x.answerIn(jsonReply{&x.response.document})
+		return nil
+	}
+	return invalidParameter(&paramResponseFormat)
+}

@@ -1,0 +1,211 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/protoadapt"
+)
+
+// The session that the fakes know, as a cookie.
+const (
+	demoUser   = 7
+	demoToken  = "0123456789abcdef0123456789abcdef"
+	demoCookie = "id=7; idrand=" + demoToken
+)
+
+// fakes are the four services: they answer unary calls with what answer says,
+// streams with what the two functions send, and keep to the contract's shape
+// rules. The cases over the real services are those of the whole system.
+type fakes struct {
+	// answer gets every unary request but VerifySession's.
+	answer func(ctx context.Context, request proto.Message) (proto.Message, error)
+	albums func(*albumv1.StreamAlbumsRequest, grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error
+	pois   func(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error
+
+	mu       sync.Mutex
+	requests []proto.Message // all but VerifySession's, in order
+}
+
+type fakeAccount struct {
+	accountv1.UnimplementedAccountServiceServer
+}
+
+func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
+	if r.GetUserId() != demoUser || r.GetToken() != demoToken {
+		return nil, refusedFor(codes.Unauthenticated, "LOGIN_REQUIRED")
+	}
+	return &accountv1.VerifySessionResponse{}, nil
+}
+
+type fakeAlbum struct {
+	albumv1.UnimplementedAlbumServiceServer
+	*fakes
+}
+
+func (f fakeAlbum) StreamAlbums(r *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
+	if err := f.accept(r); err != nil {
+		return err
+	}
+	return f.albums(r, s)
+}
+
+type fakePoi struct {
+	poiv1.UnimplementedPoiServiceServer
+	*fakes
+}
+
+func (f fakePoi) StreamPois(r *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
+	if err := f.accept(r); err != nil {
+		return err
+	}
+	return f.pois(r, s)
+}
+
+// intercept answers for the methods that have no code of their own.
+func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if strings.HasSuffix(info.FullMethod, "/VerifySession") {
+		return next(ctx, request)
+	}
+	message := request.(proto.Message)
+	if err := f.accept(message); err != nil {
+		return nil, err
+	}
+	return f.answer(ctx, message)
+}
+
+// accept notes a request and applies the contract's rules to it.
+func (f *fakes) accept(request proto.Message) error {
+	f.mu.Lock()
+	f.requests = append(f.requests, request)
+	f.mu.Unlock()
+	var invalid *protovalidate.ValidationError
+	if err := protovalidate.Validate(request); !errors.As(err, &invalid) {
+		return err
+	}
+	details := &errdetails.BadRequest{}
+	for _, v := range invalid.Violations {
+		details.FieldViolations = append(details.FieldViolations, &errdetails.BadRequest_FieldViolation{
+			Field: protovalidate.FieldPathString(v.Proto.GetField()), Description: v.Proto.GetMessage(),
+		})
+	}
+	return statusWith(codes.InvalidArgument, details)
+}
+
+// called returns the requests so far and forgets them.
+func (f *fakes) called() []proto.Message {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	requests := f.requests
+	f.requests = nil
+	return requests
+}
+
+// refusedFor is an error with a stable reason as the services return it.
+func refusedFor(code codes.Code, reason string) error {
+	return statusWith(code, &errdetails.ErrorInfo{Reason: reason, Domain: reasonDomain})
+}
+
+func statusWith(code codes.Code, detail protoadapt.MessageV1) error {
+	answer, err := status.New(code, "private text").WithDetails(detail)
+	if err != nil {
+		panic(err)
+	}
+	return answer.Err()
+}
+
+// newEdge serves the fakes in memory and returns the edge before them.
+func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
+	tb.Helper()
+	listener := bufconn.Listen(1 << 20)
+	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
+	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
+	albumv1.RegisterAlbumServiceServer(server, fakeAlbum{fakes: f})
+	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
+	poiv1.RegisterPoiServiceServer(server, fakePoi{fakes: f})
+	go server.Serve(listener)
+	tb.Cleanup(server.Stop)
+
+	connection, err := grpc.NewClient("passthrough:///fakes",
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { connection.Close() })
+
+	config := Config{
+		Account: accountv1.NewAccountServiceClient(connection),
+		Album:   albumv1.NewAlbumServiceClient(connection),
+		Blog:    blogv1.NewBlogServiceClient(connection),
+		Poi:     poiv1.NewPoiServiceClient(connection),
+		Zone:    time.FixedZone("Taipei", 8*60*60),
+		Log:     slog.New(slog.DiscardHandler),
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	return New(config)
+}
+
+// post sends a form with the cookie of the fakes' session.
+func post(h http.Handler, form string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Cookie", demoCookie)
+	return record(h, r)
+}
+
+func get(h http.Handler, form string) *httptest.ResponseRecorder {
+	return record(h, httptest.NewRequest(http.MethodGet, Path+"?"+form, nil))
+}
+
+func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// xmlBody is a whole reply around the given elements.
+func xmlBody(elements string) string {
+	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n<response>" + elements + "</response>"
+}
+
+func failed(info string) string {
+	return xmlBody("<status>FAILED</status><info>" + info + "</info>")
+}
+
+// always answers every unary call alike.
+func always(answer proto.Message, err error) func(context.Context, proto.Message) (proto.Message, error) {
+	return func(context.Context, proto.Message) (proto.Message, error) { return answer, err }
+}
+
+func readAll(tb testing.TB, r io.Reader) string {
+	tb.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,147 @@
+package edge
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Whatever a client sends and whatever text the services hold, the reply is a
+// whole document of its format and the edge is never at fault.
+func FuzzEveryReplyIsWellFormed(f *testing.F) {
+	for _, c := range operationCases {
+		f.Add(http.MethodPost, "", c.form, demoCookie, "gzip", "晴 & <b>")
+		f.Add(http.MethodGet, c.form+"&responseFormat=JSON", "", "", "", "\r\n\"\\")
+	}
+	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "a=%", "id=1", "*;q=0", "]]>")
+	f.Add("BREW", "%", ";", ";", ";", "\x00\uFFFE")
+
+	// One set of services for all inputs; text is what they hold now.
+	var text string
+	services := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
+		return answerHolding(request, text), nil
+	}}
+	services.albums, services.pois = sendTwoAlbums, sendNoPois
+	h := newEdge(f, services)
+	f.Fuzz(func(t *testing.T, method, query, body, cookie, accept, held string) {
+		if !utf8.ValidString(held) {
+			return // no service could send it
+		}
+		text = held
+		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
+		r.Method, r.URL.RawQuery = method, query
+		r.Header.Set("Cookie", cookie)
+		r.Header.Set("Accept-Encoding", accept)
+		w := record(h, r)
+		services.called()
+
+		reason := w.Header().Get("X-Waybook-Reason")
+		if w.Code >= 500 || reason == "INTERNAL_ERROR" {
+			t.Fatalf("got %d %s: %s", w.Code, reason, w.Body)
+		}
+		if method == http.MethodHead {
+			if w.Body.Len() > 0 {
+				t.Fatalf("HEAD got %s", w.Body)
+			}
+			return
+		}
+		document := plainBody(t, w)
+		format := "XML"
+		if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
+			format = "JSON"
+		}
+		checkDocument(t, format, document)
+		if failed := strings.Contains(document, "FAILED"); !failed && reason != "" {
+			t.Fatalf("%s, but %s", reason, document)
+		}
+	})
+}
+
+// plainBody is the body of a reply as it was before gzip.
+func plainBody(t *testing.T, w *httptest.ResponseRecorder) string {
+	if w.Header().Get("Content-Encoding") != "gzip" {
+		return w.Body.String()
+	}
+	reader, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return readAll(t, reader)
+}
+
+func checkDocument(t *testing.T, format, document string) {
+	t.Helper()
+	if format == "JSON" {
+		if !json.Valid([]byte(document)) {
+			t.Fatalf("not JSON: %.500s", document)
+		}
+		return
+	}
+	if err := wellFormed(document); err != nil {
+		t.Fatalf("%v: %.500s", err, document)
+	}
+}
+
+// wellFormed returns the fault of an XML document, if any.
+func wellFormed(document string) error {
+	decoder := xml.NewDecoder(strings.NewReader(document))
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// answerHolding answers a request with the text wherever there is room for one.
+func answerHolding(request proto.Message, text string) proto.Message {
+	who := &typev1.Profile{Name: text, IconUrl: text}
+	comments := []*typev1.Comment{{Author: who, Text: text, Reply: &typev1.AuthorReply{Text: text}}, {Text: text}}
+	switch request.(type) {
+	case *albumv1.GetAlbumRequest:
+		return &albumv1.GetAlbumResponse{
+			Album:    &albumv1.Album{Title: text, Owner: who, Category: -1, Score: -1},
+			Photos:   []*albumv1.Photo{{ThumbnailUrl: text, Description: text}},
+			Comments: comments,
+		}
+	case *poiv1.GetPoiRequest:
+		return &poiv1.GetPoiResponse{
+			Poi:      &poiv1.Poi{Name: text, Owner: who},
+			Photos:   []*poiv1.Photo{{PhotoUrl: text, Description: text}},
+			Comments: comments,
+		}
+	case *blogv1.GetBlogRequest:
+		return &blogv1.GetBlogResponse{
+			Blog: &blogv1.Blog{
+				Title: text, Content: text, Author: who, Type: 99, Weather: -1,
+				Vote: &blogv1.Vote{Description: text, Choices: []*blogv1.Choice{{Description: text}}},
+			},
+			Comments: comments,
+		}
+	case *albumv1.CreateAlbumRequest:
+		return &albumv1.CreateAlbumResponse{}
+	case *albumv1.UpdateAlbumRequest:
+		return &albumv1.UpdateAlbumResponse{}
+	case *albumv1.DeleteAlbumRequest:
+		return &albumv1.DeleteAlbumResponse{}
+	case *blogv1.CreateBlogRequest:
+		return &blogv1.CreateBlogResponse{}
+	case *blogv1.UpdateBlogRequest:
+		return &blogv1.UpdateBlogResponse{}
+	}
+	return &blogv1.DeleteBlogResponse{}
+}

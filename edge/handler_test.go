@@ -1,0 +1,159 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+func TestARequestIsCheckedInOrder(t *testing.T) {
+	const form = "application/x-www-form-urlencoded"
+	for _, c := range []struct {
+		name, method, target, body, contentType, cookie string
+		status                                          int
+		reason, info                                    string
+	}{
+		{name: "another path", target: "/api.php", status: 404, reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "a path below", target: "/API.php/x", status: 404, reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "another method", method: "PUT", target: Path, status: 405, reason: "METHOD_NOT_ALLOWED", info: "METHOD NOT ALLOWED"},
+		{name: "too much in the body", method: "POST", target: Path, body: strings.Repeat("x", 1001), status: 413, reason: "REQUEST_TOO_LARGE", info: "REQUEST TOO LARGE"},
+		{name: "too much in query and body together", method: "POST", target: Path + "?x=" + strings.Repeat("x", 501), body: "x=" + strings.Repeat("x", 501), status: 413, reason: "REQUEST_TOO_LARGE", info: "REQUEST TOO LARGE"},
+		{name: "too many parameters", target: Path + "?" + strings.Repeat("a=1&", 101), reason: "TOO_MANY_PARAMETERS", info: "TOO MANY PARAMETERS"},
+		{name: "a body that is no form", method: "POST", target: Path, body: "{}", contentType: "application/json", reason: "INVALID_CONTENT_TYPE", info: "INVALID CONTENT TYPE"},
+		{name: "a form in another charset", method: "POST", target: Path, body: "a=1", contentType: form + "; charset=big5", reason: "INVALID_CONTENT_TYPE", info: "INVALID CONTENT TYPE"},
+		{name: "parameters that are not text", target: Path + "?func=x&albumTitle=%FF&other=%", reason: "INVALID_ENCODING", info: "INVALID ENCODING: albumTitle; INVALID ENCODING: other"},
+		{name: "no func", target: Path + "?responseFormat=YAML", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: func"},
+		{name: "an unknown func", target: Path + "?func=getalbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"},
+		{name: "an unknown format", target: Path + "?func=addAlbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
+		{name: "an empty format", target: Path + "?func=addAlbum&responseFormat=", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
+		{name: "a write by GET", target: Path + "?func=addAlbum", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
+		{name: "a deletion by GET", target: Path + "?func=updateBlog&delete=true&blogID=1", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
+		{name: "a write without a cookie", method: "POST", target: Path + "?func=addAlbum", reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},
+		{name: "a write with a session that is not open", method: "POST", target: Path, body: "func=updateAlbum&delete=x", cookie: "id=8; idrand=" + demoToken, reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},
+		{name: "a write without its parameters", method: "POST", target: Path, body: "func=updateAlbum", cookie: demoCookie, reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
+		{name: "a form in UTF-8, spelt otherwise", method: "POST", target: Path, body: "func=getAlbum", contentType: "Application/X-WWW-Form-Urlencoded;charset=UTF-8", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
+		{name: "an empty body of any type", method: "POST", target: Path + "?func=getAlbum", contentType: "text/plain", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
+		{name: "a form in the body of a GET", method: "GET", target: Path, body: "func=getAlbum", contentType: form, reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &fakes{}
+			h := newEdge(t, f, func(config *Config) { config.MaxFormBytes = 1000 })
+			r := httptest.NewRequest(c.method, c.target, strings.NewReader(c.body))
+			r.Header.Set("Content-Type", c.contentType)
+			if c.cookie != "" {
+				r.Header.Set("Cookie", c.cookie)
+			}
+			w := record(h, r)
+			if want := max(c.status, 200); w.Code != want {
+				t.Errorf("status %d, want %d", w.Code, want)
+			}
+			if got := w.Header().Get("X-Waybook-Reason"); got != c.reason {
+				t.Errorf("reason %q, want %q", got, c.reason)
+			}
+			if got := w.Body.String(); got != failed(c.info) {
+				t.Errorf("got %s", got)
+			}
+			if got := f.called(); len(got) > 0 {
+				t.Errorf("called %v", got)
+			}
+		})
+	}
+}
+
+func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)})
+	for form, contentType := range map[string]string{
+		"func=getAlbum&albumID=1":                     "text/xml; charset=utf-8",
+		"func=getAlbum":                               "text/xml; charset=utf-8",
+		"func=getAlbum&albumID=1&responseFormat=jSoN": "application/json; charset=utf-8",
+		"func=nothing&responseFormat=JSON":            "application/json; charset=utf-8",
+		"func=getAlbum&albumID=1&responseFormat=xml":  "text/xml; charset=utf-8",
+	} {
+		header := get(h, form).Header()
+		for name, want := range map[string]string{
+			"Content-Type": contentType, "Cache-Control": "no-store",
+			"Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff",
+		} {
+			if got := header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", form, name, got, want)
+			}
+		}
+	}
+}
+
+func TestAPanicIsAnInternalErrorAndIsLoggedOnce(t *testing.T) {
+	var log bytes.Buffer
+	h := newEdge(t, &fakes{}, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, nil))
+	}).(*handler)
+	h.functions = functions([]operation{{"getAlbum", asWritten, reads, anonymous, func(*exchange) error { panic("boom") }}})
+	w := get(h, "func=getAlbum&albumID=1")
+	if w.Code != 200 || w.Body.String() != failed("INTERNAL ERROR") {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+	if got := strings.Count(log.String(), "boom"); got != 1 {
+		t.Errorf("logged %d times: %s", got, &log)
+	}
+}
+
+func TestAServiceThatDoesNotAnswerIsATimeout(t *testing.T) {
+	wait := func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := get(newEdge(t, &fakes{answer: wait}), "func=getAlbum&albumID=1")
+		if w.Code != http.StatusServiceUnavailable || w.Body.String() != failed("SERVICE TIMEOUT") || w.Header().Get("Retry-After") == "" {
+			t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+		}
+	})
+}
+
+func TestObserveIsToldOfEveryRequestOnce(t *testing.T) {
+	var seen []string
+	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
+		c.Observe = func(function, reason string, _ time.Duration) { seen = append(seen, function+" "+reason) }
+	})
+	get(h, "func=getAlbum&albumID=1")
+	get(h, "func=getAlbum")
+	get(h, "func=whatever%20it%20is")
+	if got := strings.Join(seen, ", "); got != "getAlbum , getAlbum MISSING_PARAMETER,  INVALID_PARAMETER" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Exchanges are used again; nothing of one request may show in another's reply.
+func TestRequestsAtTheSameTimeDoNotMix(t *testing.T) {
+	echo := func(_ context.Context, request proto.Message) (proto.Message, error) {
+		id := request.(*albumv1.GetAlbumRequest).GetAlbumId()
+		return &albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: strings.Repeat("t", int(id))}}, nil
+	}
+	h := newEdge(t, &fakes{answer: echo})
+	var group sync.WaitGroup
+	for worker := range 4 {
+		group.Go(func() {
+			for i := 1; i <= 100; i++ {
+				id := worker*100 + i
+				w := get(h, "func=getAlbum&albumID="+strconv.Itoa(id))
+				if !strings.Contains(w.Body.String(), "<albumTitle>"+strings.Repeat("t", id)+"</albumTitle>") {
+					t.Errorf("%d got %s", id, w.Body)
+				}
+				if w = get(h, "func=getAlbum"); w.Body.String() != failed("MISSING PARAMETER: albumID") {
+					t.Errorf("%d got %s", id, w.Body)
+				}
+			}
+		})
+	}
+	group.Wait()
+}

@@ -1,0 +1,55 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+)
+
+func TestPhotosAndCommentsGoOnWithTheirPages(t *testing.T) {
+	f := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
+		switch r := request.(type) {
+		case *albumv1.ListPhotosRequest:
+			if r.GetAlbumId() != 12 || r.GetPageSize() != pageSize {
+				return nil, fmt.Errorf("asked for %v", r)
+			}
+			next := map[string]string{"p1": "p2", "p2": ""}[r.GetPageToken()]
+			return &albumv1.ListPhotosResponse{Photos: []*albumv1.Photo{{PhotoId: 2}}, NextPageToken: next}, nil
+		case *albumv1.ListCommentsRequest:
+			return &albumv1.ListCommentsResponse{Comments: []*typev1.Comment{{Text: "b"}}}, nil
+		}
+		return &albumv1.GetAlbumResponse{
+			Album:  &albumv1.Album{AlbumId: 12},
+			Photos: []*albumv1.Photo{{PhotoId: 1}}, NextPhotosToken: "p1",
+			Comments: []*typev1.Comment{{Text: "a"}}, NextCommentsToken: "c1",
+		}, nil
+	}}
+	w := get(newEdge(t, f), "func=getAlbum&albumID=12")
+	body := w.Body.String()
+	for _, element := range []string{"<photo1>", "<photo2>", "</photo3></photos><comments><comment1>", "</comment2></comments></response>"} {
+		if !strings.Contains(body, element) {
+			t.Errorf("no %s in %s", element, body)
+		}
+	}
+	if w.Header().Get("Content-Length") == "" {
+		t.Error("a short reply of several pages has no length")
+	}
+}
+
+func TestAnAlbumThatGoesBetweenTwoPagesIsNotFound(t *testing.T) {
+	f := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
+		if _, first := request.(*albumv1.GetAlbumRequest); !first {
+			return nil, refusedFor(codes.NotFound, "ALBUM_NOT_FOUND")
+		}
+		return &albumv1.GetAlbumResponse{Album: &albumv1.Album{AlbumId: 12}, NextPhotosToken: "p1"}, nil
+	}}
+	if got := get(newEdge(t, f), "func=getAlbum&albumID=12").Body.String(); got != failed("ALBUM NOT FOUND") {
+		t.Errorf("got %s", got)
+	}
+}

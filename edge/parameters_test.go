@@ -1,0 +1,142 @@
+package edge
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(&blogv1.UpdateBlogResponse{}, nil)})
+	const (
+		album   = "func=addAlbum&albumTitle=t&category=1&lat=1&lng=1&"
+		blog    = "func=postBlog&" + blogForm + "&"
+		idRange = "1 to 9007199254740991"
+	)
+	for _, c := range []struct{ name, form, want string }{
+		{"all are missing", "func=addAlbum", "MISSING PARAMETER: albumTitle; MISSING PARAMETER: category; MISSING PARAMETER: lat; MISSING PARAMETER: lng"},
+		{
+			"some are missing and some are wrong", "func=addAlbum&lng=181&lat=x&albumTitle=",
+			"INVALID PARAMETER: albumTitle (1 to 200 characters); MISSING PARAMETER: category; " +
+				"INVALID PARAMETER: lat (from -90 to 90); INVALID PARAMETER: lng (from -180 to 180)",
+		},
+		{
+			"the service finds all", album + "lat=90.1&category=17&albumTitle=" + strings.Repeat("晴", 201),
+			"INVALID PARAMETER: albumTitle (1 to 200 characters); INVALID PARAMETER: category (1 to 16); " +
+				"INVALID PARAMETER: lat (from -90 to 90)",
+		},
+		{"a category of zero", album + "category=0", "INVALID PARAMETER: category (1 to 16)"},
+		{"a category that no field holds", album + "category=99999999999", "INVALID PARAMETER: category (1 to 16)"},
+		{"an exponent", album + "lat=1e1", "INVALID PARAMETER: lat (from -90 to 90)"},
+		{"an empty title in an update", "func=updateAlbum&albumID=1&albumTitle=", "INVALID PARAMETER: albumTitle (1 to 200 characters)"},
+		{"an id out of range", "func=updateAlbum&albumID=0&lat=91", "INVALID PARAMETER: albumID (" + idRange + "); INVALID PARAMETER: lat (from -90 to 90)"},
+		{"a delete that is neither", "func=updateAlbum&albumID=0&delete=yes", "INVALID PARAMETER: delete (true or false); INVALID PARAMETER: albumID (" + idRange + ")"},
+		{"an empty delete", "func=updateBlog&blogID=1&delete=", "INVALID PARAMETER: delete (true or false)"},
+		{"a delete that folds to ASCII", "func=updateBlog&blogID=1&delete=fal%C5%BFe", "INVALID PARAMETER: delete (true or false)"},
+		{"a delete without an id", "func=updateBlog&delete=true", "MISSING PARAMETER: blogID"},
+		{"a list of no user", "func=getUserAlbumList&userID=0", "INVALID PARAMETER: userID (" + idRange + ")"},
+		{"a list of no category", "func=getCategoryPOIList&category=6", "INVALID PARAMETER: category (1 to 5)"},
+		{"an id that no blog can have", "func=getBlog&blogID=9007199254740992", "INVALID PARAMETER: blogID (" + idRange + ")"},
+		{"an id that is no number", "func=getPOI&POIID=+1", "INVALID PARAMETER: POIID (" + idRange + ")"},
+		{"a day that does not exist", blog + "year=2011", "INVALID PARAMETER: day (no such day in that month)"},
+		{"a day that does not exist, beside another fault", blog + "day=31&mapType=x", "INVALID PARAMETER: day (no such day in that month); INVALID PARAMETER: mapType (1 to 3)"},
+		{"a day out of range", blog + "day=32", "INVALID PARAMETER: day (1 to 31)"},
+		{"a month and a year out of range", blog + "month=13&year=0", "INVALID PARAMETER: year (1 to 9999); INVALID PARAMETER: month (1 to 12)"},
+		{"a map type of zero", blog + "mapType=0", "INVALID PARAMETER: mapType (1 to 3)"},
+		{"a zoom level too high", blog + "zoomLevel=22", "INVALID PARAMETER: zoomLevel (0 to 21)"},
+		{"a quote of zero", blog + "replyBlogID=0", "INVALID PARAMETER: replyBlogID (" + idRange + ", or empty for none)"},
+		{
+			"a type and a weather of another list", blog + "type=0_9&weather=晴",
+			"INVALID PARAMETER: type (0_0 to 0_8); INVALID PARAMETER: weather " +
+				"(one of 晴空萬里, 狂風暴雨, 陰雨綿綿, 雨過天晴, 烏雲滿天, 大雪數日, 有彩虹)",
+		},
+		{"a blog text too long", blog + "blogContent=" + strings.Repeat("x", 100001), "INVALID PARAMETER: blogContent (1 to 100000 characters)"},
+		{
+			"an update of a blog needs what posting needs", "func=updateBlog&blogID=1",
+			"MISSING PARAMETER: type; MISSING PARAMETER: lat; MISSING PARAMETER: lng; MISSING PARAMETER: blogTitle; " +
+				"MISSING PARAMETER: blogContent; MISSING PARAMETER: year; MISSING PARAMETER: month; MISSING PARAMETER: day; " +
+				"MISSING PARAMETER: weather",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := post(h, c.form)
+			if got := w.Body.String(); got != failed(c.want) {
+				t.Errorf("got %s\nwant %s", got, c.want)
+			}
+			wantReason := "INVALID_PARAMETER"
+			if strings.HasPrefix(c.want, "MISSING") {
+				wantReason = "MISSING_PARAMETER"
+			}
+			if got := w.Header().Get("X-Waybook-Reason"); got != wantReason {
+				t.Errorf("reason %s", got)
+			}
+		})
+	}
+}
+
+func TestAFaultThatTheEdgeFindsKeepsTheRequestFromBeingSent(t *testing.T) {
+	f := &fakes{answer: always(&albumv1.UpdateAlbumResponse{}, nil)}
+	h := newEdge(t, f)
+	for _, form := range []string{
+		"func=addAlbum", "func=updateAlbum&albumID=1&delete=yes", "func=updateAlbum&albumID=1&delete=", "func=getAlbum&albumID=x",
+	} {
+		post(h, form)
+	}
+	if got := f.called(); len(got) > 0 {
+		t.Errorf("the service got %v", got)
+	}
+}
+
+// Every field of a request that a user can get wrong leads back to a parameter.
+func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
+	filled := url.Values{}
+	for _, p := range []*parameter{&paramAlbumID, &paramBlogID, &paramReplyBlogID, &paramZoomLevel, &paramMapType, &paramUserID, &paramPoiID, &paramAlbumTitle} {
+		filled.Set(p.name, "1")
+	}
+	var form form
+	form.parse(blogForm + "&category=1&" + filled.Encode())
+	for _, build := range []func(*input) proto.Message{
+		asMessage(createAlbumRequest), asMessage(updateAlbumRequest), asMessage(deleteAlbumRequest), asMessage(getAlbumRequest),
+		asMessage(streamAlbumsRequest), asMessage(streamPoisRequest), asMessage(getPoiRequest), asMessage(createBlogRequest),
+		asMessage(updateBlogRequest), asMessage(deleteBlogRequest), asMessage(getBlogRequest),
+	} {
+		in := &input{form: &form}
+		request := build(in)
+		for _, path := range fieldPaths(request.ProtoReflect(), "") {
+			fed := false
+			for _, r := range in.readings {
+				fed = fed || r.parameter.feeds(path)
+			}
+			if !fed {
+				t.Errorf("%T: no parameter feeds %s", request, path)
+			}
+		}
+	}
+}
+
+func asMessage[M proto.Message](build func(*input) M) func(*input) proto.Message {
+	return func(in *input) proto.Message { return build(in) }
+}
+
+// fieldPaths are the leaves that are set, but for those that no user sends.
+func fieldPaths(m protoreflect.Message, prefix string) []string {
+	var paths []string
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		name := string(field.Name())
+		_, isList := m.Interface().(*albumv1.StreamAlbumsRequest)
+		switch {
+		case name == "request_id" || name == "actor_id" || name == "author_id" || name == "owner_id" && !isList:
+		case field.Message() != nil:
+			paths = append(paths, fieldPaths(value.Message(), name+".")...)
+		default:
+			paths = append(paths, prefix+name)
+		}
+		return true
+	})
+	return paths
+}

@@ -1,0 +1,94 @@
+// Package program is the edge as a process of its own.
+package program
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"time"
+
+	"buf.build/go/protovalidate"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/serve"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// Config is how the edge is run.
+type Config struct {
+	// HTTP and Admin are the addresses of /API.php, and of health and metrics.
+	HTTP, Admin string
+	// Account, Album, Blog and Poi are the addresses of the services.
+	Account, Album, Blog, Poi string
+	TimeZone                  string
+}
+
+// Register declares the flags, with their defaults.
+func (c *Config) Register(flags *flag.FlagSet) {
+	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` that serves /API.php")
+	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
+	flags.StringVar(&c.Account, "account", "127.0.0.1:9091", "`address` of the account service")
+	flags.StringVar(&c.Album, "album", "127.0.0.1:9092", "`address` of the album service")
+	flags.StringVar(&c.Blog, "blog", "127.0.0.1:9093", "`address` of the blog service")
+	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
+	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
+}
+
+// Start starts the edge and pushes its parts on env's stack.
+func Start(ctx context.Context, config Config, env serve.Env) error {
+	zone, err := time.LoadLocation(config.TimeZone)
+	if err != nil {
+		return fmt.Errorf("-time-zone: %w", err)
+	}
+	validator, err := protovalidate.New()
+	if err != nil {
+		return fmt.Errorf("validator: %w", err)
+	}
+	metrics := serve.NewMetrics()
+	handler := edge.Config{Zone: zone, Log: env.Log, Validator: validator, Observe: metrics.ObserveRequest}
+	if err := dial(env, config, &handler); err != nil {
+		return err
+	}
+	readiness := serve.NewReadiness(nil)
+	admin, err := serve.Listen(ctx, "admin", config.Admin)
+	if err != nil {
+		return err
+	}
+	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
+	listener, err := serve.Listen(ctx, "http", config.HTTP)
+	if err != nil {
+		return err
+	}
+	env.HTTP("edge", listener, edge.New(handler))
+	env.Ready(readiness)
+	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin.Addr())
+	return nil
+}
+
+// dial connects the handler to the services.
+func dial(env serve.Env, config Config, handler *edge.Config) error {
+	account, err := env.Dial("account", config.Account)
+	if err != nil {
+		return err
+	}
+	album, err := env.Dial("album", config.Album)
+	if err != nil {
+		return err
+	}
+	blog, err := env.Dial("blog", config.Blog)
+	if err != nil {
+		return err
+	}
+	poi, err := env.Dial("poi", config.Poi)
+	if err != nil {
+		return err
+	}
+	handler.Account = accountv1.NewAccountServiceClient(account)
+	handler.Album = albumv1.NewAlbumServiceClient(album)
+	handler.Blog = blogv1.NewBlogServiceClient(blog)
+	handler.Poi = poiv1.NewPoiServiceClient(poi)
+	return nil
+}

@@ -1,0 +1,164 @@
+package edge
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// sendAt is how much of a reply is gathered before it is sent in pieces. A
+	// reply below it carries Content-Length, and may still become a failure.
+	sendAt = 64 << 10
+	// patience is how long the beginning of a list waits for the rest of it, so
+	// that a short list is sent whole and a long one starts at once.
+	patience = 10 * time.Millisecond
+	// zipAt is where compressing starts to be worth its header and its time.
+	zipAt = 1 << 10
+)
+
+var (
+	// errHeadAnswered ends an operation early: HEAD has its header.
+	errHeadAnswered = errors.New("the header of a HEAD request has been sent")
+	// errClientGone says that the client does not read (any more).
+	errClientGone = errors.New("the client is gone or too slow")
+)
+
+// response sends a document to the client, whole when it is short, else in
+// pieces while it is being written.
+type response struct {
+	document
+	writer       http.ResponseWriter
+	control      *http.ResponseController
+	writeTimeout time.Duration
+	zippers      *zippers
+	head         bool
+	zip          bool
+
+	// started says that the header has been sent and the reply cannot become
+	// a failure any more.
+	started bool
+	// err is what stopped sending, for good.
+	err    error
+	zipper *gzip.Writer
+}
+
+// itemDone may send what has gathered. Call it between two items of a list.
+func (r *response) itemDone() error {
+	if r.err == nil && len(r.bytes) >= sendAt {
+		r.send()
+	}
+	return r.err
+}
+
+// batchDone sends what has gathered if the reply goes out in pieces already.
+func (r *response) batchDone() error {
+	if r.err == nil && r.started {
+		r.send()
+	}
+	return r.err
+}
+
+// await runs wait, which waits for more of the reply, and sends meanwhile what
+// has gathered when that takes longer than patience.
+func (r *response) await(wait func()) {
+	if r.started || r.err != nil || len(r.bytes) == 0 {
+		wait()
+		return
+	}
+	sent := make(chan struct{})
+	timer := time.AfterFunc(patience, func() {
+		defer close(sent)
+		r.send()
+	})
+	defer func() {
+		if !timer.Stop() {
+			<-sent
+		}
+	}()
+	wait()
+}
+
+// finish sends the rest of the reply. A reply of which nothing was sent yet
+// gets its length and status.
+func (r *response) finish(status int) error {
+	switch {
+	case r.err != nil:
+	case r.started:
+		r.send()
+		if r.err == nil && r.zipper != nil {
+			r.note(r.zipper.Close())
+		}
+	default:
+		r.sendWhole(status)
+	}
+	return r.err
+}
+
+// abandon forgets what was written and not sent, so that something else can be.
+func (r *response) abandon() { r.bytes = r.bytes[:0] }
+
+// send sends what has gathered as one piece. The server frames the pieces as
+// the client's protocol asks.
+func (r *response) send() {
+	if !r.started {
+		r.started = true
+		header := r.writer.Header()
+		if r.zip {
+			header.Set("Content-Encoding", "gzip")
+		}
+		r.writer.WriteHeader(http.StatusOK)
+		if r.zip && !r.head {
+			r.zipper = r.zippers.get(r.writer)
+		}
+	}
+	r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
+	switch {
+	case r.head:
+	case r.zipper != nil:
+		_, err := r.zipper.Write(r.bytes)
+		r.note(errors.Join(err, r.zipper.Flush()))
+	default:
+		_, err := r.writer.Write(r.bytes)
+		r.note(err)
+	}
+	r.bytes = r.bytes[:0]
+	if err := r.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		r.note(err)
+	}
+	if r.head && r.err == nil {
+		r.err = errHeadAnswered
+	}
+}
+
+func (r *response) sendWhole(status int) {
+	body := r.bytes
+	header := r.writer.Header()
+	if r.zip && len(body) >= zipAt {
+		var zipped bytes.Buffer
+		zipper := r.zippers.get(&zipped)
+		zipper.Write(body) // into memory, which does not fail
+		zipper.Close()
+		r.zippers.put(zipper)
+		header.Set("Content-Encoding", "gzip")
+		body = zipped.Bytes()
+	}
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
+	r.started = true
+	r.writer.WriteHeader(status)
+	if !r.head {
+		_, err := r.writer.Write(body)
+		r.note(err)
+	}
+}
+
+// note keeps the first error of writing.
+func (r *response) note(err error) {
+	if err != nil && r.err == nil {
+		r.err = errors.Join(errClientGone, err)
+	}
+}

@@ -1,0 +1,259 @@
+package edge
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+const listPois = Path + "?func=getCategoryPOIList&category=1"
+
+type poiStream = grpc.ServerStreamingServer[poiv1.StreamPoisResponse]
+
+// sendPois sends batches of 500 landmarks.
+func sendPois(s poiStream, batches int) error {
+	for b := range batches {
+		batch := &poiv1.StreamPoisResponse{}
+		for i := range 500 {
+			batch.Pois = append(batch.Pois, &poiv1.PoiSummary{PoiId: int64(b*500 + i + 1), Name: "landmark & name"})
+		}
+		if err := s.Send(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve runs the edge on a real server and connection.
+func serve(t *testing.T, f *fakes, changes ...func(*Config)) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(newEdge(t, f, changes...))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func fetch(t *testing.T, method, url string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { response.Body.Close() })
+	return response
+}
+
+func TestALongListArrivesWholeAndInPieces(t *testing.T) {
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error { return sendPois(s, 40) }})
+	for _, format := range []string{"XML", "JSON"} {
+		response := fetch(t, http.MethodGet, server.URL+listPois+"&responseFormat="+format) // the client asks for gzip
+		body := readAll(t, response.Body)
+		if response.ContentLength != -1 || !response.Uncompressed {
+			t.Errorf("%s: length %d, compressed %v", format, response.ContentLength, response.Uncompressed)
+		}
+		if got := strings.Count(body, "landmark &"); got != 20000 {
+			t.Errorf("%s: %d landmarks", format, got)
+		}
+		if format == "XML" && !strings.HasSuffix(body, "<POI20000><POIID>20000</POIID><name>landmark &amp; name</name></POI20000></POIList></response>") {
+			t.Errorf("it ends in %q", body[len(body)-200:])
+		}
+		checkDocument(t, format, body)
+	}
+}
+
+func TestAShortListHasALength(t *testing.T) {
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		return s.Send(&poiv1.StreamPoisResponse{Pois: []*poiv1.PoiSummary{{PoiId: 1, Name: "n"}}})
+	}})
+	want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>n</name></POI1></POIList>")
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		response := fetch(t, method, server.URL+listPois)
+		if response.ContentLength != int64(len(want)) {
+			t.Errorf("%s: length %d, want %d", method, response.ContentLength, len(want))
+		}
+		if body := readAll(t, response.Body); method == http.MethodGet && body != want {
+			t.Errorf("got %s", body)
+		}
+	}
+}
+
+func TestTheFirstBatchDoesNotWaitForTheSecond(t *testing.T) {
+	more := make(chan struct{})
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		if err := sendPois(s, 1); err != nil {
+			return err
+		}
+		<-more
+		return sendPois(s, 1)
+	}})
+	response := fetch(t, http.MethodGet, server.URL+listPois)
+	reader := bufio.NewReader(response.Body)
+	first, err := reader.ReadString('>')
+	if err != nil || !strings.HasPrefix(first, "<?xml") {
+		t.Fatalf("got %q, %v", first, err)
+	}
+	close(more)
+	if got := strings.Count(readAll(t, reader), "<name>"); got != 1000 {
+		t.Errorf("%d landmarks", got)
+	}
+}
+
+func TestAListThatFailsAtOnceIsAFailureAndOneThatFailsLaterBreaks(t *testing.T) {
+	away := status.Error(codes.Unavailable, "gone")
+	for batches, broken := range map[int]bool{0: false, 1: false, 40: true} {
+		server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			return errors.Join(sendPois(s, batches), away)
+		}})
+		response := fetch(t, http.MethodGet, server.URL+listPois)
+		body, err := io.ReadAll(response.Body)
+		if broken != (err != nil) || strings.Contains(string(body), "</response>") == broken {
+			t.Errorf("%d batches: %v after %d bytes", batches, err, len(body))
+		}
+		if !broken && (response.StatusCode != http.StatusServiceUnavailable || string(body) != failed("SERVICE UNAVAILABLE")) {
+			t.Errorf("%d batches: %d %s", batches, response.StatusCode, body)
+		}
+	}
+}
+
+func TestHeadOfALongListStopsEarly(t *testing.T) {
+	stopped := make(chan error, 1)
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		err := sendPois(s, 1_000_000)
+		stopped <- err
+		return err
+	}})
+	response := fetch(t, http.MethodHead, server.URL+listPois)
+	if response.StatusCode != 200 || response.Header.Get("Content-Type") != "text/xml; charset=utf-8" {
+		t.Errorf("got %d %v", response.StatusCode, response.Header)
+	}
+	if err := <-stopped; err == nil {
+		t.Error("all was sent")
+	}
+}
+
+func TestAClientThatGoesStopsTheStream(t *testing.T) {
+	stopped := make(chan error, 1)
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		err := sendPois(s, 1_000_000)
+		stopped <- err
+		return err
+	}})
+	response := fetch(t, http.MethodGet, server.URL+listPois)
+	io.CopyN(io.Discard, response.Body, 1000)
+	response.Body.Close()
+	if err := <-stopped; err == nil {
+		t.Error("all was sent")
+	}
+}
+
+func TestAClientThatDoesNotReadIsDropped(t *testing.T) {
+	stopped := make(chan error, 1)
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		err := sendPois(s, 1_000_000)
+		stopped <- err
+		return err
+	}}, func(c *Config) { c.WriteTimeout = 50 * time.Millisecond })
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", listPois)
+	if err := <-stopped; err == nil {
+		t.Error("all was sent")
+	}
+}
+
+func TestAStreamMayTakeLongerThanOneCallButEachBatchMayNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			for range 10 {
+				time.Sleep(DefaultCallTimeout / 2)
+				if err := sendPois(s, 1); err != nil {
+					return err
+				}
+			}
+			<-s.Context().Done() // nothing comes any more
+			return s.Context().Err()
+		}})
+		w, began := httptest.NewRecorder(), time.Now()
+		defer func() {
+			// ten waits of half the timeout, and one that ends with it
+			if took := time.Since(began); took != 6*DefaultCallTimeout {
+				t.Errorf("it took %v", took)
+			}
+			if p := recover(); p != http.ErrAbortHandler {
+				t.Errorf("the connection was not broken: %v", p)
+			}
+			if got := strings.Count(w.Body.String(), "<name>"); got != 5000 {
+				t.Errorf("%d landmarks", got)
+			}
+		}()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, listPois, nil))
+	})
+}
+
+func TestAnOldClientGetsAListToTheEndOfTheConnection(t *testing.T) {
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error { return sendPois(s, 10) }})
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "GET %s HTTP/1.0\r\n\r\n", listPois)
+	reply := readAll(t, connection)
+	head, body, _ := strings.Cut(reply, "\r\n\r\n")
+	if strings.Contains(head, "chunked") || strings.Contains(head, "gzip") || strings.Count(body, "<name>") != 5000 {
+		t.Errorf("got %s and %d bytes", head, len(body))
+	}
+	checkDocument(t, "XML", body)
+}
+
+// The two cases below need real connections, whose deadlines know no other clock.
+
+func TestABodyThatDoesNotComeIsATimeout(t *testing.T) {
+	server := serve(t, &fakes{}, func(c *Config) { c.WriteTimeout = 20 * time.Millisecond })
+	connection, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nfunc", Path)
+	reply := readAll(t, connection)
+	if !strings.HasPrefix(reply, "HTTP/1.1 408 ") || !strings.HasSuffix(reply, failed("REQUEST TIMEOUT")) {
+		t.Errorf("got %s", reply)
+	}
+}
+
+func TestTheTimeForABodyDoesNotCutTheReply(t *testing.T) {
+	const timeout = 20 * time.Millisecond
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		time.Sleep(4 * timeout)
+		return sendPois(s, 1)
+	}}, func(c *Config) { c.WriteTimeout = timeout })
+	body := strings.NewReader("func=getCategoryPOIList&category=1")
+	response, err := http.Post(server.URL+Path, "application/x-www-form-urlencoded", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if got := strings.Count(readAll(t, response.Body), "<name>"); got != 500 {
+		t.Errorf("%d landmarks", got)
+	}
+}

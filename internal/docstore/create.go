@@ -1,0 +1,66 @@
+package docstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// maxDraws bounds how often Create draws an id that turns out to be taken.
+const maxDraws = 16
+
+// RequestIndex is the name of the unique index by which Create recognises a
+// repeated request. Its last field holds the request key.
+const RequestIndex = "request"
+
+// Request says which request a new document answers.
+type Request struct {
+	// Owner are the values of RequestIndex's fields before the request key.
+	Owner []any
+	// ID is the caller's request id; empty when it gave none.
+	ID string
+}
+
+// Outcome tells how Create came by its document.
+type Outcome int
+
+// The outcomes of Create.
+const (
+	// Created: the document is new.
+	Created Outcome = iota + 1
+	// Repeated: the request was answered before; this is what it made then.
+	Repeated
+)
+
+// Create stores the document that build makes of an id and a request key, drawing
+// ids until one is free. When the same owner's same request was answered before it
+// returns the document as it is now, and stores nothing. The collection declares
+// RequestIndex (DESIGN §3: a create may be repeated safely).
+func Create[T any](
+	ctx context.Context, c *Collection[T], draw func() int64, request Request, build func(id int64, requestKey string) T,
+) (T, Outcome, error) {
+	var none T
+	for range maxDraws {
+		id := draw()
+		requestKey := request.ID
+		if requestKey == "" {
+			// Unique as the id is; no UUID starts that way.
+			requestKey = "#" + strconv.FormatInt(id, 10)
+		}
+		document := build(id, requestKey)
+		err := c.Insert(ctx, document)
+		if err == nil {
+			return document, Created, nil
+		}
+		var duplicate *DuplicateError
+		if !errors.As(err, &duplicate) {
+			return none, 0, err
+		}
+		if duplicate.Index == RequestIndex {
+			document, err := c.Find(ctx, RequestIndex, append(request.Owner[:len(request.Owner):len(request.Owner)], requestKey)...)
+			return document, Repeated, err
+		}
+	}
+	return none, 0, c.wrap("create", fmt.Errorf("%d ids in a row were taken", maxDraws))
+}

@@ -1,0 +1,170 @@
+// Package docstoretest is the conformance suite of docstore engines: a case for
+// each promise of the port, named after it, on a fresh store.
+package docstoretest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Settings make the suite cheaper for an engine that is slow to test.
+type Settings struct {
+	// Programs is how many random programs are tried against the model; 0 means
+	// 100. The flag -rapid.checks overrides it.
+	Programs int
+	// Many is the number of documents in cases about masses; 0 means 2500.
+	Many int
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Programs == 0 {
+		s.Programs = 100
+	}
+	if s.Many == 0 {
+		s.Many = 2500
+	}
+	return s
+}
+
+// Run runs the suite. open makes an engine on an empty store and closes it at the
+// test's end.
+func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	RunWith(t, Settings{}, open)
+}
+
+// RunWith is Run with settings.
+func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
+	settings = settings.withDefaults()
+	for _, group := range [][]testCase{
+		readCases(), orderCases(), duplicateCases(), writeCases(), refusalCases(), updateCases(),
+		pageCases(), massCases(settings), contextCases(), openCases(), raceCases(), modelCases(settings),
+	} {
+		for _, c := range group {
+			t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
+		}
+	}
+}
+
+// testCase is a promise and the test of it.
+type testCase struct {
+	name string
+	run  func(t *testing.T, engine docstore.Engine)
+}
+
+// RunReopening runs the cases about a store that is closed and opened again. create
+// makes an empty store and returns what opens it; the case closes the engine.
+func RunReopening(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine)) {
+	for _, c := range reopeningCases() {
+		t.Run(c.name, func(t *testing.T) { c.run(t, create(t)) })
+	}
+}
+
+// place is the document of most cases.
+type place struct {
+	ID    int64  `bson:"_id"`
+	Owner int64  `bson:"owner"`
+	Title string `bson:"title"`
+	Code  string `bson:"code"`
+	Slot  int64  `bson:"slot"`
+	Note  string `bson:"note"`
+	Seen  int64  `bson:"seen"`
+}
+
+// placeID is a type as services have them.
+type placeID int64
+
+func placeSpec() docstore.Spec {
+	owner := docstore.Field{Name: "owner", Kind: docstore.Int64}
+	title := docstore.Field{Name: "title", Kind: docstore.String}
+	code := docstore.Field{Name: "code", Kind: docstore.String}
+	slot := docstore.Field{Name: "slot", Kind: docstore.Int64}
+	return docstore.Spec{Name: "places", ID: docstore.Int64, Indexes: []docstore.Index{
+		{Name: "by_owner", Fields: []docstore.Field{owner}},
+		{Name: "by_title", Fields: []docstore.Field{title}},
+		{Name: "by_owner_title", Fields: []docstore.Field{owner, title}},
+		{Name: "code", Fields: []docstore.Field{code}, Unique: true},
+		{Name: "owner_slot", Fields: []docstore.Field{owner, slot}, Unique: true},
+	}}
+}
+
+// word is a document with a string for its id.
+type word struct {
+	ID    string `bson:"_id"`
+	Group int64  `bson:"group"`
+	Text  string `bson:"text"`
+}
+
+func wordSpec() docstore.Spec {
+	return docstore.Spec{Name: "words", ID: docstore.String, Indexes: []docstore.Index{
+		{Name: "by_text", Fields: []docstore.Field{{Name: "text", Kind: docstore.String}}},
+		{Name: "by_group_text", Fields: []docstore.Field{
+			{Name: "group", Kind: docstore.Int64}, {Name: "text", Kind: docstore.String},
+		}},
+	}}
+}
+
+func openPlaces(t *testing.T, engine docstore.Engine) *docstore.Collection[place] {
+	t.Helper()
+	return openAs[place](t, engine, placeSpec())
+}
+
+func openWords(t *testing.T, engine docstore.Engine) *docstore.Collection[word] {
+	t.Helper()
+	return openAs[word](t, engine, wordSpec())
+}
+
+func openAs[T any](t *testing.T, engine docstore.Engine, spec docstore.Spec) *docstore.Collection[T] {
+	t.Helper()
+	c, err := docstore.Open[T](t.Context(), engine, spec)
+	must(t, err)
+	return c
+}
+
+func openTable(t *testing.T, engine docstore.Engine, spec docstore.Spec) docstore.Table {
+	t.Helper()
+	table, err := engine.Open(t.Context(), spec)
+	must(t, err)
+	return table
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantError(t *testing.T, got, want error) {
+	t.Helper()
+	if !errors.Is(got, want) {
+		t.Fatalf("got error %v, want %v", got, want)
+	}
+}
+
+func wantDuplicate(t *testing.T, got error, index string) {
+	t.Helper()
+	var duplicate *docstore.DuplicateError
+	if !errors.As(got, &duplicate) || duplicate.Index != index {
+		t.Fatalf("got error %v, want a duplicate in %q", got, index)
+	}
+}
+
+// wantPlain wants an error that is none of those callers tell apart.
+func wantPlain(t *testing.T, got error) {
+	t.Helper()
+	var duplicate *docstore.DuplicateError
+	if got == nil || errors.As(got, &duplicate) {
+		t.Fatalf("got error %v, want a plain one", got)
+	}
+	for _, special := range []error{
+		docstore.ErrNotFound, docstore.ErrConflict, docstore.ErrBadToken, docstore.ErrUnavailable,
+		context.Canceled, context.DeadlineExceeded,
+	} {
+		if errors.Is(got, special) {
+			t.Fatalf("got error %v, want a plain one", got)
+		}
+	}
+}

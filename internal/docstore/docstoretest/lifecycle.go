@@ -1,0 +1,137 @@
+package docstoretest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func contextCases() []testCase {
+	return []testCase{
+		{"a call whose context is done fails with its error and does nothing", contextDone},
+		{"a call after Close is unavailable, and closing again does nothing", afterClose},
+		{"Ping succeeds while the store is open", pings},
+	}
+}
+
+// calls is every method of the port that takes a context.
+func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{
+		"Open": func(ctx context.Context) error {
+			spec := placeSpec()
+			spec.Name = "late"
+			_, err := docstore.Open[place](ctx, engine, spec)
+			return err
+		},
+		"Open again": func(ctx context.Context) error {
+			_, err := docstore.Open[place](ctx, engine, placeSpec())
+			return err
+		},
+		"Ping":   engine.Ping,
+		"Insert": func(ctx context.Context) error { return c.Insert(ctx, somePlace(2)) },
+		"Get":    func(ctx context.Context) error { _, err := c.Get(ctx, int64(1)); return err },
+		"GetMany": func(ctx context.Context) error {
+			_, err := c.GetMany(ctx, []int64{1})
+			return err
+		},
+		"Find": func(ctx context.Context) error { _, err := c.Find(ctx, "code", "code 1"); return err },
+		"Update": func(ctx context.Context) error {
+			_, err := c.Update(ctx, int64(1), func(p *place) error { p.Seen++; return nil })
+			return err
+		},
+		"Delete": func(ctx context.Context) error { return c.Delete(ctx, int64(1)) },
+		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, "code"); return err },
+		"DeleteAll": func(ctx context.Context) error {
+			_, err := c.DeleteAll(ctx, "code")
+			return err
+		},
+		"Page": func(ctx context.Context) error {
+			_, err := c.Page(ctx, docstore.Query{Index: "code", Limit: 1})
+			return err
+		},
+	}
+}
+
+func contextDone(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	late, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer stop()
+	for name, call := range calls(engine, c) {
+		t.Log(name)
+		wantError(t, call(canceled), context.Canceled)
+		wantError(t, call(late), context.DeadlineExceeded)
+	}
+	wantContents(t, c, []place{somePlace(1)})
+}
+
+func afterClose(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	must(t, engine.Close())
+	for name, call := range calls(engine, c) {
+		t.Log(name)
+		wantError(t, call(t.Context()), docstore.ErrUnavailable)
+	}
+	must(t, engine.Close())
+}
+
+func pings(t *testing.T, engine docstore.Engine) {
+	must(t, engine.Ping(t.Context()))
+}
+
+func openCases() []testCase {
+	return []testCase{
+		{"a collection can be opened again with the same declaration", opensAgain},
+		{"a collection that is open can't be opened with another declaration", opensOtherwise},
+		{"a declaration that makes no sense is refused", senselessSpecs},
+	}
+}
+
+func opensAgain(t *testing.T, engine docstore.Engine) {
+	first, second := openPlaces(t, engine), openPlaces(t, engine)
+	must(t, first.Insert(t.Context(), somePlace(1)))
+	must(t, second.Insert(t.Context(), somePlace(2)))
+	wantContents(t, first, somePlaces(1, 2))
+}
+
+func opensOtherwise(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	spec := placeSpec()
+	spec.Indexes = spec.Indexes[1:]
+	_, err := engine.Open(t.Context(), spec)
+	wantPlain(t, err)
+	insertAll(t, c, somePlaces(1, 3))
+	wantContents(t, c, somePlaces(1, 3))
+}
+
+func senselessSpecs(t *testing.T, engine docstore.Engine) {
+	field := docstore.Field{Name: "a", Kind: docstore.Int64}
+	index := func(name string, fields ...docstore.Field) docstore.Spec {
+		return docstore.Spec{Name: "c", ID: docstore.Int64, Indexes: []docstore.Index{{Name: name, Fields: fields}}}
+	}
+	twice := index("i", field)
+	twice.Indexes = append(twice.Indexes, twice.Indexes[0])
+	for _, spec := range []docstore.Spec{
+		{},
+		{Name: "c"},
+		{Name: "C", ID: docstore.Int64},
+		{Name: "c/d", ID: docstore.Int64},
+		twice,
+		index("i"),
+		index("_id", field),
+		index("", field),
+		index("i", field, field),
+		index("i", docstore.Field{Name: "a"}),
+		index("i", docstore.Field{Kind: docstore.String}),
+		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
+	} {
+		if _, err := engine.Open(t.Context(), spec); err == nil {
+			t.Errorf("%+v was opened", spec)
+		}
+	}
+}

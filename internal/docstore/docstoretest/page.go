@@ -1,0 +1,171 @@
+package docstoretest
+
+import (
+	"encoding/base64"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func pageCases() []testCase {
+	return []testCase{
+		{"a walk returns each document once, whatever the page size", everyPageSize},
+		{"the last page has no token, even when it is full", lastPage},
+		{"documents that stay come exactly once while others come and go", othersComeAndGo},
+		{"a token outlives the document it was made of", tokenOutlives},
+		{"a token that was not given for the query is refused", badTokens},
+		{"a limit below one is refused", badLimits},
+		{"Batches walks everything and can be left early", batches},
+		{"Batches ends with an error", batchesFail},
+	}
+}
+
+func everyPageSize(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 13)
+	insertAll(t, c, places)
+	for _, o := range placeOrders() {
+		for limit := 1; limit <= len(places)+1; limit++ {
+			got := walk(t, c, docstore.Query{Index: o.index, Limit: limit})
+			wantEqual(t, o.index, got, o.pick(places, nil))
+		}
+	}
+	got := walk(t, c, docstore.Query{Index: "by_owner", Limit: 1<<31 - 2})
+	wantEqual(t, "a very large page", len(got), len(places))
+}
+
+func lastPage(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 6))
+	page, err := c.Page(t.Context(), docstore.Query{Index: "code", Limit: 6})
+	must(t, err)
+	if len(page.Documents) != 6 || page.Next != "" {
+		t.Fatalf("%d documents, next %q", len(page.Documents), page.Next)
+	}
+	page, err = c.Page(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(7)}, Limit: 6})
+	must(t, err)
+	if len(page.Documents) != 0 || page.Next != "" {
+		t.Fatalf("%d documents, next %q", len(page.Documents), page.Next)
+	}
+}
+
+func othersComeAndGo(t *testing.T, engine docstore.Engine) {
+	for _, o := range placeOrders() {
+		spec := placeSpec()
+		spec.Name += o.index
+		c := openAs[place](t, engine, spec)
+		var stay []place
+		for id := int64(0); id < 40; id += 2 {
+			stay = append(stay, somePlace(id))
+			if id%4 == 0 {
+				must(t, c.Insert(t.Context(), somePlace(id+1)))
+			}
+		}
+		insertAll(t, c, stay)
+		var seen []place
+		query := docstore.Query{Index: o.index, Limit: 3}
+		for round := int64(0); ; round++ {
+			page, err := c.Page(t.Context(), query)
+			must(t, err)
+			seen = append(seen, page.Documents...)
+			if page.Next == "" {
+				break
+			}
+			query.Token = page.Next
+			// Behind and before the place where the walk is, whatever the order.
+			must(t, c.Insert(t.Context(), somePlace(1001+2*round)))
+			must(t, c.Insert(t.Context(), somePlace(-1001-2*round)))
+			if round < 10 {
+				must(t, c.Delete(t.Context(), round*4+1))
+			}
+		}
+		isFleeting := func(p place) bool { return p.ID%2 != 0 }
+		wantEqual(t, o.index, slices.DeleteFunc(seen, isFleeting), o.pick(stay, nil))
+	}
+}
+
+func tokenOutlives(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 9))
+	query := docstore.Query{Index: "by_owner", Equal: []any{int64(1)}, Limit: 1}
+	page, err := c.Page(t.Context(), query)
+	must(t, err)
+	must(t, c.Delete(t.Context(), page.Documents[0].ID))
+	query.Token = page.Next
+	wantEqual(t, "the rest", walk(t, c, query), []place{somePlace(4), somePlace(7)})
+}
+
+func badTokens(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 9))
+	spec := placeSpec()
+	spec.Name = "places_too"
+	other := openAs[place](t, engine, spec)
+	insertAll(t, other, somePlaces(1, 9))
+
+	query := docstore.Query{Index: "by_owner_title", Equal: []any{int64(1)}, Limit: 1}
+	page, err := c.Page(t.Context(), query)
+	must(t, err)
+	good, err := base64.RawURLEncoding.DecodeString(page.Next)
+	must(t, err)
+	bad := []string{"x", "!", " ", "中", page.Next + "A", page.Next + "=", "AAAAAAAAAAAAAAAA"}
+	for n := 1; n < len(good); n++ {
+		bad = append(bad, base64.RawURLEncoding.EncodeToString(good[:n]))
+	}
+	bad = append(bad, base64.RawURLEncoding.EncodeToString(append(slices.Clone(good), 0)))
+	for _, token := range bad {
+		query.Token = token
+		_, err := c.Page(t.Context(), query)
+		wantError(t, err, docstore.ErrBadToken)
+	}
+
+	query.Token = page.Next
+	_, err = other.Page(t.Context(), query)
+	wantError(t, err, docstore.ErrBadToken)
+	query.Equal = []any{int64(2)}
+	_, err = c.Page(t.Context(), query)
+	wantError(t, err, docstore.ErrBadToken)
+	_, err = c.Page(t.Context(), docstore.Query{Index: "by_title", Token: page.Next, Limit: 1})
+	wantError(t, err, docstore.ErrBadToken)
+}
+
+func badLimits(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	for _, limit := range []int{0, -1, -1 << 63, 1<<63 - 1} {
+		_, err := c.Page(t.Context(), docstore.Query{Index: "code", Limit: limit})
+		wantPlain(t, err)
+	}
+	_, err := openTable(t, engine, placeSpec()).Scan(t.Context(), docstore.Scan{Index: "code"})
+	wantPlain(t, err)
+}
+
+func batches(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 10)
+	insertAll(t, c, places)
+	var sizes []int
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "by_title", Limit: 4}) {
+		must(t, err)
+		sizes = append(sizes, len(batch))
+	}
+	wantEqual(t, "batches", sizes, []int{4, 4, 2})
+	for _, err := range c.Batches(t.Context(), docstore.Query{Index: "by_title", Limit: 4}) {
+		must(t, err)
+		break
+	}
+	for range c.Batches(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(9)}, Limit: 4}) {
+		t.Fatal("a batch of nothing")
+	}
+}
+
+func batchesFail(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	rounds := 0
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "code", Token: "x", Limit: 1}) {
+		rounds++
+		wantError(t, err, docstore.ErrBadToken)
+		wantEqual(t, "batch", len(batch), 0)
+	}
+	wantEqual(t, "rounds", rounds, 1)
+}

@@ -1,0 +1,128 @@
+package docstoretest
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func raceCases() []testCase {
+	return []testCase{
+		{"updates of one document from 32 goroutines all count", updatesCount},
+		{"of many inserts of one key at once exactly one succeeds", oneWins},
+		{"a read that follows a write sees it, whatever others do", readsOwnWrites},
+		{"Close waits for calls under way", closeWaits},
+	}
+}
+
+// at runs a function in n goroutines that start together, and waits.
+func at(n int, do func(i int)) {
+	var running sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		running.Go(func() {
+			<-start
+			do(i)
+		})
+	}
+	close(start)
+	running.Wait()
+}
+
+func updatesCount(t *testing.T, engine docstore.Engine) {
+	const writers, each = 32, 3
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	at(writers, func(int) {
+		for range each {
+			if _, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	got, err := c.Get(t.Context(), int64(1))
+	must(t, err)
+	wantEqual(t, "seen", got.Seen, int64(writers*each))
+}
+
+func oneWins(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	for round := range int64(5) {
+		var won atomic.Int64
+		at(16, func(i int) {
+			p := somePlace(100*round + int64(i))
+			p.Code = somePlace(round).Code
+			var duplicate *docstore.DuplicateError
+			if err := c.Insert(t.Context(), p); err == nil {
+				won.Add(1)
+			} else if !errors.As(err, &duplicate) || duplicate.Index != "code" {
+				t.Error(err)
+			}
+		})
+		wantEqual(t, "winners", won.Load(), int64(1))
+	}
+	n, err := c.Count(t.Context(), "by_owner")
+	must(t, err)
+	wantEqual(t, "documents", n, int64(5))
+}
+
+func readsOwnWrites(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	at(8, func(i int) {
+		for n := range int64(5) {
+			p := somePlace(int64(i)*100 + n)
+			if err := c.Insert(t.Context(), p); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Get(t.Context(), p.ID); err != nil || got != p {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if _, err := c.Update(t.Context(), p.ID, func(p *place) error { p.Code += "!"; return nil }); err != nil {
+				t.Error(err)
+			}
+			if got, err := c.Find(t.Context(), "code", p.Code+"!"); err != nil || got.ID != p.ID {
+				t.Errorf("got %+v, %v", got, err)
+			}
+			if n%2 == 0 {
+				continue
+			}
+			if err := c.Delete(t.Context(), p.ID); err != nil {
+				t.Error(err)
+			}
+			if _, err := c.Find(t.Context(), "code", p.Code+"!"); !errors.Is(err, docstore.ErrNotFound) {
+				t.Errorf("got error %v", err)
+			}
+		}
+	})
+	n, err := c.Count(t.Context(), "code")
+	must(t, err)
+	wantEqual(t, "documents", n, int64(8*3))
+}
+
+// closeWaits can't see the waiting; it sees that no call that had begun is cut off.
+func closeWaits(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	var closing sync.Once
+	at(8, func(i int) {
+		for n := range int64(100) {
+			err := c.Insert(t.Context(), somePlace(int64(i)*1000+n))
+			if errors.Is(err, docstore.ErrUnavailable) {
+				return
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if n == 3 {
+				closing.Do(func() {
+					if err := engine.Close(); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+		}
+	})
+}

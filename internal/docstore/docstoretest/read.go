@@ -1,0 +1,172 @@
+package docstoretest
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func readCases() []testCase {
+	return []testCase{
+		{"a document comes back as it was stored", comesBack},
+		{"an unknown id is not found", unknownID},
+		{"a key nobody has is not found", unknownKey},
+		{"Find returns the first document in the order of the index", findsFirst},
+		{"GetMany returns each document that exists once", getMany},
+		{"a caller may give values of its own types", ownTypes},
+		{"a value of another kind is refused", wrongKinds},
+		{"an undeclared index is refused", undeclaredIndex},
+		{"what a table returns is the caller's", callersOwn},
+		{"collections are apart from each other", collectionsApart},
+	}
+}
+
+func comesBack(t *testing.T, engine docstore.Engine) {
+	type nested struct {
+		Lat  float64 `bson:"lat"`
+		Tags []string
+		Raw  []byte
+	}
+	type rich struct {
+		ID    int64 `bson:"_id"`
+		Flag  bool  `bson:"flag"`
+		Small int32
+		Big   int64
+		Inner nested
+		None  *int64
+	}
+	c := openAs[rich](t, engine, docstore.Spec{Name: "rich", ID: docstore.Int64})
+	want := rich{
+		ID: 1<<53 - 1, Flag: true, Small: -5, Big: -1 << 62,
+		Inner: nested{Lat: 25.033964, Tags: []string{"", "山", "🏔️"}, Raw: []byte{0, 255, 1}},
+	}
+	must(t, c.Insert(t.Context(), want))
+	got, err := c.Get(t.Context(), want.ID)
+	must(t, err)
+	wantEqual(t, "document", got, want)
+}
+
+func unknownID(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	_, err := c.Get(t.Context(), int64(2))
+	wantError(t, err, docstore.ErrNotFound)
+	_, err = c.Update(t.Context(), int64(2), func(*place) error { return nil })
+	wantError(t, err, docstore.ErrNotFound)
+	wantError(t, c.Delete(t.Context(), int64(2)), docstore.ErrNotFound)
+	wantContents(t, c, []place{somePlace(1)})
+}
+
+func unknownKey(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	_, err := c.Find(t.Context(), "code", "code")
+	wantError(t, err, docstore.ErrNotFound)
+	_, err = c.Find(t.Context(), "owner_slot", int64(1), int64(2))
+	wantError(t, err, docstore.ErrNotFound)
+}
+
+func findsFirst(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 12))
+	got, err := c.Find(t.Context(), "by_owner", int64(2))
+	must(t, err)
+	wantEqual(t, "by owner", got, somePlace(2))
+	got, err = c.Find(t.Context(), "owner_slot", int64(1), int64(7))
+	must(t, err)
+	wantEqual(t, "by owner and slot", got, somePlace(7))
+	got, err = c.Find(t.Context(), "by_owner_title")
+	must(t, err)
+	wantEqual(t, "by owner and title", got, somePlace(12))
+}
+
+func getMany(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 5))
+	got, err := c.GetMany(t.Context(), []int64{5, 9, 1, 5, -1, 1, 3})
+	must(t, err)
+	byID := placeOrders()[0]
+	wantEqual(t, "documents", byID.pick(got, nil), []place{somePlace(1), somePlace(3), somePlace(5)})
+	got, err = c.GetMany(t.Context(), nil)
+	must(t, err)
+	wantEqual(t, "number of documents for no id", len(got), 0)
+	got, err = c.GetMany(t.Context(), []int64{8, 9})
+	must(t, err)
+	wantEqual(t, "number of documents for unknown ids", len(got), 0)
+}
+
+func ownTypes(t *testing.T, engine docstore.Engine) {
+	type code string
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 3))
+	_, err := c.Get(t.Context(), placeID(2))
+	must(t, err)
+	_, err = c.Find(t.Context(), "code", code("code 2"))
+	must(t, err)
+	n, err := c.Count(t.Context(), "by_owner", 1)
+	must(t, err)
+	wantEqual(t, "count", n, int64(1))
+	must(t, c.Delete(t.Context(), placeID(2)))
+}
+
+func wrongKinds(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	_, err := c.Get(t.Context(), "1")
+	wantPlain(t, err)
+	wantPlain(t, c.Delete(t.Context(), nil))
+	_, err = c.Find(t.Context(), "code", int64(1))
+	wantPlain(t, err)
+	_, err = c.Count(t.Context(), "by_owner", 1.5)
+	wantPlain(t, err)
+	_, err = c.DeleteAll(t.Context(), "by_owner", "1")
+	wantPlain(t, err)
+	_, err = c.Page(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(1), int64(2), int64(3)}, Limit: 1})
+	wantPlain(t, err)
+}
+
+func undeclaredIndex(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	_, err := c.Find(t.Context(), "by_note", "x")
+	wantPlain(t, err)
+	_, err = c.Page(t.Context(), docstore.Query{Index: "by_note", Limit: 1})
+	wantPlain(t, err)
+	_, err = c.Count(t.Context(), "")
+	wantPlain(t, err)
+	_, err = c.DeleteAll(t.Context(), "by_note")
+	wantPlain(t, err)
+}
+
+func callersOwn(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 3))
+	table := openTable(t, engine, placeSpec())
+	one, err := table.Get(t.Context(), int64(1))
+	must(t, err)
+	many, err := table.GetMany(t.Context(), []any{int64(2)})
+	must(t, err)
+	scanned, err := table.Scan(t.Context(), docstore.Scan{Index: "code", Limit: 3})
+	must(t, err)
+	scanned[0] = append(scanned[0], "more"...)
+	_, err = scanned[1].Elements()
+	must(t, err)
+	for _, raw := range append(append(many, one), scanned...) {
+		clear([]byte(raw))
+	}
+	_ = append(bson.Raw(nil), one...)
+	wantContents(t, c, somePlaces(1, 3))
+}
+
+func collectionsApart(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	spec := placeSpec()
+	spec.Name = "places_too"
+	other := openAs[place](t, engine, spec)
+	insertAll(t, c, somePlaces(1, 4))
+	insertAll(t, other, somePlaces(3, 8))
+	_, err := other.DeleteAll(t.Context(), "by_owner", int64(0))
+	must(t, err)
+	wantContents(t, c, somePlaces(1, 4))
+	wantContents(t, other, []place{somePlace(4), somePlace(5), somePlace(7), somePlace(8)})
+}

@@ -1,0 +1,179 @@
+package docstoretest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+type reopeningCase struct {
+	name string
+	run  func(t *testing.T, open func(t *testing.T) docstore.Engine)
+}
+
+func reopeningCases() []reopeningCase {
+	return []reopeningCase{
+		{"what was written is there after Close and Open", staysThere},
+		{"an index that is new is built of what is there", buildsNew},
+		{"an index that was declared otherwise is built anew", buildsChanged},
+		{"an index that was dropped and comes back misses nothing", comesBackWhole},
+		{"an index that becomes unique refuses duplicates, one that no longer is does not", changesUnique},
+		{"a unique index that documents do not fit fails Open and harms nothing", doesNotFit},
+		{"an index on a field that documents lack fails Open and harms nothing", lacksField},
+		{"another kind of id fails Open", otherID},
+	}
+}
+
+func staysThere(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 20))
+	must(t, c.Delete(t.Context(), int64(7)))
+	changed, err := c.Update(t.Context(), int64(8), func(p *place) error { p.Code, p.Owner = "changed", 9; return nil })
+	must(t, err)
+	want := append(append(somePlaces(1, 6), changed), somePlaces(9, 20)...)
+	must(t, engine.Close())
+
+	engine = open(t)
+	c = openPlaces(t, engine)
+	wantContents(t, c, want)
+	must(t, c.Insert(t.Context(), somePlace(7)))
+	wantContents(t, c, append(want, somePlace(7)))
+	must(t, engine.Close())
+}
+
+// with returns the spec of places with only some of its indexes.
+func with(names ...string) docstore.Spec {
+	spec := placeSpec()
+	spec.Indexes = slices.DeleteFunc(spec.Indexes, func(ix docstore.Index) bool { return !slices.Contains(names, ix.Name) })
+	return spec
+}
+
+func buildsNew(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openAs[place](t, engine, with()), somePlaces(-20, 20))
+	must(t, engine.Close())
+	engine = open(t)
+	c := openPlaces(t, engine)
+	wantContents(t, c, somePlaces(-20, 20))
+	duplicate := somePlace(21)
+	duplicate.Code = "code 3"
+	wantDuplicate(t, c.Insert(t.Context(), duplicate), "code")
+	must(t, engine.Close())
+}
+
+func buildsChanged(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	spec := placeSpec()
+	spec.Indexes[1].Fields, spec.Indexes[2].Fields = spec.Indexes[2].Fields, spec.Indexes[1].Fields
+	insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 20))
+	must(t, engine.Close())
+	engine = open(t)
+	wantContents(t, openPlaces(t, engine), somePlaces(1, 20))
+	must(t, engine.Close())
+}
+
+func comesBackWhole(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 10))
+	must(t, engine.Close())
+
+	engine = open(t)
+	c := openAs[place](t, engine, with("by_owner"))
+	_, err := c.Find(t.Context(), "code", "code 1")
+	wantPlain(t, err)
+	insertAll(t, c, somePlaces(11, 14))
+	must(t, c.Delete(t.Context(), int64(2)))
+	changed, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Code, p.Title = "changed", "changed"; return nil })
+	must(t, err)
+	must(t, engine.Close())
+
+	engine = open(t)
+	wantContents(t, openPlaces(t, engine), append(somePlaces(3, 14), changed))
+	must(t, engine.Close())
+}
+
+func changesUnique(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	spec := placeSpec()
+	for i := range spec.Indexes {
+		spec.Indexes[i].Unique = false
+	}
+	insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 5))
+	must(t, engine.Close())
+
+	engine = open(t)
+	c := openPlaces(t, engine)
+	twin := somePlace(6)
+	twin.Code = "code 1"
+	wantDuplicate(t, c.Insert(t.Context(), twin), "code")
+	wantContents(t, c, somePlaces(1, 5))
+	must(t, engine.Close())
+
+	engine = open(t)
+	c = openAs[place](t, engine, spec)
+	must(t, c.Insert(t.Context(), twin))
+	wantContents(t, c, append(somePlaces(1, 5), twin))
+	must(t, engine.Close())
+}
+
+func doesNotFit(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	twin := somePlace(6)
+	twin.Code = "code 1"
+	places := append(somePlaces(1, 5), twin)
+	insertAll(t, openAs[place](t, engine, with("by_owner", "by_title")), places)
+	must(t, engine.Close())
+
+	engine = open(t)
+	_, err := engine.Open(t.Context(), with("by_owner", "by_title", "code"))
+	var duplicate *docstore.DuplicateError
+	if err == nil || errors.As(err, &duplicate) && duplicate.Index != "code" {
+		t.Fatalf("got error %v", err)
+	}
+	must(t, engine.Close())
+
+	engine = open(t)
+	c := openAs[place](t, engine, with("by_owner", "by_title"))
+	wantEqual(t, "places", walk(t, c, docstore.Query{Index: docstore.IDIndex, Limit: 4}), places)
+	_, err = c.Update(t.Context(), int64(6), func(p *place) error { p.Code = "code 6"; return nil })
+	must(t, err)
+	must(t, engine.Close())
+
+	engine = open(t)
+	wantContents(t, openPlaces(t, engine), somePlaces(1, 6))
+	must(t, engine.Close())
+}
+
+func lacksField(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openAs[place](t, engine, with("by_owner")), somePlaces(1, 5))
+	must(t, engine.Close())
+
+	for _, field := range []docstore.Field{{Name: "nowhere", Kind: docstore.Int64}, {Name: "title", Kind: docstore.Int64}} {
+		engine = open(t)
+		spec := with("by_owner")
+		spec.Indexes = append(spec.Indexes, docstore.Index{Name: "extra", Fields: []docstore.Field{field}})
+		_, err := engine.Open(t.Context(), spec)
+		wantPlain(t, err)
+		must(t, engine.Close())
+	}
+
+	engine = open(t)
+	wantContents(t, openPlaces(t, engine), somePlaces(1, 5))
+	must(t, engine.Close())
+}
+
+func otherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 2))
+	must(t, engine.Close())
+	engine = open(t)
+	spec := placeSpec()
+	spec.ID = docstore.String
+	_, err := engine.Open(t.Context(), spec)
+	wantPlain(t, err)
+	must(t, engine.Close())
+}

@@ -1,0 +1,174 @@
+package docstoretest
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func writeCases() []testCase {
+	return []testCase{
+		{"Replace wants the current revision", replaceRevision},
+		{"Replace of an unknown document is not found", replaceUnknown},
+		{"a deleted document is gone from every index", deletedGone},
+		{"a document can be inserted again after its deletion", insertedAgain},
+		{"inserting no documents does nothing", insertNone},
+	}
+}
+
+// stored encodes a place as Collection does.
+func stored(t *testing.T, p place, revision int64) bson.Raw {
+	t.Helper()
+	raw, err := bson.Marshal(struct {
+		Place    place `bson:",inline"`
+		Revision int64 `bson:"_rev"`
+	}{p, revision})
+	must(t, err)
+	return raw
+}
+
+func replaceRevision(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	table := openTable(t, engine, placeSpec())
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	changed := somePlace(1)
+	changed.Title, changed.Code = "changed", "changed"
+	wantError(t, table.Replace(t.Context(), 2, stored(t, changed, 3)), docstore.ErrConflict)
+	wantContents(t, c, []place{somePlace(1)})
+	must(t, table.Replace(t.Context(), 1, stored(t, changed, 2)))
+	wantContents(t, c, []place{changed})
+	wantError(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)), docstore.ErrConflict)
+	wantContents(t, c, []place{changed})
+}
+
+func replaceUnknown(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	table := openTable(t, engine, placeSpec())
+	wantError(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)), docstore.ErrNotFound)
+	wantContents(t, c, []place{})
+}
+
+func deletedGone(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 9))
+	for _, id := range []int64{1, 9, 5} {
+		must(t, c.Delete(t.Context(), id))
+	}
+	_, err := c.Get(t.Context(), int64(5))
+	wantError(t, err, docstore.ErrNotFound)
+	wantContents(t, c, append(somePlaces(2, 4), somePlaces(6, 8)...))
+}
+
+func insertedAgain(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	for range 3 {
+		must(t, c.Insert(t.Context(), somePlace(1)))
+		must(t, c.Delete(t.Context(), int64(1)))
+	}
+	wantContents(t, c, []place{})
+}
+
+func insertNone(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, nil)
+	errs, err := openTable(t, engine, placeSpec()).Insert(t.Context(), nil)
+	if err != nil || len(errs) != 0 {
+		t.Fatalf("got %v, %v", errs, err)
+	}
+	wantContents(t, c, []place{})
+}
+
+func updateCases() []testCase {
+	return []testCase{
+		{"Update returns the document as written", updateReturns},
+		{"an update moves a document in the indexes of changed fields", updateMoves},
+		{"each write of a document raises its revision by one", revisionGrows},
+		{"an error of the change is returned as it is and nothing is written", changeFails},
+		{"a change must leave the id alone", changedID},
+		{"a change that meets another writer runs again on what that one wrote", changeRunsAgain},
+	}
+}
+
+func updateReturns(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	got, err := c.Update(t.Context(), placeID(1), func(p *place) error {
+		p.Note = "changed"
+		return nil
+	})
+	must(t, err)
+	want := somePlace(1)
+	want.Note = "changed"
+	wantEqual(t, "returned", got, want)
+	wantContents(t, c, []place{want})
+}
+
+func updateMoves(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 6))
+	moved, err := c.Update(t.Context(), int64(3), func(p *place) error {
+		p.Owner, p.Title, p.Code, p.Slot = -4, "", "中", -9
+		return nil
+	})
+	must(t, err)
+	others := append(somePlaces(1, 2), somePlaces(4, 6)...)
+	wantContents(t, c, append(others, moved))
+}
+
+func revisionGrows(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	table := openTable(t, engine, placeSpec())
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	for want := int64(1); want <= 3; want++ {
+		raw, err := table.Get(t.Context(), int64(1))
+		must(t, err)
+		revision, err := docstore.RevisionOf(raw)
+		must(t, err)
+		wantEqual(t, "revision", revision, want)
+		_, err = c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil })
+		must(t, err)
+	}
+}
+
+func changeFails(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	refusal := errors.New("not now")
+	_, err := c.Update(t.Context(), int64(1), func(p *place) error {
+		p.Note = "changed"
+		return refusal
+	})
+	if err != refusal { //nolint:errorlint // as it is, not wrapped
+		t.Fatalf("got error %v", err)
+	}
+	wantContents(t, c, []place{somePlace(1)})
+}
+
+func changedID(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 2))
+	_, err := c.Update(t.Context(), int64(1), func(p *place) error { p.ID = 2; return nil })
+	wantPlain(t, err)
+	wantContents(t, c, somePlaces(1, 2))
+}
+
+func changeRunsAgain(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	runs := 0
+	got, err := c.Update(t.Context(), int64(1), func(p *place) error {
+		if runs++; runs <= 3 {
+			_, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil })
+			must(t, err)
+		}
+		p.Seen += 100
+		return nil
+	})
+	must(t, err)
+	wantEqual(t, "runs", runs, 4)
+	wantEqual(t, "seen", got.Seen, int64(103))
+	wantContents(t, c, []place{got})
+}

@@ -1,0 +1,103 @@
+package embedded
+
+import (
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// format is the version of the file's layout.
+const format = "1"
+
+// declaration is what the catalog keeps of a collection.
+type declaration struct {
+	ID      docstore.Kind `bson:"id"`
+	Indexes []indexState  `bson:"indexes"`
+}
+
+// indexState is an index and whether every document is in it.
+type indexState struct {
+	Name     string           `bson:"name"`
+	Fields   []docstore.Field `bson:"fields"`
+	Unique   bool             `bson:"unique"`
+	Complete bool             `bson:"complete"`
+}
+
+// state returns what an index will have been recorded as once it is complete.
+func state(index docstore.Index) indexState {
+	return indexState{Name: index.Name, Fields: index.Fields, Unique: index.Unique, Complete: true}
+}
+
+func (s indexState) equal(other indexState) bool {
+	return s.Name == other.Name && s.Unique == other.Unique && s.Complete == other.Complete &&
+		slices.Equal(s.Fields, other.Fields)
+}
+
+// spec returns the declaration as it was made.
+func (d declaration) spec(collection string) docstore.Spec {
+	spec := docstore.Spec{Name: collection, ID: d.ID}
+	for _, index := range d.Indexes {
+		spec.Indexes = append(spec.Indexes, docstore.Index{Name: index.Name, Fields: index.Fields, Unique: index.Unique})
+	}
+	return spec
+}
+
+func catalogBucket() []byte { return []byte("catalog") }
+func formatKey() []byte     { return []byte("format") }
+
+// catalogKey is apart from formatKey by its slash.
+func catalogKey(collection string) []byte { return []byte("collection/" + collection) }
+
+func documentsBucket(collection string) []byte { return []byte("documents/" + collection) }
+
+func indexBucket(collection, index string) []byte {
+	return []byte("index/" + collection + "/" + index)
+}
+
+// checkFormat tells whether the file has a catalog, and refuses one it can't read.
+func checkFormat(tx *bolt.Tx) (known bool, err error) {
+	catalog := tx.Bucket(catalogBucket())
+	if catalog == nil {
+		if name, _ := tx.Cursor().First(); name != nil {
+			return false, fmt.Errorf("the file is not a Waybook store: it has a bucket %q", name)
+		}
+		return false, nil
+	}
+	if found := catalog.Get(formatKey()); string(found) != format {
+		return false, fmt.Errorf("the file has format %q and this program reads %q", found, format)
+	}
+	return true, nil
+}
+
+func writeFormat(tx *bolt.Tx) error {
+	catalog, err := tx.CreateBucket(catalogBucket())
+	if err != nil {
+		return err
+	}
+	return catalog.Put(formatKey(), []byte(format))
+}
+
+// readDeclaration returns the zero declaration for an unknown collection.
+func readDeclaration(tx *bolt.Tx, collection string) (declaration, error) {
+	var found declaration
+	raw := tx.Bucket(catalogBucket()).Get(catalogKey(collection))
+	if raw == nil {
+		return found, nil
+	}
+	if err := bson.Unmarshal(raw, &found); err != nil {
+		return found, fmt.Errorf("catalog entry of %q: %w", collection, err)
+	}
+	return found, nil
+}
+
+func writeDeclaration(tx *bolt.Tx, collection string, made declaration) error {
+	raw, err := bson.Marshal(made)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(catalogBucket()).Put(catalogKey(collection), raw)
+}

@@ -1,0 +1,101 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Check reads the whole file and tells everything that is wrong with it: bbolt's
+// pages, documents that lack an index entry, entries that no document has. It looks
+// at one state of the store; writers go on meanwhile, but the file grows.
+func (e *Engine) Check(ctx context.Context) error {
+	return e.view(ctx, func(tx *bolt.Tx) error {
+		var errs []error
+		for err := range tx.Check() {
+			errs = append(errs, err)
+		}
+		if len(errs) > 0 {
+			// Broken pages can't be walked.
+			return errors.Join(errs...)
+		}
+		catalog := tx.Bucket(catalogBucket()).Cursor()
+		collections := catalogKey("")
+		for key, _ := catalog.Seek(collections); bytes.HasPrefix(key, collections); key, _ = catalog.Next() {
+			name := strings.TrimPrefix(string(key), string(collections))
+			if err := e.checkCollection(ctx, tx, name); err != nil {
+				errs = append(errs, fmt.Errorf("collection %s: %w", name, err))
+			}
+		}
+		return errors.Join(errs...)
+	})
+}
+
+func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) error {
+	found, err := readDeclaration(tx, name)
+	if err != nil {
+		return err
+	}
+	t := newTable(e, found.spec(name))
+	var errs []error
+	for i := range t.indexes {
+		if !found.Indexes[i].Complete {
+			continue
+		}
+		if err := t.checkIndex(ctx, tx, &t.indexes[i]); err != nil {
+			errs = append(errs, fmt.Errorf("index %s: %w", t.indexes[i].name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkIndex goes from each document to its entry and from each entry to its
+// document; in a unique index it also looks for neighbours with equal fields.
+func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
+	entries := tx.Bucket(ix.bucket).Cursor()
+	documents, n := t.walk(tx, nil, nil, 0), 0
+	for ; documents.valid(); documents.next() {
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		wanted, err := ix.entryOf(documents.value)
+		if err != nil {
+			return fmt.Errorf("document %x: %w", documents.key, err)
+		}
+		if !bytes.HasSuffix(wanted.key, documents.key) {
+			return fmt.Errorf("document %x says that its key is %x", documents.key, wanted.key[wanted.fields:])
+		}
+		if key, _ := entries.Seek(wanted.key); !bytes.Equal(key, wanted.key) {
+			return fmt.Errorf("document %x is not in it", documents.key)
+		}
+	}
+	var last []byte
+	for w := t.walk(tx, ix, nil, 0); w.valid(); w.next() {
+		if n--; n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		raw, err := w.document()
+		if err != nil {
+			return err
+		}
+		wanted, err := ix.entryOf(raw)
+		if err != nil {
+			return fmt.Errorf("entry %x: %w", w.key, err)
+		}
+		if !bytes.Equal(wanted.key, w.key) {
+			return fmt.Errorf("entry %x should be %x", w.key, wanted.key)
+		}
+		if ix.unique && bytes.Equal(last, w.key[:wanted.fields]) {
+			return fmt.Errorf("entry %x is a duplicate", w.key)
+		}
+		last = w.key[:wanted.fields]
+	}
+	if n != 0 {
+		return fmt.Errorf("there are %d more documents than entries", n)
+	}
+	return nil
+}

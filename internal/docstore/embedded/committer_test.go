@@ -1,0 +1,227 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// openTable opens a store whose commits end as finish says.
+func openTable(t *testing.T, finish func(*bolt.Tx) error) (*Engine, docstore.Table) {
+	t.Helper()
+	engine, err := Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(engine.Check(context.Background()), engine.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	table, err := engine.Open(t.Context(), docstore.Spec{Name: "things", ID: docstore.Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine.commit.finish = finish
+	return engine, table
+}
+
+func insert(ctx context.Context, table docstore.Table, id int64) error {
+	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: docstore.RevisionField, Value: int64(1)}})
+	if err != nil {
+		return err
+	}
+	errs, err := table.Insert(ctx, []bson.Raw{raw})
+	if err != nil {
+		return err
+	}
+	return errs[0]
+}
+
+func wantStored(t *testing.T, table docstore.Table, id int64, want error) {
+	t.Helper()
+	if _, err := table.Get(t.Context(), id); !errors.Is(err, want) {
+		t.Fatalf("document %d: got error %v, want %v", id, err, want)
+	}
+}
+
+func TestWritesThatQueueDuringACommitShareTheNext(t *testing.T) {
+	const writers = 50
+	commits, entered, proceed := 0, make(chan struct{}), make(chan struct{})
+	engine, table := openTable(t, func(tx *bolt.Tx) error {
+		if commits++; commits == 1 {
+			close(entered)
+			<-proceed
+		}
+		return tx.Commit()
+	})
+	answers := make(chan error, writers+1)
+	go func() { answers <- insert(t.Context(), table, 0) }()
+	<-entered
+	for id := range int64(writers) {
+		go func() { answers <- insert(t.Context(), table, id+1) }()
+	}
+	waitQueued(engine, writers)
+	close(proceed)
+	for range writers + 1 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if commits != 2 {
+		t.Errorf("%d commits, want 2", commits)
+	}
+}
+
+// waitQueued returns when so many writes are in the queue.
+func waitQueued(engine *Engine, n int) {
+	for {
+		engine.commit.mu.Lock()
+		queued := len(engine.commit.queue)
+		engine.commit.mu.Unlock()
+		if queued == n {
+			return
+		}
+	}
+}
+
+func TestAQueuedWriteWhoseContextEndsNeverHappens(t *testing.T) {
+	entered, proceed := make(chan struct{}, 2), make(chan struct{})
+	engine, table := openTable(t, func(tx *bolt.Tx) error {
+		entered <- struct{}{}
+		<-proceed
+		return tx.Commit()
+	})
+	begun := make(chan error, 1)
+	begunContext, cancelBegun := context.WithCancel(t.Context())
+	go func() { begun <- insert(begunContext, table, 1) }()
+	<-entered
+	queuedContext, cancelQueued := context.WithCancel(t.Context())
+	waiting := make(chan error, 1)
+	go func() { waiting <- insert(queuedContext, table, 2) }()
+	waitQueued(engine, 1)
+
+	// Both return although the commit hangs.
+	cancelQueued()
+	cancelBegun()
+	for _, answer := range []chan error{waiting, begun} {
+		if err := <-answer; !errors.Is(err, context.Canceled) {
+			t.Errorf("got error %v", err)
+		}
+	}
+	close(proceed)
+	if err := insert(t.Context(), table, 3); err != nil {
+		t.Fatal(err)
+	}
+	wantStored(t, table, 1, nil)
+	wantStored(t, table, 2, docstore.ErrNotFound)
+}
+
+func TestAnOperationThatFailsHarmsNoOther(t *testing.T) {
+	entered, proceed := make(chan struct{}, 9), make(chan struct{})
+	engine, table := openTable(t, func(tx *bolt.Tx) error {
+		entered <- struct{}{}
+		<-proceed
+		return tx.Commit()
+	})
+	answers, failure := make(chan error, 3), make(chan error, 1)
+	go func() { answers <- insert(t.Context(), table, 1) }()
+	<-entered
+	go func() { answers <- insert(t.Context(), table, 2) }()
+	waitQueued(engine, 1)
+	broken := errors.New("broken")
+	go func() {
+		failure <- engine.write(t.Context(), 1, func(tx *bolt.Tx) (bool, error) {
+			// Spoils the transaction before it fails.
+			return true, errors.Join(tx.DeleteBucket(documentsBucket("things")), broken)
+		})
+	}()
+	waitQueued(engine, 2)
+	go func() { answers <- insert(t.Context(), table, 3) }()
+	waitQueued(engine, 3)
+	close(proceed)
+	for range 3 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
+	}
+	if err := <-failure; !errors.Is(err, broken) {
+		t.Errorf("got error %v", err)
+	}
+	for id := range int64(3) {
+		wantStored(t, table, id+1, nil)
+	}
+}
+
+func TestOneCommitIsBounded(t *testing.T) {
+	c := &committer{}
+	for range maxCommitWrites + 1 {
+		c.queue = append(c.queue, &write{bytes: 1})
+	}
+	c.queue = append(c.queue, &write{bytes: maxCommitBytes}, &write{bytes: 2 * maxCommitBytes}, &write{bytes: 1})
+	for _, want := range []int{maxCommitWrites, 1, 1, 1, 1, 0} {
+		if got := len(c.take()); got != want {
+			t.Fatalf("took %d, want %d", got, want)
+		}
+	}
+}
+
+func TestAFullDiskFailsTheWriteAndNotTheEngine(t *testing.T) {
+	full := true
+	engine, table := openTable(t, func(tx *bolt.Tx) error {
+		if full {
+			return fmt.Errorf("write: %w", syscall.ENOSPC)
+		}
+		return tx.Commit()
+	})
+	err := insert(t.Context(), table, 1)
+	if !errors.Is(err, syscall.ENOSPC) || errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("got error %v", err)
+	}
+	wantStored(t, table, 1, docstore.ErrNotFound)
+	full = false
+	if err := errors.Join(insert(t.Context(), table, 1), engine.Ping(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	wantStored(t, table, 1, nil)
+}
+
+func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterOnes(t *testing.T) {
+	engine, table := openTable(t, func(*bolt.Tx) error { return syscall.EIO })
+	err := insert(t.Context(), table, 1)
+	if !errors.Is(err, syscall.EIO) || errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("got error %v", err)
+	}
+	wantStored(t, table, 1, docstore.ErrNotFound)
+	engine.commit.finish = (*bolt.Tx).Commit
+	wantRefusing(t, engine, table)
+	wantStored(t, table, 2, docstore.ErrNotFound)
+}
+
+func TestAFailedSyncOfACommitThatIsVisibleLeavesItOpen(t *testing.T) {
+	engine, table := openTable(t, func(tx *bolt.Tx) error { return errors.Join(tx.Commit(), syscall.EIO) })
+	if err := insert(t.Context(), table, 1); !errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("got error %v", err)
+	}
+	engine.commit.finish = (*bolt.Tx).Commit
+	wantRefusing(t, engine, table)
+	wantStored(t, table, 1, nil)
+}
+
+func wantRefusing(t *testing.T, engine *Engine, table docstore.Table) {
+	t.Helper()
+	if err := insert(t.Context(), table, 2); !errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("a later write: got error %v", err)
+	}
+	if err := engine.Ping(t.Context()); !errors.Is(err, docstore.ErrUnavailable) {
+		t.Fatalf("ping: got error %v", err)
+	}
+}

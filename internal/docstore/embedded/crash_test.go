@@ -1,0 +1,220 @@
+package embedded_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+const (
+	crashWriters = 8
+	crashIDs     = 40
+	// shortCycles is what an ordinary run can afford; WAYBOOK_CRASH_CYCLES sets more.
+	shortCycles = 5
+	// crashFileEnv makes this binary the writer that gets killed.
+	crashFileEnv = "WAYBOOK_CRASH_FILE"
+)
+
+// ballot is a document of the crash test. A writer has ids of its own.
+type ballot struct {
+	ID      int64  `bson:"_id"`
+	Writer  int64  `bson:"writer"`
+	Code    string `bson:"code"`
+	Version int64  `bson:"version"`
+	Body    string `bson:"body"`
+}
+
+func ballotSpec() docstore.Spec {
+	writer := docstore.Field{Name: "writer", Kind: docstore.Int64}
+	code := docstore.Field{Name: "code", Kind: docstore.String}
+	version := docstore.Field{Name: "version", Kind: docstore.Int64}
+	return docstore.Spec{Name: "ballots", ID: docstore.Int64, Indexes: []docstore.Index{
+		{Name: "by_writer_version", Fields: []docstore.Field{writer, version}},
+		{Name: "code", Fields: []docstore.Field{code}, Unique: true},
+	}}
+}
+
+// TestMain turns a child of the crash test into the writer.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashFileEnv); path != "" {
+		fmt.Fprintln(os.Stderr, writeUntilKilled(path))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled tells on stdout what it is about to do and what was acknowledged:
+// "begin <id> <version>" and "done <id> <version>", version 0 for a deletion.
+func writeUntilKilled(path string) error {
+	ctx := context.Background()
+	engine, err := embedded.Open(path)
+	if err != nil {
+		return err
+	}
+	c, err := docstore.Open[ballot](ctx, engine, ballotSpec())
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, crashWriters)
+	var tell sync.Mutex
+	for writer := range int64(crashWriters) {
+		go func() { failed <- write(ctx, c, writer, &tell) }()
+	}
+	return <-failed
+}
+
+func write(ctx context.Context, c *docstore.Collection[ballot], writer int64, tell *sync.Mutex) error {
+	say := func(what string, id, version int64) {
+		tell.Lock()
+		defer tell.Unlock()
+		fmt.Println(what, id, version)
+	}
+	for {
+		id := writer + crashWriters*rand.Int64N(crashIDs)
+		was, err := c.Get(ctx, id)
+		next := was.Version + 1 + rand.Int64N(3)
+		switch {
+		case errors.Is(err, docstore.ErrNotFound):
+			say("begin", id, next)
+			err = c.Insert(ctx, ballotOf(id, next))
+		case err != nil:
+		case rand.IntN(3) == 0:
+			next = 0
+			say("begin", id, next)
+			err = c.Delete(ctx, id)
+		default:
+			say("begin", id, next)
+			_, err = c.Update(ctx, id, func(b *ballot) error { *b = ballotOf(id, next); return nil })
+		}
+		if err != nil {
+			return err
+		}
+		say("done", id, next)
+	}
+}
+
+// ballotOf makes documents of very different sizes, some larger than a page.
+func ballotOf(id, version int64) ballot {
+	body := make([]byte, (id*version)%97*101)
+	for i := range body {
+		body[i] = 'a' + byte((id+version)%26)
+	}
+	return ballot{ID: id, Writer: id % crashWriters, Code: fmt.Sprintf("%d/%d", version, id), Version: version, Body: string(body)}
+}
+
+func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {
+	cycles := shortCycles
+	if text := os.Getenv("WAYBOOK_CRASH_CYCLES"); text != "" {
+		var err error
+		if cycles, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("WAYBOOK_CRASH_CYCLES: %v", err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "store.db")
+	acknowledged, writes := make(map[int64]int64), 0
+	for range cycles {
+		done, begun := runAndKill(t, path)
+		writes += len(done)
+		for _, a := range done {
+			acknowledged[a.id] = a.version
+		}
+		acknowledged = verifyAfterKill(t, path, acknowledged, begun)
+	}
+	t.Logf("%d writes acknowledged over %d cycles, %d documents in the end", writes, cycles, len(acknowledged))
+}
+
+type act struct{ id, version int64 }
+
+// runAndKill kills a writer after some acknowledgements and a bit. It returns what
+// was acknowledged, in order, and what was begun last for each document.
+func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command(program)
+	child.Env = append(os.Environ(), crashFileEnv+"="+path)
+	child.Stderr = os.Stderr
+	output, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killAfter := 1 + rand.IntN(1500)
+	begun = make(map[int64]int64)
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		var what string
+		var a act
+		if _, err := fmt.Sscan(lines.Text(), &what, &a.id, &a.version); err != nil {
+			// Killed in the middle of a line.
+			continue
+		}
+		if what == "begin" {
+			begun[a.id] = a.version
+			continue
+		}
+		done = append(done, a)
+		if len(done) == killAfter {
+			// A random moment of a commit, and no matter which: the test does not wait for it.
+			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = child.Process.Kill() })
+		}
+	}
+	var exit *exec.ExitError
+	if err := child.Wait(); !errors.As(err, &exit) || exit.Exited() {
+		t.Fatalf("the writer was not killed but ended: %v", err)
+	}
+	if len(done) < killAfter {
+		t.Fatalf("the writer ended after %d of %d writes", len(done), killAfter)
+	}
+	return done, begun
+}
+
+// verifyAfterKill wants each document as it was acknowledged last, or as it was
+// begun last. It returns what is there.
+func verifyAfterKill(t *testing.T, path string, acknowledged, begun map[int64]int64) map[int64]int64 {
+	t.Helper()
+	engine := open(t, path)
+	defer shut(t, engine)
+	if err := engine.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[int64]int64)
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "code", Limit: 100}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range batch {
+			if b != ballotOf(b.ID, b.Version) {
+				t.Fatalf("document %d is damaged: %+v", b.ID, b)
+			}
+			found[b.ID] = b.Version
+		}
+	}
+	for id := range int64(crashWriters * crashIDs) {
+		last, isOpen := begun[id]
+		if found[id] != acknowledged[id] && !(isOpen && found[id] == last) {
+			t.Errorf("document %d: acknowledged version %d, found %d", id, acknowledged[id], found[id])
+		}
+	}
+	return maps.Clone(found)
+}

@@ -1,0 +1,74 @@
+package embedded
+
+import (
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// A chunk of DeleteAll is one transaction of at most so much.
+const (
+	deleteChunkDocuments = 1000
+	deleteChunkBytes     = 8 << 20
+)
+
+// DeleteAll deletes in chunks, so that other writers get their turn.
+func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64, error) {
+	ix, err := t.find(name)
+	if err != nil {
+		return 0, err
+	}
+	prefix, err := docstore.AppendValues(nil, t.fields(ix), equal)
+	if err != nil {
+		return 0, err
+	}
+	var total int64
+	for {
+		deleted, more := 0, false
+		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
+			var doomed []prepared
+			var err error
+			if doomed, more, err = t.chunk(tx, ix, prefix); err != nil {
+				return false, err
+			}
+			b := t.buckets(tx)
+			for _, p := range doomed {
+				if err := b.remove(p); err != nil {
+					return true, err
+				}
+			}
+			deleted = len(doomed)
+			return deleted > 0, nil
+		})
+		if err != nil {
+			return total, err
+		}
+		total += int64(deleted)
+		if !more {
+			return total, nil
+		}
+	}
+}
+
+// chunk returns the first documents with a prefix and whether there are more.
+func (t *table) chunk(tx *bolt.Tx, ix *index, prefix []byte) (doomed []prepared, more bool, err error) {
+	size := 0
+	for w := t.walk(tx, ix, prefix, len(prefix)); w.valid(); w.next() {
+		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
+			return doomed, true, nil
+		}
+		raw, err := w.document()
+		if err != nil {
+			return nil, false, err
+		}
+		p, err := t.place(raw)
+		if err != nil {
+			return nil, false, err
+		}
+		doomed = append(doomed, p)
+		size += len(raw)
+	}
+	return doomed, false, nil
+}

@@ -1,0 +1,83 @@
+//go:build linux
+
+package embedded_test
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// The limit on file sizes makes real writes of bbolt fail as a full disk would.
+func TestAStoreThatRunsOutOfSpaceLosesNothingAndGoesOnWhenThereIsSome(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := openAt(t, path)
+	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lift := limitFileSize(t, uint64(info.Size())+1<<20)
+	body := strings.Repeat("x", 100_000)
+	stored, refused := int64(0), 0
+	for id := int64(0); refused < 20; id++ {
+		b := ballotOf(id, 1)
+		b.Body = body
+		switch err := c.Insert(t.Context(), b); {
+		case err == nil:
+			stored++
+		case strings.Contains(err.Error(), syscall.EFBIG.Error()) && !errors.Is(err, docstore.ErrUnavailable):
+			refused++
+		default:
+			t.Fatal(err)
+		}
+	}
+	check := func() {
+		t.Helper()
+		n, err := c.Count(t.Context(), "code")
+		if err := errors.Join(err, engine.Ping(t.Context()), engine.Check(t.Context())); err != nil || n != stored {
+			t.Fatalf("%d documents of %d, %v", n, stored, err)
+		}
+	}
+	check()
+	lift()
+	for id := range int64(20) {
+		if err := c.Insert(t.Context(), ballotOf(1000+id, 1)); err != nil {
+			t.Fatal(err)
+		}
+		stored++
+	}
+	check()
+}
+
+// limitFileSize lets no file of this process grow beyond a size until it is lifted.
+func limitFileSize(t *testing.T, bytes uint64) (lift func()) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	lift = func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(func() {
+		lift()
+		signal.Reset(syscall.SIGXFSZ)
+	})
+	return lift
+}

@@ -1,0 +1,124 @@
+package embedded_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+func TestOpenMakesAPrivateDirectoryAndFile(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(directory, "store.db")
+	shut(t, open(t, path))
+	for name, want := range map[string]os.FileMode{directory: 0o700, path: 0o600} {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
+		}
+	}
+}
+
+func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	openAt(t, path)
+	_, err := embedded.Open(path)
+	if !errors.Is(err, embedded.ErrLocked) || !strings.Contains(err.Error(), path) {
+		t.Fatalf("got error %v", err)
+	}
+}
+
+func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("theirs")); return err })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Fatalf("got error %v", err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || string(after) != string(before) {
+		t.Fatal("the file has changed")
+	}
+}
+
+func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(path, []byte(strings.Repeat("dear diary ", 5000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Fatalf("got error %v", err)
+	}
+}
+
+func TestCheckFindsWhatIsWrong(t *testing.T) {
+	documents, codes := []byte("documents/ballots"), []byte("index/ballots/code")
+	for name, damage := range map[string]func(tx *bolt.Tx) error{
+		"a document without an entry": func(tx *bolt.Tx) error {
+			key, _ := tx.Bucket(codes).Cursor().First()
+			return tx.Bucket(codes).Delete(key)
+		},
+		"an entry without a document": func(tx *bolt.Tx) error {
+			key, _ := tx.Bucket(documents).Cursor().First()
+			return tx.Bucket(documents).Delete(key)
+		},
+		"an entry that is another's": func(tx *bolt.Tx) error {
+			key, _ := tx.Bucket(codes).Cursor().First()
+			return tx.Bucket(codes).Put(append([]byte("x"), key...), nil)
+		},
+		"a document under the wrong id": func(tx *bolt.Tx) error {
+			bucket := tx.Bucket(documents)
+			key, value := bucket.Cursor().First()
+			return bucket.Put(append([]byte{0xFF}, key[1:]...), append([]byte(nil), value...))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			engine := open(t, path)
+			c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for id := range int64(3) {
+				if err := c.Insert(t.Context(), ballotOf(id, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := engine.Check(t.Context()); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			shut(t, engine)
+			db, err := bolt.Open(path, 0o600, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(db.Update(damage), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			engine = open(t, path)
+			defer shut(t, engine)
+			if err := engine.Check(t.Context()); err == nil {
+				t.Fatal("nothing was found")
+			}
+		})
+	}
+}

@@ -1,0 +1,212 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// checkEvery is how many steps a walk takes between looks at its context.
+const checkEvery = 1024
+
+// Get returns a copy of a document.
+func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
+	key, err := t.idKey(id)
+	if err != nil {
+		return nil, err
+	}
+	var document bson.Raw
+	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
+		found := tx.Bucket(t.documents).Get(key)
+		if found == nil {
+			return docstore.ErrNotFound
+		}
+		document = bytes.Clone(found)
+		return nil
+	})
+	return document, err
+}
+
+// GetMany looks ids up in the order of the file.
+func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+	wanted := make([][]byte, len(ids))
+	for i, id := range ids {
+		var err error
+		if wanted[i], err = t.idKey(id); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(wanted, bytes.Compare)
+	wanted = slices.CompactFunc(wanted, bytes.Equal)
+	var documents []bson.Raw
+	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
+		cursor := tx.Bucket(t.documents).Cursor()
+		found := make([][]byte, 0, len(wanted))
+		for i, key := range wanted {
+			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
+				found = append(found, raw)
+			}
+		}
+		documents = copyAll(found)
+		return nil
+	})
+	return documents, err
+}
+
+// Scan walks an index from the place asked for; that costs the same wherever it is.
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+	ix, err := t.find(scan.Index)
+	if err != nil {
+		return nil, err
+	}
+	fields := t.fields(ix)
+	if err := scan.Check(fields); err != nil {
+		return nil, err
+	}
+	start, err := docstore.AppendValues(make([]byte, 0, 64), fields, scan.Equal)
+	if err != nil {
+		return nil, err
+	}
+	prefix := len(start)
+	if start, err = docstore.AppendValues(start, fields[len(scan.Equal):], scan.After); err != nil {
+		return nil, err
+	}
+	var documents []bson.Raw
+	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
+		w := t.walk(tx, ix, start, prefix)
+		if scan.After != nil {
+			w.pass(start)
+		}
+		found := make([][]byte, 0, min(scan.Limit, 128))
+		for len(found) < scan.Limit && w.valid() {
+			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			raw, err := w.document()
+			if err != nil {
+				return err
+			}
+			found = append(found, raw)
+			w.next()
+		}
+		documents = copyAll(found)
+		return nil
+	})
+	return documents, err
+}
+
+// Count walks the entries and no documents.
+func (t *table) Count(ctx context.Context, name string, equal []any) (int64, error) {
+	ix, err := t.find(name)
+	if err != nil {
+		return 0, err
+	}
+	start, err := docstore.AppendValues(nil, t.fields(ix), equal)
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
+		for w := t.walk(tx, ix, start, len(start)); w.valid(); w.next() {
+			n++
+			if n%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func (t *table) fields(ix *index) []docstore.Field {
+	if ix == nil {
+		return t.id
+	}
+	return ix.fields
+}
+
+// walk goes over the entries of an index, or the documents themselves, that begin
+// with a prefix.
+type walk struct {
+	entries *bolt.Cursor
+	// documents is nil when the entries are the documents.
+	documents *bolt.Cursor
+	prefix    []byte
+	// skip are the fields between the prefix's first byte and _id.
+	skip  []docstore.Field
+	key   []byte
+	value []byte
+}
+
+func (t *table) walk(tx *bolt.Tx, ix *index, start []byte, prefix int) *walk {
+	w := &walk{prefix: start[:prefix]}
+	documents := tx.Bucket(t.documents).Cursor()
+	if ix == nil {
+		w.entries = documents
+	} else {
+		w.entries = tx.Bucket(ix.bucket).Cursor()
+		w.documents = documents
+		w.skip = ix.fields[:len(ix.fields)-1]
+	}
+	w.key, w.value = w.entries.Seek(start)
+	return w
+}
+
+func (w *walk) valid() bool { return w.key != nil && bytes.HasPrefix(w.key, w.prefix) }
+func (w *walk) next()       { w.key, w.value = w.entries.Next() }
+
+// pass steps over an entry, if the walk is at it.
+func (w *walk) pass(key []byte) {
+	if bytes.Equal(w.key, key) {
+		w.next()
+	}
+}
+
+// id returns the encoded id of the document at which the walk is.
+func (w *walk) id() ([]byte, error) {
+	return cutFields(w.key, w.skip)
+}
+
+// document returns the document at which the walk is, in the file's own memory.
+func (w *walk) document() ([]byte, error) {
+	if w.documents == nil {
+		return w.value, nil
+	}
+	id, err := w.id()
+	if err != nil {
+		return nil, err
+	}
+	found, raw := w.documents.Seek(id)
+	if !bytes.Equal(found, id) {
+		return nil, fmt.Errorf("the store is damaged: index entry %x has no document", w.key)
+	}
+	return raw, nil
+}
+
+// copyAll copies documents out of the file's memory into one piece.
+func copyAll(found [][]byte) []bson.Raw {
+	size := 0
+	for _, raw := range found {
+		size += len(raw)
+	}
+	arena := make([]byte, 0, size)
+	documents := make([]bson.Raw, len(found))
+	for i, raw := range found {
+		start := len(arena)
+		arena = append(arena, raw...)
+		documents[i] = arena[start:len(arena):len(arena)]
+	}
+	return documents
+}

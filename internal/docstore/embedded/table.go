@@ -1,0 +1,146 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// table is one collection in the file.
+type table struct {
+	engine    *Engine
+	spec      docstore.Spec
+	documents []byte
+	id        []docstore.Field
+	indexes   []index
+}
+
+// index is one secondary index.
+type index struct {
+	name   string
+	bucket []byte
+	unique bool
+	// fields has _id last.
+	fields []docstore.Field
+}
+
+func newTable(e *Engine, spec docstore.Spec) *table {
+	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
+	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), id: id}
+	for _, declared := range spec.Indexes {
+		t.indexes = append(t.indexes, index{
+			name:   declared.Name,
+			bucket: indexBucket(spec.Name, declared.Name),
+			unique: declared.Unique,
+			fields: append(append([]docstore.Field(nil), declared.Fields...), id...),
+		})
+	}
+	return t
+}
+
+// find returns the index by its name, nil for that of _id.
+func (t *table) find(name string) (*index, error) {
+	if name == docstore.IDIndex {
+		return nil, nil
+	}
+	for i := range t.indexes {
+		if t.indexes[i].name == name {
+			return &t.indexes[i], nil
+		}
+	}
+	return nil, fmt.Errorf("collection %q declares no index %q", t.spec.Name, name)
+}
+
+// entry is a key of an index. Its first bytes, up to fields, are those of the
+// declared fields, which a unique index has once; the rest is the document's id.
+type entry struct {
+	key    []byte
+	fields int
+}
+
+// taken tells whether another document has the entry's fields. A document has one
+// entry in an index, so its own is found only where it is not going to change.
+func (n entry) taken(cursor *bolt.Cursor) bool {
+	found, _ := cursor.Seek(n.key[:n.fields])
+	return bytes.HasPrefix(found, n.key[:n.fields])
+}
+
+func (ix *index) entryOf(document bson.Raw) (entry, error) {
+	return ix.appendEntry(make([]byte, 0, 64), document)
+}
+
+// appendEntry makes the entry in key's unused capacity.
+func (ix *index) appendEntry(key []byte, document bson.Raw) (entry, error) {
+	start := len(key)
+	key, err := docstore.AppendKey(key, ix.fields, document)
+	if err != nil {
+		return entry{}, fmt.Errorf("index %q: %w", ix.name, err)
+	}
+	own := key[start:]
+	id, err := cutFields(own, ix.fields[:len(ix.fields)-1])
+	return entry{key: own, fields: len(own) - len(id)}, err
+}
+
+// cutFields returns what follows some fields at the front of a key.
+func cutFields(key []byte, fields []docstore.Field) (rest []byte, err error) {
+	for _, field := range fields {
+		if field.Kind == docstore.String {
+			if key, err = keys.SkipString(key); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(key) < 8 {
+			return nil, errors.New("index key is too short")
+		}
+		key = key[8:]
+	}
+	return key, nil
+}
+
+// prepared is a document with everything that its place in the file depends on.
+type prepared struct {
+	raw bson.Raw
+	id  []byte
+	// entries are in the order of the table's indexes.
+	entries []entry
+}
+
+// prepare refuses what docstore.Spec.CheckDocument refuses.
+func (t *table) prepare(raw bson.Raw) (prepared, error) {
+	if err := docstore.CheckEnvelope(raw); err != nil {
+		return prepared{}, err
+	}
+	return t.place(raw)
+}
+
+func (t *table) place(raw bson.Raw) (prepared, error) {
+	arena := make([]byte, 0, 32+64*len(t.indexes))
+	id, err := docstore.AppendKey(arena, t.id, raw)
+	if err != nil {
+		return prepared{}, err
+	}
+	p := prepared{raw: raw, id: id, entries: make([]entry, len(t.indexes))}
+	arena = id
+	for i := range t.indexes {
+		if p.entries[i], err = t.indexes[i].appendEntry(arena, raw); err != nil {
+			return prepared{}, err
+		}
+		// What did not fit has moved to an array of its own.
+		if end := len(arena) + len(p.entries[i].key); end <= cap(arena) {
+			arena = arena[:end]
+		}
+	}
+	return p, nil
+}
+
+// idKey encodes an id given by a caller.
+func (t *table) idKey(id any) ([]byte, error) {
+	return docstore.AppendValues(make([]byte, 0, 32), t.id, []any{id})
+}

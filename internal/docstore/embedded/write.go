@@ -1,0 +1,211 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// A call of Insert is split into operations of at most so much, so that many small
+// writers between two large ones wait no longer than for one of these.
+const (
+	insertChunkDocuments = 1000
+	insertChunkBytes     = 4 << 20
+)
+
+// documentFill is how full a page of documents gets. Ids grow with time, so that
+// pages are filled from left to right and need little room for what comes between.
+const documentFill = 0.9
+
+// Insert stores documents in chunks of one transaction each.
+func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
+	if err := t.engine.enterOnce(ctx); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(documents))
+	for from := 0; from < len(documents); {
+		chunk := make([]prepared, 0, min(len(documents)-from, insertChunkDocuments))
+		at := make([]int, 0, cap(chunk))
+		size := 0
+		for ; from < len(documents) && len(chunk) < insertChunkDocuments && size < insertChunkBytes; from++ {
+			p, err := t.prepare(documents[from])
+			if err != nil {
+				errs[from] = err
+				continue
+			}
+			chunk, at, size = append(chunk, p), append(at, from), size+len(p.raw)
+		}
+		refused, err := t.insertChunk(ctx, chunk, size)
+		if err != nil {
+			return nil, err
+		}
+		for i, refusal := range refused {
+			errs[at[i]] = refusal
+		}
+	}
+	return errs, nil
+}
+
+func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]error, error) {
+	if len(chunk) == 0 {
+		return nil, nil
+	}
+	refused := make([]error, len(chunk))
+	err := t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
+		b := t.buckets(tx)
+		for i, p := range chunk {
+			refused[i] = b.refuse(p)
+			if refused[i] != nil {
+				continue
+			}
+			changed = true
+			if err := b.put(p, nil); err != nil {
+				return changed, err
+			}
+		}
+		return changed, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return refused, nil
+}
+
+// Replace touches the entries of those indexes only whose fields have changed.
+func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
+	next, err := t.prepare(document)
+	if err != nil {
+		return err
+	}
+	var refusal error
+	err = t.engine.write(ctx, len(document), func(tx *bolt.Tx) (bool, error) {
+		refusal = nil
+		b := t.buckets(tx)
+		old := b.documents.Get(next.id)
+		if old == nil {
+			refusal = docstore.ErrNotFound
+			return false, nil
+		}
+		current, err := docstore.RevisionOf(old)
+		if err != nil {
+			return false, err
+		}
+		if current != revision {
+			refusal = docstore.ErrConflict
+			return false, nil
+		}
+		before, err := t.place(old)
+		if err != nil {
+			return false, err
+		}
+		if refusal = b.refuseChange(next, before); refusal != nil {
+			return false, nil
+		}
+		return true, b.put(next, before.entries)
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
+// Delete removes a document and its index entries.
+func (t *table) Delete(ctx context.Context, id any) error {
+	key, err := t.idKey(id)
+	if err != nil {
+		return err
+	}
+	var refusal error
+	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (bool, error) {
+		refusal = nil
+		b := t.buckets(tx)
+		old := b.documents.Get(key)
+		if old == nil {
+			refusal = docstore.ErrNotFound
+			return false, nil
+		}
+		p, err := t.place(old)
+		if err != nil {
+			return false, err
+		}
+		return true, b.remove(p)
+	})
+	if err != nil {
+		return err
+	}
+	return refusal
+}
+
+// buckets are a table's in one transaction.
+type buckets struct {
+	table     *table
+	documents *bolt.Bucket
+	indexes   []*bolt.Bucket
+}
+
+func (t *table) buckets(tx *bolt.Tx) buckets {
+	b := buckets{table: t, documents: tx.Bucket(t.documents), indexes: make([]*bolt.Bucket, len(t.indexes))}
+	b.documents.FillPercent = documentFill
+	for i := range t.indexes {
+		b.indexes[i] = tx.Bucket(t.indexes[i].bucket)
+	}
+	return b
+}
+
+// refuse tells why a new document can't be stored.
+func (b buckets) refuse(p prepared) error {
+	if b.documents.Get(p.id) != nil {
+		return &docstore.DuplicateError{Index: docstore.IDIndex}
+	}
+	return b.refuseChange(p, prepared{})
+}
+
+// refuseChange tells why a document can't take the place of before.
+func (b buckets) refuseChange(p, before prepared) error {
+	for i, ix := range b.table.indexes {
+		if !ix.unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
+			continue
+		}
+		if p.entries[i].taken(b.indexes[i].Cursor()) {
+			return &docstore.DuplicateError{Index: ix.name}
+		}
+	}
+	return nil
+}
+
+// put stores a document and its entries in place of those it had before.
+func (b buckets) put(p prepared, before []entry) error {
+	if err := b.documents.Put(p.id, p.raw); err != nil {
+		return err
+	}
+	for i, bucket := range b.indexes {
+		if before != nil {
+			if bytes.Equal(p.entries[i].key, before[i].key) {
+				continue
+			}
+			if err := bucket.Delete(before[i].key); err != nil {
+				return err
+			}
+		}
+		if err := bucket.Put(p.entries[i].key, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b buckets) remove(p prepared) error {
+	if err := b.documents.Delete(p.id); err != nil {
+		return err
+	}
+	for i, bucket := range b.indexes {
+		if err := bucket.Delete(p.entries[i].key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+// Package mongo is the docstore engine that keeps collections in MongoDB, 6 or
+// newer, a replica set or sharded.
+//
+// A write is acknowledged by a majority before its call returns, and so survives
+// the loss of a primary; the driver repeats one that a failover cut off, without
+// doing it twice. Reads ask the primary for what it has now (read concern local):
+// every primary has all acknowledged writes, so a client sees its own. A read may
+// see another client's write a moment before that is acknowledged.
+//
+// The URI's own write concern, read concern and read preference do not count.
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/internal/gate"
+)
+
+// disconnectTimeout bounds how long Close tells the server goodbye.
+const disconnectTimeout = 5 * time.Second
+
+// Engine is a docstore.Engine in one database of a MongoDB server.
+type Engine struct {
+	client   *mongo.Client
+	database *mongo.Database
+	calls    gate.Gate
+	close    func() error
+
+	// opening is held, as its one element, by the call of Open that is under way.
+	opening chan struct{}
+	tables  map[string]*table
+}
+
+var _ docstore.Engine = (*Engine)(nil)
+
+// Open connects to a server and waits until it answers. An empty database is the one
+// that the URI names.
+func Open(ctx context.Context, uri, database string) (*Engine, error) {
+	parsed, err := connstring.ParseAndValidate(uri)
+	if err != nil {
+		// The driver's text may hold the URI, which holds a password.
+		return nil, errors.New("open MongoDB: the URI is malformed or its DNS records can't be read")
+	}
+	if database == "" {
+		database = parsed.Database
+	}
+	if database == "" {
+		return nil, errors.New("open MongoDB: neither the URI nor the settings name a database")
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).
+		SetWriteConcern(writeconcern.Majority()).
+		SetReadConcern(readconcern.Local()).
+		SetReadPreference(readpref.Primary()).
+		SetRetryWrites(true).
+		SetRetryReads(true))
+	if err != nil {
+		return nil, fmt.Errorf("open MongoDB: %w", err)
+	}
+	e := &Engine{
+		client:   client,
+		database: client.Database(database),
+		opening:  make(chan struct{}, 1),
+		tables:   make(map[string]*table),
+	}
+	e.close = sync.OnceValue(func() error {
+		e.calls.Close()
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disconnectTimeout)
+		defer cancel()
+		return client.Disconnect(ctx)
+	})
+	if err := e.Ping(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
+	}
+	return e, nil
+}
+
+// Ping asks the primary.
+func (e *Engine) Ping(ctx context.Context) error {
+	return e.call(ctx, func() error { return e.client.Ping(ctx, readpref.Primary()) })
+}
+
+// Close waits for calls under way and disconnects.
+func (e *Engine) Close() error {
+	return e.close()
+}
+
+// Open makes the collection's indexes exist and returns it.
+func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	if err := spec.Validate(); err != nil {
+		return nil, err
+	}
+	select {
+	case e.opening <- struct{}{}:
+		defer func() { <-e.opening }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if open := e.tables[spec.Name]; open != nil {
+		if !reflect.DeepEqual(open.spec, spec) {
+			return nil, fmt.Errorf("collection %q is open with another declaration", spec.Name)
+		}
+		return open, e.call(ctx, func() error { return nil })
+	}
+	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	if err := e.call(ctx, func() error { return t.reconcile(ctx) }); err != nil {
+		return nil, err
+	}
+	e.tables[spec.Name] = t
+	return t, nil
+}
+
+// call runs one or more of the driver's calls as one of the port's and returns their
+// error in the port's terms.
+func (e *Engine) call(ctx context.Context, do func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !e.calls.Enter() {
+		return fmt.Errorf("%w: the store is closed", docstore.ErrUnavailable)
+	}
+	defer e.calls.Leave()
+	return portError(ctx, do())
+}

@@ -1,0 +1,149 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func usersTable() *table {
+	email := []docstore.Field{{Name: "email", Kind: docstore.String}}
+	return &table{spec: docstore.Spec{Name: "users", ID: docstore.Int64, Indexes: []docstore.Index{
+		{Name: "email", Fields: email, Unique: true},
+		{Name: "work_email", Fields: []docstore.Field{{Name: "work", Kind: docstore.String}}, Unique: true},
+		{Name: "by_name", Fields: []docstore.Field{{Name: "name", Kind: docstore.String}}},
+	}}}
+}
+
+func TestTheIndexOfADuplicateIsReadFromTheServersOwnWords(t *testing.T) {
+	for message, want := range map[string]string{
+		`E11000 duplicate key error collection: db.users index: email dup key: { email: "a" }`:                                          "email",
+		`E11000 duplicate key error collection: db.users index: _id_ dup key: { _id: 5 }`:                                               docstore.IDIndex,
+		`E11000 duplicate key error collection: db.users index: work_email dup key: { work: "x index: email dup key: {" }`:              "work_email",
+		`Plan executor error during update :: caused by :: E11000 duplicate key error collection: db.users index: email dup key: { : }`: "email",
+		`E11000 duplicate key error collection: db.users`:                                                                               "",
+		`E11000 duplicate key error collection: db.users index: by_name dup key: { }`:                                                   "",
+		`E11000 duplicate key error collection: db.users index: unheard_of dup key: { }`:                                                "",
+	} {
+		got, known := usersTable().duplicateIn(message)
+		if got != want || known != (want != "") {
+			t.Errorf("%s\ngot %q, %v; want %q", message, got, known, want)
+		}
+	}
+}
+
+func TestTheIndexOfADuplicateIsReadFromSQLitesWords(t *testing.T) {
+	for message, want := range map[string]string{
+		`[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_email' (2067)`:      "email",
+		`[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_work_email' (2067)`: "work_email",
+		`[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_other' (2067)`:      "",
+		`something else`: "",
+	} {
+		got, found := usersTable().sqliteDuplicate(mongo.CommandError{Code: 1, Message: message})
+		if got != want || found != (want != "") {
+			t.Errorf("%s\ngot %q, %v; want %q", message, got, found, want)
+		}
+	}
+}
+
+func TestOnlyTheServersRefusalMeansThatNothingHasHappened(t *testing.T) {
+	unmet := &mongo.WriteConcernError{Code: 79, Message: "unknown write concern"}
+	for name, c := range map[string]struct {
+		err         error
+		unavailable bool
+	}{
+		"unauthorized":                  {mongo.CommandError{Code: 13}, false},
+		"document failed validation":    {mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 121}}}, false},
+		"no longer primary":             {mongo.CommandError{Code: 10107}, true},
+		"stepped down":                  {mongo.CommandError{Code: 189}, true},
+		"retryable":                     {mongo.CommandError{Code: 13, Labels: []string{"RetryableWriteError"}}, true},
+		"network":                       {mongo.CommandError{Labels: []string{"NetworkError"}}, true},
+		"killed on the way":             {mongo.CommandError{Code: 11601}, true},
+		"acknowledged by too few":       {mongo.WriteException{WriteConcernError: unmet}, true},
+		"many acknowledged by too few":  {mongo.BulkWriteException{WriteConcernError: unmet}, true},
+		"client closed":                 {mongo.ErrClientDisconnected, true},
+		"an error nobody has heard of":  {errors.New("?"), true},
+		"a time limit of the URI's own": {context.DeadlineExceeded, true},
+	} {
+		got := portError(t.Context(), c.err)
+		if errors.Is(got, docstore.ErrUnavailable) != c.unavailable {
+			t.Errorf("%s: got %v", name, got)
+		}
+		var server mongo.ServerError
+		if errors.As(got, &server) || errors.Is(got, context.DeadlineExceeded) {
+			t.Errorf("%s: the driver's error shows through", name)
+		}
+	}
+}
+
+func TestAnEndedContextIsTheError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range []error{errors.New("?"), mongo.CommandError{Code: 13}, context.DeadlineExceeded} {
+		if got := portError(ctx, err); !errors.Is(got, context.Canceled) {
+			t.Errorf("got %v", got)
+		}
+	}
+	duplicate := &docstore.DuplicateError{Index: "email"}
+	if got := portError(ctx, duplicate); !errors.Is(got, duplicate) {
+		t.Errorf("got %v, although the server had answered", got)
+	}
+}
+
+func TestAServerThatCannotBeReachedIsUnavailable(t *testing.T) {
+	// Port 1 of the local host: nobody listens there.
+	_, err := Open(t.Context(), "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=1", "db")
+	if !errors.Is(err, docstore.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Open(ctx, "mongodb://127.0.0.1:1/", "db"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAMalformedURIIsRefusedWithoutRepeatingIt(t *testing.T) {
+	for _, uri := range []string{"", "http://secret@host", "mongodb://user:sec%ret@host", "mongodb://secret:secret@host/?w=secret&ssl=secret"} {
+		_, err := Open(t.Context(), uri, "db")
+		if err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: got %v", uri, err)
+		}
+	}
+	if _, err := Open(t.Context(), "mongodb://127.0.0.1:1/", ""); err == nil {
+		t.Error("a URI without a database was taken")
+	}
+}
+
+func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {
+	a, b := docstore.Field{Name: "a", Kind: docstore.Int64}, docstore.Field{Name: "b", Kind: docstore.String}
+	id := docstore.Field{Name: "_id", Kind: docstore.Int64}
+	for _, c := range []struct {
+		fields []docstore.Field
+		values []any
+		want   string
+	}{
+		{[]docstore.Field{id}, []any{int64(7)}, `{"_id":{"$gt":7}}`},
+		{[]docstore.Field{b, id}, []any{"x", int64(7)}, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
+		{
+			[]docstore.Field{a, b, id},
+			[]any{int64(1), "x", int64(7)},
+			`{"a":{"$gte":1},"$or":[{"a":{"$gt":1}},{"a":1,"b":{"$gt":"x"}},{"a":1,"b":"x","_id":{"$gt":7}}]}`,
+		},
+	} {
+		filter, err := behind(c.fields, c.values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := bson.MarshalExtJSON(filter, false, false)
+		if err != nil || string(got) != c.want {
+			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// namespaceNotFound is what listIndexes fails with when there is no collection yet.
+const namespaceNotFound = 26
+
+// keysOf are the keys of an index on the server. _id is added, so that it serves
+// scans whole; not to a unique one, where it would make every key unique. A scan
+// of that needs no _id: there is one document for each value of all its fields.
+func keysOf(index docstore.Index) bson.D {
+	keys := bson.D{}
+	for _, field := range index.Fields {
+		keys = append(keys, bson.E{Key: field.Name, Value: int32(1)})
+	}
+	if !index.Unique {
+		keys = append(keys, bson.E{Key: "_id", Value: int32(1)})
+	}
+	return keys
+}
+
+// reconcile drops indexes that are not declared, or not so, and makes those missing.
+func (t *table) reconcile(ctx context.Context) error {
+	if err := t.checkIDKind(ctx); err != nil {
+		return err
+	}
+	stored, err := t.storedIndexes(ctx)
+	if err != nil {
+		return fmt.Errorf("list indexes: %w", err)
+	}
+	declared := make(map[string]bool)
+	var missing []mongo.IndexModel
+	for _, index := range t.spec.Indexes {
+		if has, ok := stored[index.Name]; ok && has.matches(index) {
+			declared[index.Name] = true
+			continue
+		}
+		if err := t.checkFit(ctx, index); err != nil {
+			return fmt.Errorf("build index %q: %w", index.Name, err)
+		}
+		missing = append(missing, mongo.IndexModel{
+			Keys:    keysOf(index),
+			Options: options.Index().SetName(index.Name).SetUnique(index.Unique),
+		})
+	}
+	for name := range stored {
+		if name == "_id_" || declared[name] {
+			continue
+		}
+		if err := t.collection.Indexes().DropOne(ctx, name); err != nil {
+			return fmt.Errorf("drop index %q: %w", name, err)
+		}
+	}
+	for _, model := range missing {
+		if _, err := t.collection.Indexes().CreateOne(ctx, model); err != nil {
+			return fmt.Errorf("build index: %w", err)
+		}
+	}
+	return nil
+}
+
+// storedIndex is an index as the server lists it.
+type storedIndex struct {
+	Name   string `bson:"name"`
+	Key    bson.D `bson:"key"`
+	Unique bool   `bson:"unique"`
+}
+
+func (s storedIndex) matches(index docstore.Index) bool {
+	want := keysOf(index)
+	if s.Unique != index.Unique || len(s.Key) != len(want) {
+		return false
+	}
+	for i, key := range s.Key {
+		// Servers give the direction back as one number type or another.
+		if key.Key != want[i].Key || fmt.Sprint(key.Value) != "1" {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *table) storedIndexes(ctx context.Context) (map[string]storedIndex, error) {
+	cursor, err := t.collection.Indexes().List(ctx)
+	var command mongo.CommandError
+	if errors.As(err, &command) && command.Code == namespaceNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var list []storedIndex
+	if err := cursor.All(ctx, &list); err != nil {
+		return nil, err
+	}
+	stored := make(map[string]storedIndex, len(list))
+	for _, index := range list {
+		stored[index.Name] = index
+	}
+	return stored, nil
+}
+
+// checkIDKind looks at any one document: all of a collection are alike.
+func (t *table) checkIDKind(ctx context.Context) error {
+	documents, err := t.find(ctx, bson.D{}, options.Find().SetLimit(1).SetSort(bson.D{{Key: "_id", Value: 1}}))
+	if err != nil || len(documents) == 0 {
+		return err
+	}
+	if _, err := docstore.ValueOf(documents[0], docstore.Field{Name: "_id", Kind: t.spec.ID}); err != nil {
+		return fmt.Errorf("%w: collection %q has another kind of _id", errMisfit, t.spec.Name)
+	}
+	return nil
+}
+
+// checkFit looks for a document that a new index can't be built of. The server would
+// take it for null, or by the order of types, and scans would not find it.
+func (t *table) checkFit(ctx context.Context, index docstore.Index) error {
+	for _, field := range index.Fields {
+		misfit := bson.D{{Key: field.Name, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: typeOf(field.Kind)}}}}}}
+		switch found, err := t.exists(ctx, misfit); {
+		case err != nil:
+			return err
+		case found:
+			return fmt.Errorf("%w: one has no %s in field %q", errMisfit, typeOf(field.Kind), field.Name)
+		}
+	}
+	return nil
+}
+
+// typeOf is the alias of a kind in the query language.
+func typeOf(kind docstore.Kind) string {
+	if kind == docstore.Int64 {
+		return "long"
+	}
+	return "string"
+}

@@ -1,0 +1,66 @@
+package docstore
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"unicode/utf8"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// originBytes is the length of what ties a token to its query.
+const originBytes = 4
+
+// origin identifies the walk that a token belongs to: a token of another
+// collection, index or Equal must not be taken for a place in this one.
+func (c *Collection[T]) origin(query Query, fields []Field) ([]byte, error) {
+	walk, err := AppendValues([]byte(c.spec.Name+"\x00"+query.Index+"\x00"), fields, query.Equal)
+	if err != nil {
+		return nil, err
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write(walk)
+	return binary.BigEndian.AppendUint32(nil, sum.Sum32()), nil
+}
+
+// tokenOf makes the token that continues behind a document.
+func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
+	key, err := AppendKey(append([]byte(nil), origin...), fields, document)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(key), nil
+}
+
+// parseToken reads the values that a token is made of, or fails with ErrBadToken.
+func parseToken(token string, origin []byte, fields []Field) ([]any, error) {
+	key, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(key) < originBytes || string(key[:originBytes]) != string(origin) {
+		return nil, ErrBadToken
+	}
+	key = key[originBytes:]
+	values := make([]any, len(fields))
+	for i, field := range fields {
+		switch field.Kind {
+		case Int64:
+			values[i], key, err = keys.CutInt64(key)
+		case String:
+			var text string
+			text, key, err = keys.CutString(key)
+			if !utf8.ValidString(text) {
+				return nil, ErrBadToken
+			}
+			values[i] = text
+		}
+		if err != nil {
+			return nil, ErrBadToken
+		}
+	}
+	if len(key) > 0 {
+		return nil, ErrBadToken
+	}
+	return values, nil
+}

@@ -1,0 +1,41 @@
+package docstore
+
+import (
+	"encoding/base64"
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Whatever a token is, it is read as values that make the same token again, or
+// refused as a bad one.
+func FuzzParseToken(f *testing.F) {
+	fields := []Field{{Name: "title", Kind: String}, {Name: "seen", Kind: Int64}, {Name: "_id", Kind: Int64}}
+	origin := []byte("0000")
+	document, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(5)}, {Key: "title", Value: "山\x00"}, {Key: "seen", Value: int64(-1)}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := tokenOf(document, origin, fields)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)-2])
+	f.Add("")
+	f.Add("!")
+	f.Fuzz(func(t *testing.T, token string) {
+		values, err := parseToken(token, origin, fields)
+		if err != nil {
+			if !errors.Is(err, ErrBadToken) {
+				t.Fatalf("got error %v", err)
+			}
+			return
+		}
+		key, err := AppendValues(origin[:len(origin):len(origin)], fields, values)
+		if err != nil || base64.RawURLEncoding.EncodeToString(key) != token {
+			t.Fatalf("%q was read as %v (%v)", token, values, err)
+		}
+	})
+}

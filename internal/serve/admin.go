@@ -1,0 +1,119 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// pingTimeout bounds the question whether the store can be used.
+const pingTimeout = 2 * time.Second
+
+// drainTime is how long requests under way may take once a server stops. Like that
+// of the gRPC port it leaves, of stopTimeout, enough for the others.
+const drainTime = 3 * time.Second
+
+// Readiness tells whether a program should be sent requests: between Ready and
+// Unready, while its check passes. It may be used concurrently.
+type Readiness struct {
+	ready atomic.Bool
+	check func(context.Context) error
+}
+
+// NewReadiness returns a readiness, unready as yet; check asks what the program
+// depends on and may be nil.
+func NewReadiness(check func(context.Context) error) *Readiness {
+	return &Readiness{check: check}
+}
+
+// Set says that the program can serve, or no longer can.
+func (r *Readiness) Set(ready bool) { r.ready.Store(ready) }
+
+// Err is nil when the program should be sent requests.
+func (r *Readiness) Err(ctx context.Context) error {
+	if !r.ready.Load() {
+		return errors.New("starting or stopping")
+	}
+	if r.check == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := r.check(ctx); err != nil {
+		return errors.New("the store can't be reached")
+	}
+	return nil
+}
+
+// AdminHandler serves /healthz (the process lives), /readyz (it should be sent
+// requests) and /metrics.
+func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if err := readiness.Err(r.Context()); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	return mux
+}
+
+// HTTP serves a handler on a listener and pushes its graceful stop: requests under
+// way may end, for drainTime; then they are cut off, as a client that stopped
+// reading would otherwise hold up the end for as long as it likes.
+func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
+	server := &http.Server{
+		Handler: handler,
+		// No ReadTimeout: it would also end a long reply. A handler that reads a
+		// body bounds that itself.
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			e.Fail(fmt.Errorf("%s: %w", name, err))
+		}
+	}()
+	e.Stack.Push(name, func(ctx context.Context) error {
+		drainCtx, cancel := context.WithTimeout(ctx, drainTime)
+		defer cancel()
+		err := server.Shutdown(drainCtx)
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+			err = server.Close()
+		}
+		<-done
+		return err
+	})
+}
+
+// Listen opens a TCP listener and says which flag to change when it can't.
+func Listen(ctx context.Context, flagName, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("can't listen on %s (change it with -%s or %s; port 0 picks a free one): %w",
+			address, flagName, envName(flagName), err)
+	}
+	return listener, nil
+}
+
+// Ready says that the program can serve, until it begins to stop.
+func (e Env) Ready(readiness *Readiness) {
+	readiness.Set(true)
+	e.Stack.Push("readiness", func(context.Context) error {
+		readiness.Set(false)
+		return nil
+	})
+}

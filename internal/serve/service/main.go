@@ -1,0 +1,137 @@
+// Package service is what Waybook's services share on top of serve: the store, the
+// interceptors, the gRPC port, and the whole main function of a service.
+package service
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"buf.build/go/protovalidate"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// sweepEvery is how often a service sweeps.
+const sweepEvery = time.Minute
+
+// Deps is what every service is built on. It may be used concurrently.
+type Deps struct {
+	Store docstore.Engine
+	// People resolves user ids; nil for the account service itself.
+	People *people.Directory
+	// Draw draws identifiers and Now tells the time, in whole milliseconds of UTC,
+	// which is what a stored time keeps.
+	Draw func() int64
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// NewDeps returns what services are built on.
+func NewDeps(store docstore.Engine, log *slog.Logger) Deps {
+	return Deps{Store: store, Draw: id.NewSource(time.Now).Next, Now: now, Log: log}
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Program runs one service as a process of its own.
+type Program struct {
+	// Name is the service's name and GRPC its default address.
+	Name, GRPC string
+	// NeedsAccount says that the service calls the account service.
+	NeedsAccount bool
+	// Flags declares flags of the service's own; nil when it has none.
+	Flags func(*flag.FlagSet)
+	// New builds the service.
+	New func(context.Context, Deps) (Service, error)
+}
+
+// Main runs the service until SIGINT or SIGTERM.
+func (m Program) Main() {
+	var grpcAddress, adminAddress, accountAddress string
+	var store StoreFlags
+	serve.Main(serve.Program{
+		Name:    m.Name,
+		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
+		Flags: func(flags *flag.FlagSet) {
+			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port")
+			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
+			store.Register(flags, "waybook-data/"+m.Name)
+			if m.NeedsAccount {
+				flags.StringVar(&accountAddress, "account", "127.0.0.1:9091", "`address` of the account service")
+			}
+			if m.Flags != nil {
+				m.Flags(flags)
+			}
+		},
+		Start: func(ctx context.Context, env serve.Env) error {
+			engine, err := store.Open(ctx)
+			if err != nil {
+				return err
+			}
+			env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+			deps := NewDeps(engine, env.Log)
+			if m.NeedsAccount {
+				connection, err := env.Dial("account", accountAddress)
+				if err != nil {
+					return err
+				}
+				if deps.People, err = people.NewDirectory(accountv1.NewAccountServiceClient(connection), env.Log); err != nil {
+					return err
+				}
+			}
+			service, err := m.New(ctx, deps)
+			if err != nil {
+				return err
+			}
+			return m.serve(ctx, env, engine, service, grpcAddress, adminAddress)
+		},
+	})
+}
+
+func (m Program) serve(ctx context.Context, env serve.Env, engine docstore.Engine, service Service, grpcAddress, adminAddress string) error {
+	validator, err := protovalidate.New()
+	if err != nil {
+		return fmt.Errorf("validator: %w", err)
+	}
+	metrics := serve.NewMetrics()
+	admin, err := serve.Listen(ctx, "admin", adminAddress)
+	if err != nil {
+		return err
+	}
+	readiness := serve.NewReadiness(engine.Ping)
+	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
+	listener, err := serve.Listen(ctx, "grpc", grpcAddress)
+	if err != nil {
+		return err
+	}
+	Sweep(ctx, env, m.Name, service)
+	Serve(env, "grpc port", listener, NewInterceptors(validator, metrics, env.Log), service)
+	env.Ready(readiness)
+	fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin.Addr())
+	return nil
+}
+
+// Sweep lets a service sweep now and from time to time.
+func Sweep(ctx context.Context, env serve.Env, name string, service Service) {
+	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
+		ticker := time.NewTicker(sweepEvery)
+		defer ticker.Stop()
+		for {
+			if err := service.Sweep(ctx); err != nil && ctx.Err() == nil {
+				env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		}
+	})
+}

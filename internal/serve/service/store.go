@@ -1,0 +1,48 @@
+package service
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/mongo"
+)
+
+// database is the name of the MongoDB database when the URI names none.
+const database = "waybook"
+
+// openTimeout bounds how long a program waits for MongoDB at its start.
+const openTimeout = 30 * time.Second
+
+// StoreFlags say which store a program uses.
+type StoreFlags struct {
+	// Data is the directory of the embedded store.
+	Data string
+	// MongoDBURI, unless empty, is the MongoDB to use instead.
+	MongoDBURI string
+}
+
+// Register declares the flags; data is the default directory.
+func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
+	flags.StringVar(&f.Data, "data", data, "`directory` of the embedded store, made when missing")
+	flags.StringVar(&f.MongoDBURI, "mongodb-uri", "",
+		"use this MongoDB, 6 or newer, instead of the embedded store; a `URI` such as mongodb://host/waybook?replicaSet=rs0")
+}
+
+// Open opens the store.
+func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
+	if f.MongoDBURI == "" {
+		return embedded.Open(filepath.Join(f.Data, "waybook.db"))
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	engine, err := mongo.Open(ctx, f.MongoDBURI, database)
+	if err != nil {
+		return nil, fmt.Errorf("MongoDB: %w", err)
+	}
+	return engine, nil
+}

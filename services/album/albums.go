@@ -1,0 +1,110 @@
+package album
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// firstPhotos is how many photos come with the album itself.
+const firstPhotos = 200
+
+// CreateAlbum creates an album.
+func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
+	owner, err := s.people.Require(ctx, request.GetOwnerId())
+	if err != nil {
+		return nil, err
+	}
+	created, _, err := docstore.Create(ctx, s.albums, s.draw,
+		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
+		func(id int64, requestKey string) album {
+			now := s.now()
+			return album{
+				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
+				Title: request.GetTitle(), Category: int32(request.GetCategory()),
+				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+				CreateTime: now, UpdateTime: now,
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.CreateAlbumResponse{Album: albumProto(created, owner)}, nil
+}
+
+// UpdateAlbum changes an album.
+func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
+	updated, err := s.photos.UpdateParent(ctx, request.GetAlbumId(), func(a *album) error {
+		if a.OwnerID != request.GetActorId() {
+			return notOwner(a.ID)
+		}
+		if request.Title != nil {
+			a.Title = request.GetTitle()
+		}
+		if request.Category != nil {
+			a.Category = int32(request.GetCategory())
+		}
+		if request.Lat != nil {
+			a.Lat = request.GetLat()
+		}
+		if request.Lng != nil {
+			a.Lng = request.GetLng()
+		}
+		a.UpdateTime = s.now()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
+}
+
+// DeleteAlbum deletes an album; its photos and comments go with the next sweep.
+func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
+	found, err := s.photos.Parent(ctx, request.GetAlbumId())
+	if err != nil {
+		return nil, err
+	}
+	if found.OwnerID != request.GetActorId() {
+		return nil, notOwner(found.ID)
+	}
+	err = s.bin.Delete(ctx, found.ID, s.albums.Delete)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil, noAlbum(found.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.DeleteAlbumResponse{}, nil
+}
+
+// GetAlbum returns an album with its first photos and comments.
+func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest) (*albumv1.GetAlbumResponse, error) {
+	found, err := s.photos.Parent(ctx, request.GetAlbumId())
+	if err != nil {
+		return nil, err
+	}
+	photos, err := s.photos.First(ctx, found.ID, &found, firstPhotos)
+	if err != nil {
+		return nil, err
+	}
+	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	if err != nil {
+		return nil, err
+	}
+	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	return &albumv1.GetAlbumResponse{
+		Album:             albumProto(found, profiles[found.OwnerID]),
+		Photos:            photosProto(photos.Documents),
+		NextPhotosToken:   photos.Next,
+		Comments:          comments.Proto(written.Documents, profiles),
+		NextCommentsToken: written.Next,
+	}, nil
+}
+
+func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
+	return albumProto(a, s.people.Show(ctx, a.OwnerID)[a.OwnerID])
+}

@@ -1,0 +1,65 @@
+package album
+
+import (
+	"time"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// album is an album as stored.
+type album struct {
+	ID         int64     `bson:"_id"`
+	OwnerID    int64     `bson:"owner_id"`
+	RequestKey string    `bson:"request_key"`
+	Title      string    `bson:"title"`
+	Category   int32     `bson:"category"`
+	Lat        float64   `bson:"lat"`
+	Lng        float64   `bson:"lng"`
+	CreateTime time.Time `bson:"create_time"`
+	UpdateTime time.Time `bson:"update_time"`
+	Score      int64     `bson:"score"`
+	// PhotoCount and CommentCount are never lower than the true numbers.
+	PhotoCount   int64 `bson:"photo_count"`
+	CommentCount int64 `bson:"comment_count"`
+}
+
+// ownerIndex orders the albums of an owner as they were created.
+const ownerIndex = "owner"
+
+func albumsSpec() docstore.Spec {
+	owner := docstore.Field{Name: "owner_id", Kind: docstore.Int64}
+	return docstore.Spec{
+		Name: "albums",
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// ListAlbums and StreamAlbums.
+			{Name: ownerIndex, Fields: []docstore.Field{owner}},
+			// The album that a request made.
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{owner, {Name: "request_key", Kind: docstore.String}}},
+		},
+	}
+}
+
+// photo is a photo of an album as stored.
+type photo struct {
+	ID           int64  `bson:"_id"`
+	AlbumID      int64  `bson:"album_id"`
+	RequestKey   string `bson:"request_key"`
+	ThumbnailURL string `bson:"thumbnail_url"`
+	Description  string `bson:"description"`
+}
+
+func photosSpec() docstore.Spec {
+	album := docstore.Field{Name: "album_id", Kind: docstore.Int64}
+	return docstore.Spec{
+		Name: "album_photos",
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// The photos of an album as they were added.
+			{Name: child.Index, Fields: []docstore.Field{album}},
+			// The photo that a request made; only the album's owner adds photos.
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{album, {Name: "request_key", Kind: docstore.String}}},
+		},
+	}
+}

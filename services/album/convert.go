@@ -1,0 +1,34 @@
+package album
+
+import (
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/people"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+func albumProto(a album, owner people.Profile) *albumv1.Album {
+	return &albumv1.Album{
+		AlbumId:    a.ID,
+		Owner:      owner.Proto(a.OwnerID),
+		Title:      a.Title,
+		Category:   albumv1.AlbumCategory(a.Category),
+		Location:   &typev1.Location{Lat: a.Lat, Lng: a.Lng},
+		CreateTime: timestamppb.New(a.CreateTime),
+		UpdateTime: timestamppb.New(a.UpdateTime),
+		Score:      a.Score,
+	}
+}
+
+func photoProto(p photo) *albumv1.Photo {
+	return &albumv1.Photo{PhotoId: p.ID, ThumbnailUrl: p.ThumbnailURL, Description: p.Description}
+}
+
+func photosProto(photos []photo) []*albumv1.Photo {
+	shown := make([]*albumv1.Photo, len(photos))
+	for i, p := range photos {
+		shown[i] = photoProto(p)
+	}
+	return shown
+}

@@ -1,0 +1,57 @@
+package album
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/serve/service"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// ListAlbums returns a page of a user's albums.
+func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
+	page, err := s.albums.Page(ctx, docstore.Query{
+		Index: ownerIndex, Equal: []any{request.GetOwnerId()},
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Documents) == 0 {
+		if _, err := s.people.Require(ctx, request.GetOwnerId()); err != nil {
+			return nil, err
+		}
+	}
+	owner := s.people.Show(ctx, request.GetOwnerId())[request.GetOwnerId()]
+	reply := &albumv1.ListAlbumsResponse{Albums: make([]*albumv1.Album, len(page.Documents)), NextPageToken: page.Next}
+	for i, a := range page.Documents {
+		reply.Albums[i] = albumProto(a, owner)
+	}
+	return reply, nil
+}
+
+// StreamAlbums sends all albums of a user.
+func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
+	query := docstore.Query{Index: ownerIndex, Equal: []any{request.GetOwnerId()}, Limit: service.StreamBatch}
+	isEmpty := true
+	for albums, err := range s.albums.Batches(stream.Context(), query) {
+		if err != nil {
+			return err
+		}
+		isEmpty = false
+		batch := &albumv1.StreamAlbumsResponse{Albums: make([]*albumv1.AlbumSummary, len(albums))}
+		for i, a := range albums {
+			batch.Albums[i] = &albumv1.AlbumSummary{AlbumId: a.ID, Title: a.Title}
+		}
+		if err := stream.Send(batch); err != nil {
+			return err
+		}
+	}
+	if isEmpty {
+		_, err := s.people.Require(stream.Context(), request.GetOwnerId())
+		return err
+	}
+	return nil
+}

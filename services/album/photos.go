@@ -1,0 +1,83 @@
+package album
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/serve/service"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// AddPhoto adds a photo to an album.
+func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
+	added, err := s.photos.Add(ctx, request.GetAlbumId(),
+		docstore.Request{Owner: []any{request.GetAlbumId()}, ID: request.GetRequestId()},
+		s.changeBy(request.GetActorId()),
+		func(id int64, requestKey string) photo {
+			return photo{
+				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,
+				ThumbnailURL: request.GetThumbnailUrl(), Description: request.GetDescription(),
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.AddPhotoResponse{Photo: photoProto(added)}, nil
+}
+
+// UpdatePhoto changes a photo of an album.
+func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
+	parent, err := s.photos.Parent(ctx, request.GetAlbumId())
+	if err != nil {
+		return nil, err
+	}
+	if parent.OwnerID != request.GetActorId() {
+		return nil, notOwner(parent.ID)
+	}
+	updated, err := s.photos.Update(ctx, request.GetAlbumId(), request.GetPhotoId(), func(p *photo) {
+		if request.ThumbnailUrl != nil {
+			p.ThumbnailURL = request.GetThumbnailUrl()
+		}
+		if request.Description != nil {
+			p.Description = request.GetDescription()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.photos.UpdateParent(ctx, parent.ID, s.changeBy(parent.OwnerID)); err != nil {
+		return nil, err
+	}
+	return &albumv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
+}
+
+// RemovePhoto removes a photo from an album.
+func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRequest) (*albumv1.RemovePhotoResponse, error) {
+	err := s.photos.Remove(ctx, request.GetAlbumId(), request.GetPhotoId(),
+		func(a *album, _ *photo) error { return s.changeBy(request.GetActorId())(a) },
+		func(a *album) { a.UpdateTime = s.now() })
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.RemovePhotoResponse{}, nil
+}
+
+// ListPhotos returns a page of an album's photos.
+func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
+	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
+}
+
+// changeBy returns what lets only the owner change an album, and notes when.
+func (s *Server) changeBy(actorID int64) func(*album) error {
+	return func(a *album) error {
+		if a.OwnerID != actorID {
+			return notOwner(a.ID)
+		}
+		a.UpdateTime = s.now()
+		return nil
+	}
+}

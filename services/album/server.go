@@ -1,0 +1,97 @@
+// Package album is the album service: albums with their photos and comments.
+package album
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/trash"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// Server implements AlbumService. It may be used concurrently.
+type Server struct {
+	albumv1.UnimplementedAlbumServiceServer
+
+	albums  *docstore.Collection[album]
+	photos  *child.Set[album, photo]
+	threads *comments.Threads[album]
+	bin     *trash.Bin
+	people  *people.Directory
+	draw    func() int64
+	now     func() time.Time
+}
+
+// New returns the service over a store.
+func New(ctx context.Context, deps service.Deps) (*Server, error) {
+	albums, err := docstore.Open[album](ctx, deps.Store, albumsSpec())
+	if err != nil {
+		return nil, err
+	}
+	photos, err := docstore.Open[photo](ctx, deps.Store, photosSpec())
+	if err != nil {
+		return nil, err
+	}
+	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("album_comments"))
+	if err != nil {
+		return nil, err
+	}
+	bin, err := trash.Open(ctx, deps.Store, "album_trash", deps.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		albums: albums,
+		photos: &child.Set[album, photo]{
+			Parents: albums, Children: photos, Draw: deps.Draw,
+			Count:    func(a *album) *int64 { return &a.PhotoCount },
+			ParentOf: func(p *photo) int64 { return p.AlbumID },
+			NoParent: noAlbum, NoChild: noPhoto,
+		},
+		threads: &comments.Threads[album]{
+			Set: child.Set[album, comments.Comment]{
+				Parents: albums, Children: written, Draw: deps.Draw,
+				Count:    func(a *album) *int64 { return &a.CommentCount },
+				ParentOf: comments.ParentOf,
+				NoParent: noAlbum, NoChild: comments.NotFound,
+			},
+			People: deps.People, Now: deps.Now,
+			Owner:    func(a *album) int64 { return a.OwnerID },
+			NotOwner: notOwner,
+		},
+		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now,
+	}, nil
+}
+
+// Register registers the service.
+func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+	albumv1.RegisterAlbumServiceServer(registrar, s)
+}
+
+// Sweep removes what deleted albums left behind.
+func (s *Server) Sweep(ctx context.Context) error {
+	return s.bin.Sweep(ctx, s.albums.Exists, func(ctx context.Context, id int64) error {
+		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
+	})
+}
+
+func noAlbum(id int64) *fault.Error {
+	return fault.NotFound("ALBUM_NOT_FOUND", "there is no album %d", id)
+}
+
+func noPhoto(id int64) *fault.Error {
+	return fault.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
+}
+
+func notOwner(id int64) *fault.Error {
+	return fault.NotOwner("album %d belongs to somebody else", id)
+}

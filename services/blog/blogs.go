@@ -1,0 +1,183 @@
+package blog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/serve/service"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// defaultZoomLevel is the zoom level of an entry posted without one (seed 4.10).
+const defaultZoomLevel = 14
+
+// CreateBlog creates an entry.
+func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
+	author, err := s.people.Require(ctx, request.GetAuthorId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
+		return nil, err
+	}
+	created, _, err := docstore.Create(ctx, s.blogs, s.draw,
+		docstore.Request{Owner: []any{request.GetAuthorId()}, ID: request.GetRequestId()},
+		func(id int64, requestKey string) blog { return s.newBlog(id, requestKey, request) })
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
+}
+
+func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
+	now := s.now()
+	created := blog{
+		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
+		Type: int32(request.GetType()),
+		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+		Title: request.GetTitle(), Content: request.GetContent(),
+		PostDate: dateFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
+		ReplyBlogID: request.GetReplyBlogId(),
+		ZoomLevel:   defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
+		CreateTime: now, UpdateTime: now,
+		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
+	}
+	if request.ZoomLevel != nil {
+		created.ZoomLevel = request.GetZoomLevel()
+	}
+	if request.GetMapType() != blogv1.MapType_MAP_TYPE_UNSPECIFIED {
+		created.MapType = int32(request.GetMapType())
+	}
+	return created
+}
+
+// UpdateBlog changes an entry.
+func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
+	found, err := s.threads.Parent(ctx, request.GetBlogId())
+	if err != nil {
+		return nil, err
+	}
+	if found.AuthorID != request.GetActorId() {
+		return nil, notOwner(found.ID)
+	}
+	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
+		return nil, err
+	}
+	updated, err := s.threads.UpdateParent(ctx, found.ID, func(b *blog) error {
+		change(b, request)
+		b.UpdateTime = s.now()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	author := s.people.Show(ctx, updated.AuthorID)[updated.AuthorID]
+	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
+}
+
+// change puts into an entry what a request sets.
+func change(b *blog, request *blogv1.UpdateBlogRequest) {
+	if request.Type != nil {
+		b.Type = int32(request.GetType())
+	}
+	if location := request.GetLocation(); location != nil {
+		b.Lat, b.Lng = location.GetLat(), location.GetLng()
+	}
+	if request.Title != nil {
+		b.Title = request.GetTitle()
+	}
+	if request.Content != nil {
+		b.Content = request.GetContent()
+	}
+	if request.GetPostDate() != nil {
+		b.PostDate = dateFromProto(request.GetPostDate())
+	}
+	if request.Weather != nil {
+		b.Weather = int32(request.GetWeather())
+	}
+	if request.ReplyBlogId != nil {
+		b.ReplyBlogID = request.GetReplyBlogId()
+	}
+	if request.ZoomLevel != nil {
+		b.ZoomLevel = request.GetZoomLevel()
+	}
+	if request.MapType != nil {
+		b.MapType = int32(request.GetMapType())
+	}
+}
+
+// requireQuoted refuses a quote of an entry that does not exist. One that is deleted
+// later leaves the quote as it is.
+func (s *Server) requireQuoted(ctx context.Context, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	exists, err := s.blogs.Exists(ctx, id)
+	if err == nil && !exists {
+		return fault.Invalid("QUOTED_BLOG_NOT_FOUND",
+			fault.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
+	}
+	return err
+}
+
+// DeleteBlog deletes an entry; its ballots and comments go with a later sweep.
+func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
+	found, err := s.threads.Parent(ctx, request.GetBlogId())
+	if err != nil {
+		return nil, err
+	}
+	if found.AuthorID != request.GetActorId() {
+		return nil, notOwner(found.ID)
+	}
+	err = s.bin.Delete(ctx, found.ID, s.blogs.Delete)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil, noBlog(found.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.DeleteBlogResponse{}, nil
+}
+
+// GetBlog returns an entry with its first comments.
+func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*blogv1.GetBlogResponse, error) {
+	found, err := s.threads.Parent(ctx, request.GetBlogId())
+	if err != nil {
+		return nil, err
+	}
+	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	if err != nil {
+		return nil, err
+	}
+	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.AuthorID)...)
+	return &blogv1.GetBlogResponse{
+		Blog:              blogProto(found, profiles[found.AuthorID]),
+		Comments:          comments.Proto(written.Documents, profiles),
+		NextCommentsToken: written.Next,
+	}, nil
+}
+
+// ListBlogs returns a page of a user's entries.
+func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
+	page, err := s.blogs.Page(ctx, docstore.Query{
+		Index: authorIndex, Equal: []any{request.GetAuthorId()},
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Documents) == 0 {
+		if _, err := s.people.Require(ctx, request.GetAuthorId()); err != nil {
+			return nil, err
+		}
+	}
+	author := s.people.Show(ctx, request.GetAuthorId())[request.GetAuthorId()]
+	reply := &blogv1.ListBlogsResponse{Blogs: make([]*blogv1.Blog, len(page.Documents)), NextPageToken: page.Next}
+	for i, b := range page.Documents {
+		reply.Blogs[i] = blogProto(b, author)
+	}
+	return reply, nil
+}

@@ -1,0 +1,44 @@
+package blog
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/serve/service"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// AddComment adds a comment to an entry.
+func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
+	added, err := s.threads.Comment(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.AddCommentResponse{Comment: added}, nil
+}
+
+// ReplyToComment sets the author's answer to a comment.
+func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
+	answered, err := s.threads.Answer(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.ReplyToCommentResponse{Comment: answered}, nil
+}
+
+// RemoveComment removes a comment.
+func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
+	if err := s.threads.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId()); err != nil {
+		return nil, err
+	}
+	return &blogv1.RemoveCommentResponse{}, nil
+}
+
+// ListComments returns a page of an entry's comments.
+func (s *Server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
+	shown, next, err := s.threads.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, nil
+}

@@ -1,0 +1,56 @@
+package blog
+
+import (
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/people"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+func blogProto(b blog, author people.Profile) *blogv1.Blog {
+	return &blogv1.Blog{
+		BlogId:      b.ID,
+		Author:      author.Proto(b.AuthorID),
+		Type:        blogv1.BlogType(b.Type),
+		Location:    &typev1.Location{Lat: b.Lat, Lng: b.Lng},
+		Title:       b.Title,
+		Content:     b.Content,
+		PostDate:    &typev1.Date{Year: b.PostDate.Year, Month: b.PostDate.Month, Day: b.PostDate.Day},
+		Weather:     blogv1.Weather(b.Weather),
+		ReplyBlogId: b.ReplyBlogID,
+		ZoomLevel:   b.ZoomLevel,
+		MapType:     blogv1.MapType(b.MapType),
+		Score:       b.Score,
+		Vote:        voteProto(b.Vote),
+		Reward:      b.Reward,
+		CreateTime:  timestamppb.New(b.CreateTime),
+		UpdateTime:  timestamppb.New(b.UpdateTime),
+	}
+}
+
+func voteProto(v *vote) *blogv1.Vote {
+	if v == nil {
+		return nil
+	}
+	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
+	for i, c := range v.Choices {
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes}
+	}
+	return shown
+}
+
+func voteFromProto(asked *blogv1.NewVote) *vote {
+	if asked == nil {
+		return nil
+	}
+	v := &vote{Description: asked.GetDescription()}
+	for _, description := range asked.GetChoices() {
+		v.Choices = append(v.Choices, choice{Description: description})
+	}
+	return v
+}
+
+func dateFromProto(d *typev1.Date) date {
+	return date{Year: d.GetYear(), Month: d.GetMonth(), Day: d.GetDay()}
+}

@@ -1,0 +1,93 @@
+// Package blog is the blog service: diary entries with their votes and comments.
+package blog
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/trash"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// DefaultReward is what an author gets for posting an entry, in the service's
+// virtual currency, unless the program is told otherwise (DESIGN §4).
+const DefaultReward = 10
+
+// Server implements BlogService. It may be used concurrently.
+type Server struct {
+	blogv1.UnimplementedBlogServiceServer
+
+	blogs   *docstore.Collection[blog]
+	ballots *docstore.Collection[ballot]
+	threads *comments.Threads[blog]
+	bin     *trash.Bin
+	people  *people.Directory
+	draw    func() int64
+	now     func() time.Time
+	reward  int64
+}
+
+// New returns the service over a store.
+func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) {
+	blogs, err := docstore.Open[blog](ctx, deps.Store, blogsSpec())
+	if err != nil {
+		return nil, err
+	}
+	ballots, err := docstore.Open[ballot](ctx, deps.Store, ballotsSpec())
+	if err != nil {
+		return nil, err
+	}
+	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("blog_comments"))
+	if err != nil {
+		return nil, err
+	}
+	bin, err := trash.Open(ctx, deps.Store, "blog_trash", deps.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		blogs: blogs, ballots: ballots,
+		threads: &comments.Threads[blog]{
+			Set: child.Set[blog, comments.Comment]{
+				Parents: blogs, Children: written, Draw: deps.Draw,
+				Count:    func(b *blog) *int64 { return &b.CommentCount },
+				ParentOf: comments.ParentOf,
+				NoParent: noBlog, NoChild: comments.NotFound,
+			},
+			People: deps.People, Now: deps.Now,
+			Owner:    func(b *blog) int64 { return b.AuthorID },
+			NotOwner: notOwner,
+		},
+		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now, reward: reward,
+	}, nil
+}
+
+// Register registers the service.
+func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+	blogv1.RegisterBlogServiceServer(registrar, s)
+}
+
+// Sweep removes what deleted entries left behind.
+func (s *Server) Sweep(ctx context.Context) error {
+	return s.bin.Sweep(ctx, s.blogs.Exists, func(ctx context.Context, id int64) error {
+		_, err := s.ballots.DeleteAll(ctx, voterIndex, id)
+		return errors.Join(err, s.threads.RemoveAll(ctx, id))
+	})
+}
+
+func noBlog(id int64) *fault.Error {
+	return fault.NotFound("BLOG_NOT_FOUND", "there is no entry %d", id)
+}
+
+func notOwner(id int64) *fault.Error {
+	return fault.NotOwner("entry %d belongs to somebody else", id)
+}

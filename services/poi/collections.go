@@ -1,0 +1,67 @@
+package poi
+
+import (
+	"time"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// poi is a landmark as stored.
+type poi struct {
+	ID         int64     `bson:"_id"`
+	OwnerID    int64     `bson:"owner_id"`
+	RequestKey string    `bson:"request_key"`
+	Name       string    `bson:"name"`
+	Category   int64     `bson:"category"`
+	Lat        float64   `bson:"lat"`
+	Lng        float64   `bson:"lng"`
+	CreateTime time.Time `bson:"create_time"`
+	UpdateTime time.Time `bson:"update_time"`
+	Score      int64     `bson:"score"`
+	// PhotoCount and CommentCount are never lower than the true numbers.
+	PhotoCount   int64 `bson:"photo_count"`
+	CommentCount int64 `bson:"comment_count"`
+}
+
+// categoryIndex orders the landmarks of a category as they were created.
+const categoryIndex = "category"
+
+func poisSpec() docstore.Spec {
+	return docstore.Spec{
+		Name: "pois",
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// ListPois and StreamPois.
+			{Name: categoryIndex, Fields: []docstore.Field{{Name: "category", Kind: docstore.Int64}}},
+			// The landmark that a request made.
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
+				{Name: "owner_id", Kind: docstore.Int64},
+				{Name: "request_key", Kind: docstore.String},
+			}},
+		},
+	}
+}
+
+// photo is a photo of a landmark as stored.
+type photo struct {
+	ID          int64  `bson:"_id"`
+	PoiID       int64  `bson:"poi_id"`
+	RequestKey  string `bson:"request_key"`
+	URL         string `bson:"photo_url"`
+	Description string `bson:"description"`
+}
+
+func photosSpec() docstore.Spec {
+	parent := docstore.Field{Name: "poi_id", Kind: docstore.Int64}
+	return docstore.Spec{
+		Name: "poi_photos",
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// The photos of a landmark as they were added.
+			{Name: child.Index, Fields: []docstore.Field{parent}},
+			// The photo that a request made; only the landmark's owner adds photos.
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
+		},
+	}
+}

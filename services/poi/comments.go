@@ -1,0 +1,44 @@
+package poi
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/serve/service"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// AddComment adds a comment to a landmark.
+func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentRequest) (*poiv1.AddCommentResponse, error) {
+	added, err := s.threads.Comment(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.AddCommentResponse{Comment: added}, nil
+}
+
+// ReplyToComment sets the owner's answer to a comment.
+func (s *Server) ReplyToComment(ctx context.Context, request *poiv1.ReplyToCommentRequest) (*poiv1.ReplyToCommentResponse, error) {
+	answered, err := s.threads.Answer(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.ReplyToCommentResponse{Comment: answered}, nil
+}
+
+// RemoveComment removes a comment.
+func (s *Server) RemoveComment(ctx context.Context, request *poiv1.RemoveCommentRequest) (*poiv1.RemoveCommentResponse, error) {
+	if err := s.threads.Withdraw(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId()); err != nil {
+		return nil, err
+	}
+	return &poiv1.RemoveCommentResponse{}, nil
+}
+
+// ListComments returns a page of a landmark's comments.
+func (s *Server) ListComments(ctx context.Context, request *poiv1.ListCommentsRequest) (*poiv1.ListCommentsResponse, error) {
+	shown, next, err := s.threads.List(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, nil
+}

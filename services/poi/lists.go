@@ -1,0 +1,50 @@
+package poi
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/serve/service"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// ListPois returns a page of a category's landmarks.
+func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
+	page, err := s.pois.Page(ctx, docstore.Query{
+		Index: categoryIndex, Equal: []any{int64(request.GetCategory())},
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ownerIDs := make([]int64, len(page.Documents))
+	for i, p := range page.Documents {
+		ownerIDs[i] = p.OwnerID
+	}
+	owners := s.people.Show(ctx, ownerIDs...)
+	reply := &poiv1.ListPoisResponse{Pois: make([]*poiv1.Poi, len(page.Documents)), NextPageToken: page.Next}
+	for i, p := range page.Documents {
+		reply.Pois[i] = poiProto(p, owners[p.OwnerID])
+	}
+	return reply, nil
+}
+
+// StreamPois sends all landmarks of a category.
+func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
+	query := docstore.Query{Index: categoryIndex, Equal: []any{int64(request.GetCategory())}, Limit: service.StreamBatch}
+	for pois, err := range s.pois.Batches(stream.Context(), query) {
+		if err != nil {
+			return err
+		}
+		batch := &poiv1.StreamPoisResponse{Pois: make([]*poiv1.PoiSummary, len(pois))}
+		for i, p := range pois {
+			batch.Pois[i] = &poiv1.PoiSummary{PoiId: p.ID, Name: p.Name}
+		}
+		if err := stream.Send(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}

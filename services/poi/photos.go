@@ -1,0 +1,57 @@
+package poi
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/serve/service"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// AddPhoto adds a photo to a landmark.
+func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
+	added, err := s.photos.Add(ctx, request.GetPoiId(),
+		docstore.Request{Owner: []any{request.GetPoiId()}, ID: request.GetRequestId()},
+		s.changeBy(request.GetActorId()),
+		func(id int64, requestKey string) photo {
+			return photo{
+				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
+				URL: request.GetPhotoUrl(), Description: request.GetDescription(),
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.AddPhotoResponse{Photo: photoProto(added)}, nil
+}
+
+// RemovePhoto removes a photo from a landmark.
+func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
+	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),
+		func(p *poi, _ *photo) error { return s.changeBy(request.GetActorId())(p) },
+		func(p *poi) { p.UpdateTime = s.now() })
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.RemovePhotoResponse{}, nil
+}
+
+// ListPhotos returns a page of a landmark's photos.
+func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
+	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
+}
+
+// changeBy returns what lets only the owner change a landmark, and notes when.
+func (s *Server) changeBy(actorID int64) func(*poi) error {
+	return func(p *poi) error {
+		if p.OwnerID != actorID {
+			return notOwner(p.ID)
+		}
+		p.UpdateTime = s.now()
+		return nil
+	}
+}

@@ -1,0 +1,107 @@
+package poi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// firstPhotos is how many photos come with the landmark itself.
+const firstPhotos = 200
+
+// CreatePoi creates a landmark.
+func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest) (*poiv1.CreatePoiResponse, error) {
+	owner, err := s.people.Require(ctx, request.GetOwnerId())
+	if err != nil {
+		return nil, err
+	}
+	created, _, err := docstore.Create(ctx, s.pois, s.draw,
+		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
+		func(id int64, requestKey string) poi {
+			now := s.now()
+			return poi{
+				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
+				Name: request.GetName(), Category: int64(request.GetCategory()),
+				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+				CreateTime: now, UpdateTime: now,
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.CreatePoiResponse{Poi: poiProto(created, owner)}, nil
+}
+
+// UpdatePoi changes a landmark.
+func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
+	updated, err := s.photos.UpdateParent(ctx, request.GetPoiId(), func(p *poi) error {
+		if p.OwnerID != request.GetActorId() {
+			return notOwner(p.ID)
+		}
+		if request.Name != nil {
+			p.Name = request.GetName()
+		}
+		if request.Category != nil {
+			p.Category = int64(request.GetCategory())
+		}
+		if location := request.GetLocation(); location != nil {
+			p.Lat, p.Lng = location.GetLat(), location.GetLng()
+		}
+		p.UpdateTime = s.now()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
+}
+
+// DeletePoi deletes a landmark; its photos and comments go with the next sweep.
+func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
+	found, err := s.photos.Parent(ctx, request.GetPoiId())
+	if err != nil {
+		return nil, err
+	}
+	if found.OwnerID != request.GetActorId() {
+		return nil, notOwner(found.ID)
+	}
+	err = s.bin.Delete(ctx, found.ID, s.pois.Delete)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return nil, noPoi(found.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.DeletePoiResponse{}, nil
+}
+
+// GetPoi returns a landmark with its first photos and comments.
+func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poiv1.GetPoiResponse, error) {
+	found, err := s.photos.Parent(ctx, request.GetPoiId())
+	if err != nil {
+		return nil, err
+	}
+	photos, err := s.photos.First(ctx, found.ID, &found, firstPhotos)
+	if err != nil {
+		return nil, err
+	}
+	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	if err != nil {
+		return nil, err
+	}
+	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	return &poiv1.GetPoiResponse{
+		Poi:               poiProto(found, profiles[found.OwnerID]),
+		Photos:            photosProto(photos.Documents),
+		NextPhotosToken:   photos.Next,
+		Comments:          comments.Proto(written.Documents, profiles),
+		NextCommentsToken: written.Next,
+	}, nil
+}
+
+func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
+	return poiProto(p, s.people.Show(ctx, p.OwnerID)[p.OwnerID])
+}

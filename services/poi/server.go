@@ -1,0 +1,97 @@
+// Package poi is the landmark (POI) service: landmarks with their photos and comments.
+package poi
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/trash"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// Server implements PoiService. It may be used concurrently.
+type Server struct {
+	poiv1.UnimplementedPoiServiceServer
+
+	pois    *docstore.Collection[poi]
+	photos  *child.Set[poi, photo]
+	threads *comments.Threads[poi]
+	bin     *trash.Bin
+	people  *people.Directory
+	draw    func() int64
+	now     func() time.Time
+}
+
+// New returns the service over a store.
+func New(ctx context.Context, deps service.Deps) (*Server, error) {
+	pois, err := docstore.Open[poi](ctx, deps.Store, poisSpec())
+	if err != nil {
+		return nil, err
+	}
+	photos, err := docstore.Open[photo](ctx, deps.Store, photosSpec())
+	if err != nil {
+		return nil, err
+	}
+	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("poi_comments"))
+	if err != nil {
+		return nil, err
+	}
+	bin, err := trash.Open(ctx, deps.Store, "poi_trash", deps.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		pois: pois,
+		photos: &child.Set[poi, photo]{
+			Parents: pois, Children: photos, Draw: deps.Draw,
+			Count:    func(p *poi) *int64 { return &p.PhotoCount },
+			ParentOf: func(p *photo) int64 { return p.PoiID },
+			NoParent: noPoi, NoChild: noPhoto,
+		},
+		threads: &comments.Threads[poi]{
+			Set: child.Set[poi, comments.Comment]{
+				Parents: pois, Children: written, Draw: deps.Draw,
+				Count:    func(p *poi) *int64 { return &p.CommentCount },
+				ParentOf: comments.ParentOf,
+				NoParent: noPoi, NoChild: comments.NotFound,
+			},
+			People: deps.People, Now: deps.Now,
+			Owner:    func(p *poi) int64 { return p.OwnerID },
+			NotOwner: notOwner,
+		},
+		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now,
+	}, nil
+}
+
+// Register registers the service.
+func (s *Server) Register(registrar grpc.ServiceRegistrar) {
+	poiv1.RegisterPoiServiceServer(registrar, s)
+}
+
+// Sweep removes what deleted landmarks left behind.
+func (s *Server) Sweep(ctx context.Context) error {
+	return s.bin.Sweep(ctx, s.pois.Exists, func(ctx context.Context, id int64) error {
+		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
+	})
+}
+
+func noPoi(id int64) *fault.Error {
+	return fault.NotFound("POI_NOT_FOUND", "there is no landmark %d", id)
+}
+
+func noPhoto(id int64) *fault.Error {
+	return fault.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
+}
+
+func notOwner(id int64) *fault.Error {
+	return fault.NotOwner("landmark %d belongs to somebody else", id)
+}

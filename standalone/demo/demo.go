@@ -1,0 +1,127 @@
+// Package demo fills an empty store with content to try Waybook on: a user with a
+// session, an album, an entry, and real landmarks.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+const (
+	// cookieFile holds the demo user's cookie, as a Cookie header has it.
+	cookieFile = "demo-cookie"
+	// unfinishedFile is there while a store is being filled, so that a filling
+	// that was interrupted is gone on with.
+	unfinishedFile = "demo-unfinished"
+)
+
+// Clients are the services.
+type Clients struct {
+	Account accountv1.AccountServiceClient
+	Album   albumv1.AlbumServiceClient
+	Blog    blogv1.BlogServiceClient
+	Poi     poiv1.PoiServiceClient
+}
+
+// Fill fills a store that has no users, and goes on with a filling that was
+// interrupted; each create carries a fixed request id, so nothing comes twice. The
+// demo user's cookie goes to a file in dataDir that only its owner can read.
+func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
+	unfinished := filepath.Join(dataDir, unfinishedFile)
+	_, err := os.Stat(unfinished)
+	if errors.Is(err, os.ErrNotExist) {
+		isFilled, err := hasUsers(ctx)
+		if err != nil || isFilled {
+			return err
+		}
+	}
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
+		return err
+	}
+	userID, err := fill(ctx, clients)
+	if err != nil {
+		return err
+	}
+	if err := writeCookie(ctx, clients, dataDir, userID); err != nil {
+		return err
+	}
+	return os.Remove(unfinished)
+}
+
+// Shown is the demo content that is worth showing.
+type Shown struct {
+	UserID int64
+	// AlbumID is the user's first album; 0 when there is none any more.
+	AlbumID int64
+	// CookieFile is the absolute path of the demo user's cookie.
+	CookieFile string
+}
+
+// Find finds the demo content, or nil when the store has none. A session that ended
+// meanwhile is replaced.
+func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) {
+	path, err := filepath.Abs(filepath.Join(dataDir, cookieFile))
+	if err != nil {
+		return nil, err
+	}
+	cookie, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var userID int64
+	var token string
+	if _, err := fmt.Sscanf(string(cookie), "id=%d; idrand=%s", &userID, &token); err != nil {
+		return nil, fmt.Errorf("%s is not a cookie; delete it: %w", path, err)
+	}
+	_, err = clients.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: userID, Token: token})
+	if status.Code(err) == codes.Unauthenticated {
+		err = writeCookie(ctx, clients, dataDir, userID)
+	}
+	if status.Code(err) == codes.NotFound {
+		// The cookie is of another store, whose user this one does not have.
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	albums, err := clients.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: userID, PageSize: 1})
+	if err != nil {
+		return nil, err
+	}
+	shown := &Shown{UserID: userID, CookieFile: path}
+	if len(albums.GetAlbums()) > 0 {
+		shown.AlbumID = albums.GetAlbums()[0].GetAlbumId()
+	}
+	return shown, nil
+}
+
+// writeCookie opens a session and writes its cookie.
+func writeCookie(ctx context.Context, clients Clients, dataDir string, userID int64) error {
+	opened, err := clients.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dataDir, cookieFile)
+	written := path + ".new"
+	if err := os.WriteFile(written, fmt.Appendf(nil, "id=%d; idrand=%s\n", userID, opened.GetToken()), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(written, path)
+}

@@ -1,0 +1,29 @@
+// Command standalone runs all of Waybook in one process: the four services, the
+// edge, and the embedded store unless it is told to use MongoDB.
+package main
+
+import (
+	"context"
+	"flag"
+
+	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
+
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+func main() {
+	var config assembly.Config
+	serve.Main(serve.Program{
+		Name:    "standalone",
+		Summary: "all of Waybook in one process, on the embedded store by default.",
+		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		Start: func(ctx context.Context, env serve.Env) error {
+			app, err := assembly.Start(ctx, config, env)
+			if err != nil {
+				return err
+			}
+			return app.Greet(ctx, env.Out)
+		},
+	})
+}
