@@ -100,9 +100,9 @@ const MaxKeyBytes = 1024
 type Engine interface {
 	// Open makes the collection and its declared indexes exist, building an index
 	// that is new or was declared otherwise before, and returns the collection.
-	// An index that is no longer declared is dropped. It fails when existing
-	// documents do not fit a declared index, when _id was declared of another
-	// kind, and when the collection is open with another declaration.
+	// An index that is no longer declared may be dropped or stay. It fails when
+	// existing documents do not fit a declared index, when _id was declared of
+	// another kind, and when the collection is open with another declaration.
 	Open(ctx context.Context, spec Spec) (Table, error)
 	// Ping asks the store itself whether it can be used now.
 	Ping(ctx context.Context) error

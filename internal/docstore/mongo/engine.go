@@ -11,6 +11,7 @@
 package mongo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ import (
 // disconnectTimeout bounds how long Close tells the server goodbye.
 const disconnectTimeout = 5 * time.Second
 
+// DefaultDatabase is the database when nothing names another.
+const DefaultDatabase = "waybook"
+
 // Engine is a docstore.Engine in one database of a MongoDB server.
 type Engine struct {
 	client   *mongo.Client
@@ -47,19 +51,14 @@ type Engine struct {
 var _ docstore.Engine = (*Engine)(nil)
 
 // Open connects to a server and waits until it answers. An empty database is the one
-// that the URI names.
+// that the URI names, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
 		// The driver's text may hold the URI, which holds a password.
 		return nil, errors.New("open MongoDB: the URI is malformed or its DNS records can't be read")
 	}
-	if database == "" {
-		database = parsed.Database
-	}
-	if database == "" {
-		return nil, errors.New("open MongoDB: neither the URI nor the settings name a database")
-	}
+	database = cmp.Or(database, parsed.Database, DefaultDatabase)
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).
 		SetWriteConcern(writeconcern.Majority()).
 		SetReadConcern(readconcern.Local()).

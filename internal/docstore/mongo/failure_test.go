@@ -116,9 +116,6 @@ func TestAMalformedURIIsRefusedWithoutRepeatingIt(t *testing.T) {
 			t.Errorf("%q: got %v", uri, err)
 		}
 	}
-	if _, err := Open(t.Context(), "mongodb://127.0.0.1:1/", ""); err == nil {
-		t.Error("a URI without a database was taken")
-	}
 }
 
 func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {

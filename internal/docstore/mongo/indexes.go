@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -29,7 +30,9 @@ func keysOf(index docstore.Index) bson.D {
 	return keys
 }
 
-// reconcile drops indexes that are not declared, or not so, and makes those missing.
+// reconcile makes the declared indexes that are missing, in place of those that were
+// declared otherwise. What nobody declares it leaves alone: another version of the
+// program may be using it, or the people who run the server have made it.
 func (t *table) reconcile(ctx context.Context) error {
 	if err := t.checkIDKind(ctx); err != nil {
 		return err
@@ -38,32 +41,31 @@ func (t *table) reconcile(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list indexes: %w", err)
 	}
-	declared := make(map[string]bool)
-	var missing []mongo.IndexModel
+	var missing []docstore.Index
 	for _, index := range t.spec.Indexes {
-		if has, ok := stored[index.Name]; ok && has.matches(index) {
-			declared[index.Name] = true
+		if has, found := stored[index.Name]; found && has.matches(index) {
 			continue
 		}
 		if err := t.checkFit(ctx, index); err != nil {
 			return fmt.Errorf("build index %q: %w", index.Name, err)
 		}
-		missing = append(missing, mongo.IndexModel{
-			Keys:    keysOf(index),
-			Options: options.Index().SetName(index.Name).SetUnique(index.Unique),
-		})
+		missing = append(missing, index)
 	}
-	for name := range stored {
-		if name == "_id_" || declared[name] {
+	for _, has := range stored {
+		if !slices.ContainsFunc(missing, has.isInTheWayOf) {
 			continue
 		}
-		if err := t.collection.Indexes().DropOne(ctx, name); err != nil {
-			return fmt.Errorf("drop index %q: %w", name, err)
+		if err := t.collection.Indexes().DropOne(ctx, has.Name); err != nil {
+			return fmt.Errorf("drop index %q: %w", has.Name, err)
 		}
 	}
-	for _, model := range missing {
+	for _, index := range missing {
+		model := mongo.IndexModel{
+			Keys:    keysOf(index),
+			Options: options.Index().SetName(index.Name).SetUnique(index.Unique),
+		}
 		if _, err := t.collection.Indexes().CreateOne(ctx, model); err != nil {
-			return fmt.Errorf("build index: %w", err)
+			return fmt.Errorf("build index %q: %w", index.Name, err)
 		}
 	}
 	return nil
@@ -77,8 +79,18 @@ type storedIndex struct {
 }
 
 func (s storedIndex) matches(index docstore.Index) bool {
+	return s.Unique == index.Unique && s.hasKeysOf(index)
+}
+
+// isInTheWayOf tells whether an index can't be made because of this one: a server
+// has one index of a name and one of the same keys.
+func (s storedIndex) isInTheWayOf(index docstore.Index) bool {
+	return s.Name == index.Name || s.hasKeysOf(index)
+}
+
+func (s storedIndex) hasKeysOf(index docstore.Index) bool {
 	want := keysOf(index)
-	if s.Unique != index.Unique || len(s.Key) != len(want) {
+	if len(s.Key) != len(want) {
 		return false
 	}
 	for i, key := range s.Key {

@@ -12,9 +12,6 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// database is the name of the MongoDB database when the URI names none.
-const database = "waybook"
-
 // openTimeout bounds how long a program waits for MongoDB at its start.
 const openTimeout = 30 * time.Second
 
@@ -40,9 +37,9 @@ func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	engine, err := mongo.Open(ctx, f.MongoDBURI, database)
+	engine, err := mongo.Open(ctx, f.MongoDBURI, "")
 	if err != nil {
-		return nil, fmt.Errorf("MongoDB: %w", err)
+		return nil, fmt.Errorf("-mongodb-uri: %w", err)
 	}
 	return engine, nil
 }

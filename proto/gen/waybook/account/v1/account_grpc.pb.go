@@ -36,6 +36,12 @@ const (
 //
 // AccountService keeps the users of Waybook and the sessions that the legacy
 // cookie (`id`, `idrand`) names. Every method may be called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type AccountServiceClient interface {
 	// Creates a user. Errors: INVALID_ARGUMENT.
 	CreateUser(ctx context.Context, in *CreateUserRequest, opts ...grpc.CallOption) (*CreateUserResponse, error)
@@ -143,6 +149,12 @@ func (c *accountServiceClient) CloseSession(ctx context.Context, in *CloseSessio
 //
 // AccountService keeps the users of Waybook and the sessions that the legacy
 // cookie (`id`, `idrand`) names. Every method may be called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type AccountServiceServer interface {
 	// Creates a user. Errors: INVALID_ARGUMENT.
 	CreateUser(context.Context, *CreateUserRequest) (*CreateUserResponse, error)

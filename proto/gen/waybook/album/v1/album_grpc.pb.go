@@ -43,6 +43,12 @@ const (
 //
 // AlbumService keeps albums with their photos and comments. Every method may be
 // called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
@@ -252,6 +258,12 @@ func (c *albumServiceClient) ListComments(ctx context.Context, in *ListCommentsR
 //
 // AlbumService keeps albums with their photos and comments. Every method may be
 // called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)

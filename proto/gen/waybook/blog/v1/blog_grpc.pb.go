@@ -39,6 +39,12 @@ const (
 //
 // BlogService keeps diary entries with their votes and comments. Every method
 // may be called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type BlogServiceClient interface {
 	// Creates an entry, with a vote if asked for. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
@@ -190,6 +196,12 @@ func (c *blogServiceClient) ListComments(ctx context.Context, in *ListCommentsRe
 //
 // BlogService keeps diary entries with their votes and comments. Every method
 // may be called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type BlogServiceServer interface {
 	// Creates an entry, with a vote if asked for. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).

@@ -42,6 +42,12 @@ const (
 //
 // PoiService keeps landmarks with their photos and comments. Every method may be
 // called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
@@ -237,6 +243,12 @@ func (c *poiServiceClient) ListComments(ctx context.Context, in *ListCommentsReq
 //
 // PoiService keeps landmarks with their photos and comments. Every method may be
 // called concurrently.
+//
+// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
+// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
+// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
