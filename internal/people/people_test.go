@@ -225,7 +225,7 @@ func TestManyUsersAreAskedForInBatchesThatTheContractAllows(t *testing.T) {
 func TestTheCachesAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *accounts, d *Directory) {
 		ids := make([]int64, maxBatch)
-		for round := range int64(2*maxProfiles/maxBatch + 1) {
+		for round := range int64(maxProfiles/maxBatch + 5) {
 			for i := range ids {
 				ids[i] = round*maxBatch + int64(i) + 1
 			}

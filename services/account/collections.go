@@ -36,13 +36,20 @@ type session struct {
 	ExpireMillis int64 `bson:"expire_millis"`
 }
 
-// expiryIndex orders sessions by when they end, for their removal.
-const expiryIndex = "expiry"
+const (
+	// expiryIndex orders sessions by when they end, for their removal.
+	expiryIndex = "expiry"
+	// userIndex finds the sessions of a user, for CloseAllSessions.
+	userIndex = "user"
+)
 
 func sessionsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name:    "sessions",
-		ID:      docstore.String,
-		Indexes: []docstore.Index{{Name: expiryIndex, Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}}},
+		Name: "sessions",
+		ID:   docstore.String,
+		Indexes: []docstore.Index{
+			{Name: expiryIndex, Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
+			{Name: userIndex, Fields: []docstore.Field{{Name: "user_id", Kind: docstore.Int64}}},
+		},
 	}
 }

@@ -66,6 +66,22 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	return &accountv1.CloseSessionResponse{}, nil
 }
 
+// CloseAllSessions closes every session of a user.
+func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
+	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+		return nil, noUser(err, request.GetUserId())
+	}
+	// Those that expired are not open; they are no part of the count.
+	if err := s.removeExpired(ctx); err != nil {
+		return nil, err
+	}
+	closed, err := s.sessions.DeleteAll(ctx, userIndex, request.GetUserId())
+	if err != nil {
+		return nil, err
+	}
+	return &accountv1.CloseAllSessionsResponse{ClosedCount: closed}, nil
+}
+
 // openSession returns an open session of a user, or docstore.ErrNotFound.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
 	found, err := s.sessions.Get(ctx, sessionID(token))

@@ -852,6 +852,98 @@ func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
+// Request of CloseAllSessions.
+type CloseAllSessionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whose sessions to close.
+	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseAllSessionsRequest) Reset() {
+	*x = CloseAllSessionsRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseAllSessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseAllSessionsRequest) ProtoMessage() {}
+
+func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
+func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CloseAllSessionsRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+// Reply of CloseAllSessions.
+type CloseAllSessionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many were closed.
+	ClosedCount   int64 `protobuf:"varint,1,opt,name=closed_count,json=closedCount,proto3" json:"closed_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseAllSessionsResponse) Reset() {
+	*x = CloseAllSessionsResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseAllSessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseAllSessionsResponse) ProtoMessage() {}
+
+func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
+func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
+	if x != nil {
+		return x.ClosedCount
+	}
+	return 0
+}
+
 var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
@@ -903,7 +995,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x13CloseSessionRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"\x16\n" +
-	"\x14CloseSessionResponse2\xad\x05\n" +
+	"\x14CloseSessionResponse\"D\n" +
+	"\x17CloseAllSessionsRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"=\n" +
+	"\x18CloseAllSessionsResponse\x12!\n" +
+	"\fclosed_count\x18\x01 \x01(\x03R\vclosedCount2\x9c\x06\n" +
 	"\x0eAccountService\x12[\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\x12R\n" +
@@ -913,7 +1009,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\x12^\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\x12d\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\x12a\n" +
-	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponseBCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\x12m\n" +
+	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponseBCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once
@@ -927,29 +1024,31 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 	return file_waybook_account_v1_account_proto_rawDescData
 }
 
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_waybook_account_v1_account_proto_goTypes = []any{
-	(*User)(nil),                  // 0: waybook.account.v1.User
-	(*Session)(nil),               // 1: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),     // 2: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),    // 3: waybook.account.v1.CreateUserResponse
-	(*GetUserRequest)(nil),        // 4: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),       // 5: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),  // 6: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil), // 7: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),     // 8: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),    // 9: waybook.account.v1.UpdateUserResponse
-	(*OpenSessionRequest)(nil),    // 10: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),   // 11: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),  // 12: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil), // 13: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),   // 14: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),  // 15: waybook.account.v1.CloseSessionResponse
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*User)(nil),                     // 0: waybook.account.v1.User
+	(*Session)(nil),                  // 1: waybook.account.v1.Session
+	(*CreateUserRequest)(nil),        // 2: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),       // 3: waybook.account.v1.CreateUserResponse
+	(*GetUserRequest)(nil),           // 4: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),          // 5: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),     // 6: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),    // 7: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),        // 8: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),       // 9: waybook.account.v1.UpdateUserResponse
+	(*OpenSessionRequest)(nil),       // 10: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),      // 11: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),     // 12: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),    // 13: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),      // 14: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),     // 15: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),  // 16: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil), // 17: waybook.account.v1.CloseAllSessionsResponse
+	(*timestamppb.Timestamp)(nil),    // 18: google.protobuf.Timestamp
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	16, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	16, // 1: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	18, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	18, // 1: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
 	0,  // 2: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	0,  // 3: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	0,  // 4: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
@@ -963,15 +1062,17 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	10, // 12: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
 	12, // 13: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
 	14, // 14: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	3,  // 15: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	5,  // 16: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	7,  // 17: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	9,  // 18: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	11, // 19: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	13, // 20: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	15, // 21: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	15, // [15:22] is the sub-list for method output_type
-	8,  // [8:15] is the sub-list for method input_type
+	16, // 15: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	3,  // 16: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	5,  // 17: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	7,  // 18: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	9,  // 19: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	11, // 20: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	13, // 21: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	15, // 22: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	17, // 23: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	16, // [16:24] is the sub-list for method output_type
+	8,  // [8:16] is the sub-list for method input_type
 	8,  // [8:8] is the sub-list for extension type_name
 	8,  // [8:8] is the sub-list for extension extendee
 	0,  // [0:8] is the sub-list for field type_name
@@ -989,7 +1090,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

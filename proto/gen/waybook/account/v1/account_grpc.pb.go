@@ -21,13 +21,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AccountService_CreateUser_FullMethodName    = "/waybook.account.v1.AccountService/CreateUser"
-	AccountService_GetUser_FullMethodName       = "/waybook.account.v1.AccountService/GetUser"
-	AccountService_BatchGetUsers_FullMethodName = "/waybook.account.v1.AccountService/BatchGetUsers"
-	AccountService_UpdateUser_FullMethodName    = "/waybook.account.v1.AccountService/UpdateUser"
-	AccountService_OpenSession_FullMethodName   = "/waybook.account.v1.AccountService/OpenSession"
-	AccountService_VerifySession_FullMethodName = "/waybook.account.v1.AccountService/VerifySession"
-	AccountService_CloseSession_FullMethodName  = "/waybook.account.v1.AccountService/CloseSession"
+	AccountService_CreateUser_FullMethodName       = "/waybook.account.v1.AccountService/CreateUser"
+	AccountService_GetUser_FullMethodName          = "/waybook.account.v1.AccountService/GetUser"
+	AccountService_BatchGetUsers_FullMethodName    = "/waybook.account.v1.AccountService/BatchGetUsers"
+	AccountService_UpdateUser_FullMethodName       = "/waybook.account.v1.AccountService/UpdateUser"
+	AccountService_OpenSession_FullMethodName      = "/waybook.account.v1.AccountService/OpenSession"
+	AccountService_VerifySession_FullMethodName    = "/waybook.account.v1.AccountService/VerifySession"
+	AccountService_CloseSession_FullMethodName     = "/waybook.account.v1.AccountService/CloseSession"
+	AccountService_CloseAllSessions_FullMethodName = "/waybook.account.v1.AccountService/CloseAllSessions"
 )
 
 // AccountServiceClient is the client API for AccountService service.
@@ -63,6 +64,9 @@ type AccountServiceClient interface {
 	// Closes a session; it is refused from then on. Closing one that is not
 	// open is no error.
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
+	// Closes every session of a user that is open when the call begins; they are
+	// refused from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 }
 
 type accountServiceClient struct {
@@ -143,6 +147,16 @@ func (c *accountServiceClient) CloseSession(ctx context.Context, in *CloseSessio
 	return out, nil
 }
 
+func (c *accountServiceClient) CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CloseAllSessionsResponse)
+	err := c.cc.Invoke(ctx, AccountService_CloseAllSessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AccountServiceServer is the server API for AccountService service.
 // All implementations must embed UnimplementedAccountServiceServer
 // for forward compatibility.
@@ -176,6 +190,9 @@ type AccountServiceServer interface {
 	// Closes a session; it is refused from then on. Closing one that is not
 	// open is no error.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
+	// Closes every session of a user that is open when the call begins; they are
+	// refused from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	mustEmbedUnimplementedAccountServiceServer()
 }
 
@@ -206,6 +223,9 @@ func (UnimplementedAccountServiceServer) VerifySession(context.Context, *VerifyS
 }
 func (UnimplementedAccountServiceServer) CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseSession not implemented")
+}
+func (UnimplementedAccountServiceServer) CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CloseAllSessions not implemented")
 }
 func (UnimplementedAccountServiceServer) mustEmbedUnimplementedAccountServiceServer() {}
 func (UnimplementedAccountServiceServer) testEmbeddedByValue()                        {}
@@ -354,6 +374,24 @@ func _AccountService_CloseSession_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AccountService_CloseAllSessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CloseAllSessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).CloseAllSessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_CloseAllSessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).CloseAllSessions(ctx, req.(*CloseAllSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AccountService_ServiceDesc is the grpc.ServiceDesc for AccountService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -388,6 +426,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CloseSession",
 			Handler:    _AccountService_CloseSession_Handler,
+		},
+		{
+			MethodName: "CloseAllSessions",
+			Handler:    _AccountService_CloseAllSessions_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

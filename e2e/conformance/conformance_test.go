@@ -1,0 +1,86 @@
+// Package conformance runs the storage port's suite on the mongo engine over the
+// real wire protocol. No case is left out for FerretDB.
+package conformance
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
+)
+
+// serverURI names a real server on which the suite runs too. Its databases whose
+// names begin with test_ are made and dropped.
+const serverURI = "WAYBOOK_TEST_MONGODB_URI"
+
+// ferretSettings keep the data small: FerretDB answers every query with a scan.
+func ferretSettings() docstoretest.Settings {
+	return docstoretest.Settings{Programs: 30, Many: 300}
+}
+
+func TestMongoEngineOnFerretDB(t *testing.T) {
+	runAll(t, mongotest.Start(t), ferretSettings())
+}
+
+func TestMongoEngineOnARealServer(t *testing.T) {
+	uri := os.Getenv(serverURI)
+	if uri == "" {
+		t.Skipf("%s is not set", serverURI)
+	}
+	runAll(t, uri, docstoretest.Settings{})
+}
+
+func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
+	t.Run("store", func(t *testing.T) {
+		docstoretest.RunWith(t, settings, func(t *testing.T) docstore.Engine {
+			return open(t, uri, freshDatabase(t, uri))
+		})
+	})
+	t.Run("store that is reopened", func(t *testing.T) {
+		docstoretest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
+			database := freshDatabase(t, uri)
+			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
+		})
+	})
+}
+
+// freshDatabase names a database that is dropped at the test's end.
+func freshDatabase(t *testing.T, uri string) string {
+	t.Helper()
+	name := mongotest.Database()
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		client, err := mongo.Connect(options.Client().ApplyURI(uri))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := client.Database(name).Drop(ctx); err != nil {
+			t.Error(err)
+		}
+		if err := client.Disconnect(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return name
+}
+
+func open(t *testing.T, uri, database string) docstore.Engine {
+	t.Helper()
+	engine, err := enginemongo.Open(t.Context(), uri, database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return engine
+}

@@ -1,0 +1,125 @@
+package casefile
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// maxID is the highest identifier, 2^53-1 (DESIGN §3).
+const maxID = 1<<53 - 1
+
+// Span is between which moments something happened, in the zone of the service.
+type Span struct{ From, To time.Time }
+
+// Match reports how text differs from the template, nil when it does not. When it
+// matches, the variables that it met for the first time are bound.
+func (t Template) Match(text string, variables Variables, span Span) error {
+	bound := maps.Clone(variables)
+	if bound == nil {
+		bound = Variables{}
+	}
+	rest := text
+	for _, p := range t.parts {
+		var taken int
+		var err error
+		switch value, known := bound[p.text]; {
+		case p.kind == literal:
+			taken, err = matchLiteral(rest, p.text)
+		case p.kind == clock:
+			taken, err = span.match(rest, p.text)
+		case known:
+			taken, err = matchLiteral(rest, value)
+		default:
+			taken, err = matchVariable(rest, p)
+			bound[p.text] = rest[:taken]
+		}
+		if err != nil {
+			return fmt.Errorf("at byte %d, after %q: %w", len(text)-len(rest)+taken, tail(text[:len(text)-len(rest)+taken]), err)
+		}
+		rest = rest[taken:]
+	}
+	if rest != "" {
+		return fmt.Errorf("at byte %d, after %q: want the end, got %q", len(text)-len(rest), tail(text[:len(text)-len(rest)]), head(rest))
+	}
+	if variables != nil {
+		maps.Copy(variables, bound)
+	}
+	return nil
+}
+
+// matchLiteral returns how much of want text begins with; err is nil when it is all.
+func matchLiteral(text, want string) (int, error) {
+	if strings.HasPrefix(text, want) {
+		return len(want), nil
+	}
+	n := 0
+	for n < len(text) && n < len(want) && text[n] == want[n] {
+		n++
+	}
+	for n > 0 && n < len(want) && !utf8.RuneStart(want[n]) {
+		n-- // show whole characters
+	}
+	return n, fmt.Errorf("want %q, got %q", head(want[n:]), head(text[n:]))
+}
+
+func matchVariable(text string, p part) (int, error) {
+	class, what := "0123456789", "an id"
+	if p.kind == hexes {
+		class, what = "0123456789abcdef", "32 lowercase hexadecimal digits"
+	}
+	n := len(text) - len(strings.TrimLeft(text, class))
+	if p.kind == hexes && n != 32 || p.kind == digits && !isID(text[:n]) {
+		return 0, fmt.Errorf("want %s for {%s}, got %q", what, p.text, head(text))
+	}
+	return n, nil
+}
+
+// isID reports whether s is spelled as identifiers are: no leading zero, at most 2^53-1.
+func isID(s string) bool {
+	id, err := strconv.ParseInt(s, 10, 64)
+	return err == nil && 1 <= id && id <= maxID && s[0] != '0'
+}
+
+// match reads a time or a part of a date that lies within the span.
+func (s Span) match(text, name string) (int, error) {
+	layout := clocks[name]
+	if name != "time" {
+		// Longest first, because {d} could be 1 or 12; a case takes no whole day.
+		from, to := s.From.Format(layout), s.To.Format(layout)
+		if len(from) < len(to) {
+			from, to = to, from
+		}
+		for _, want := range []string{from, to} {
+			if strings.HasPrefix(text, want) {
+				return len(want), nil
+			}
+		}
+		return 0, fmt.Errorf("want {%s}, which is %s, got %q", name, to, head(text))
+	}
+	n := min(len(text), len(layout))
+	got, err := time.ParseInLocation(layout, text[:n], s.From.Location())
+	if err != nil || got.Before(s.From.Truncate(time.Second)) || got.After(s.To) {
+		return 0, fmt.Errorf("want {time} from %s to %s, got %q", s.From.Format(layout), s.To.Format(layout), head(text))
+	}
+	return n, nil
+}
+
+const shown = 80
+
+func head(s string) string {
+	if runes := []rune(s); len(runes) > shown {
+		return string(runes[:shown]) + "…"
+	}
+	return s
+}
+
+func tail(s string) string {
+	if runes := []rune(s); len(runes) > shown {
+		return "…" + string(runes[len(runes)-shown:])
+	}
+	return s
+}

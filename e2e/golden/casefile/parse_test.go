@@ -1,0 +1,140 @@
+package casefile
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestACaseIsReadAsItIsWritten(t *testing.T) {
+	parsed, err := Parse("testdata/add-album.txt", `An album is added (seed 4.3)
+
+# a comment
+alone
+user amy
+  name=王 小明
+
+each given shown
+  a | {EMPTY}
+  {a*3} | 3
+POST /other as amy HTTP/1.0
+  albumTitle={given}=x
+query
+  func=addAlbum
+raw body
+  a=1
+  &b=2
+headers
+  Cookie: id={amy}
+reply 405 METHOD_NOT_ALLOWED
+  <response>
+    <status>FAILED</status>
+  </response>
+reply headers
+  Content-Length: {length}
+end
+
+call waybook.album.v1.AlbumService/AddPhoto
+  {"albumId":
+   "{amy}"}
+answer NOT_FOUND ALBUM_NOT_FOUND
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parsed.Name != "add-album" || parsed.Sentence != "An album is added (seed 4.3)" || !parsed.IsAlone || len(parsed.Steps) != 3 {
+		t.Fatalf("got %+v", parsed)
+	}
+	if user := parsed.Steps[0].(*User); user.ID != "amy" || user.Name.Source != "王 小明" || user.Line() != 5 {
+		t.Errorf("got the user %+v", user)
+	}
+	each := parsed.Steps[1].(*Each)
+	if len(each.Rows) != 2 || len(each.Steps) != 1 || each.Rows[1].Line() != 10 {
+		t.Fatalf("got the table %+v", each)
+	}
+	if cell, err := each.Rows[1].Cells[0].Expand(nil); cell != "aaa" || err != nil {
+		t.Errorf("got the cell %q, %v", cell, err)
+	}
+	request := each.Steps[0].(*Request)
+	if request.Path != "/other" || request.As != "amy" || !request.IsHTTP10 || request.RawBody.Source != "a=1&b=2" ||
+		len(request.Query) != 1 || request.Body[0].Value.Source != "{given}=x" || request.Headers[0].Name.Source != "Cookie" {
+		t.Errorf("got the request %+v", request)
+	}
+	reply := request.Reply
+	if reply.Status != 405 || reply.Reason.Source != "METHOD_NOT_ALLOWED" || reply.Headers[0].Value.Source != "{length}" ||
+		reply.Body.Source != Declaration+"<response><status>FAILED</status></response>" || reply.BodyLines != 3 {
+		t.Errorf("got the reply %+v", reply)
+	}
+	call := parsed.Steps[2].(*Call)
+	if call.Service != "waybook.album.v1.AlbumService" || call.Method != "AddPhoto" || call.Answer.Code != "NOT_FOUND" ||
+		call.Answer.Reason != "ALBUM_NOT_FOUND" || call.Request.Source != "{\"albumId\":\n\"{amy}\"}" {
+		t.Errorf("got the call %+v", call)
+	}
+}
+
+func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
+	for _, c := range []struct{ name, below, want string }{
+		{"no step", "", "x.txt:2: no steps"},
+		{"an indented line below nothing", "  a=1", "x.txt:2: an indented line belongs below a heading"},
+		{"an indentation of one blank", "GET\n a=1", "x.txt:3: indent by two spaces"},
+		{"blanks at the end", "GET\n  a=1 ", "x.txt:3: blanks at the end of the line; write {SP} or {CR} if they are meant"},
+		{"a heading that is not known", "get", `x.txt:2: "get" is not known here`},
+		{"alone after a step", "user amy\nalone", `x.txt:3: "alone" is not known here`},
+		{"a user without a name", "user", "x.txt:2: want `user` and a name in small letters"},
+		{"a user with something else", "user amy\n  age=3", `x.txt:2: a user has a name and an icon, no "age"`},
+		{"a request without a reply", "GET\nuser amy", "x.txt:3: the request of line 2 has no reply"},
+		{"the last request without a reply", "GET", "x.txt:2: the request of line 2 has no reply"},
+		{"a request with more words", "GET amy", `x.txt:2: want METHOD [path] [as user] [HTTP/1.0], got "GET amy"`},
+		{"a parameter without a sign", "GET\n  func", `x.txt:3: want name=value, got "func"`},
+		{"a header without a colon", "GET\nheaders\n  func", `x.txt:4: want name:value, got "func"`},
+		{"a reply to nothing", "reply", `x.txt:2: "reply" belongs to a request`},
+		{"a body after the reply", "GET\nreply\nbody\n  a=1", "x.txt:4: the reply comes last"},
+		{"headers before the reply", "GET\nreply headers\n  a: b", "x.txt:3: the reply comes before its headers"},
+		{"a raw something", "GET\nraw\n  a", "x.txt:3: want `raw query` or `raw body`"},
+		{"a reply with more words", "GET\nreply 200 A B", `x.txt:3: want reply [status] [reason], got "reply 200 A B"`},
+		{"a placeholder that is none", "GET\n  a={U+D800}\nreply", "x.txt:3: {U+D800}: not a character of Unicode"},
+		{"too many characters", "GET\n  a={a*99999999}\nreply", "x.txt:3: {a*99999999}: too long"},
+		{"a class that is none", "GET\nreply\n  {a:int}", "x.txt:3: {a:int}: the only class is hex"},
+		{"a call without a method", "call AlbumService", "x.txt:2: want `call` and package.Service/Method"},
+		{"an answer to nothing", "answer", "x.txt:2: `answer` belongs to a call"},
+		{"a second answer", "call a.B/C\nanswer\nanswer", "x.txt:4: `answer` belongs to a call"},
+		{"a table without rows", "each a", "x.txt:2: `each` wants names of columns, and rows"},
+		{"a row with too many cells", "each a\n  1 | 2", "x.txt:3: want 1 cells, got 2"},
+		{"a table in a table", "each a\n  1\neach b\n  2", "x.txt:4: the `each` of line 2 has not ended"},
+		{"a table without an end", "each a\n  1\nuser amy", "x.txt:4: the `each` of line 2 has no `end`"},
+		{"an end of nothing", "end", "x.txt:2: no `each` with steps to end"},
+		{"an end with more words", "each a\n  1\nuser amy\nend all", `x.txt:5: "end" stands alone`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse("x.txt", "A rule (seed 1)\n"+c.below)
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+	if _, err := Parse("x.txt", "A rule\nuser amy"); err == nil || !strings.HasPrefix(err.Error(), "x.txt:1: want a sentence with its source") {
+		t.Errorf("a sentence without a source: got %v", err)
+	}
+}
+
+func FuzzNoTextMakesTheReaderPanic(f *testing.F) {
+	f.Add("A rule (seed 1)\nuser amy\n  name=a\nGET as amy\n  a={b}\nreply\n  <response>{time}</response>\n")
+	f.Add("A rule (DESIGN §4)\neach a b\n  1 | 2\ncall a.B/C\n  {}\nanswer NOT_FOUND A\n  {}\nend\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed, err := Parse("x.txt", text)
+		if (parsed == nil) == (err == nil) {
+			t.Errorf("got %v and %v", parsed, err)
+		}
+	})
+}
+
+func TestARuleNamesCasesOrWhereElseItIsShown(t *testing.T) {
+	rules, err := ParseRules("RULES.txt", "# comment\n\nseed 4.3 | a rule | one two\nseed 6 | another | - elsewhere\n")
+	if err != nil || len(rules) != 2 || len(rules[0].Cases) != 2 || rules[0].Number != 3 || rules[1].Elsewhere != "elsewhere" {
+		t.Errorf("got %+v, %v", rules, err)
+	}
+	for _, wrong := range []string{"seed 4.3 | a rule", "seed 4.3 | a rule |", "| a rule | one", "seed 1 || one", "a | b | c | d"} {
+		if _, err := ParseRules("RULES.txt", wrong); err == nil {
+			t.Errorf("%q was read", wrong)
+		}
+	}
+}

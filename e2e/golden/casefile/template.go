@@ -1,0 +1,138 @@
+package casefile
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Template is text with placeholders:
+//
+//	{CR} {LF} {TAB} {SP} {U+0007}   a character; {EMPTY} is none
+//	{字*200}                         a character that many times
+//	{album}                         a variable: digits of an id, bound where it is
+//	                                first met in a reply, required to be the same
+//	                                from then on; {token:hex} binds a session's secret
+//
+// and, in a reply only, in the zone of the service:
+//
+//	{time}                          the time of this case as YYYY-MM-DD HH:MM:SS
+//	{yyyy} {mm} {dd} {m} {d}        the date of this case; m and d without a zero
+//
+// Braces around anything else are ordinary characters.
+type Template struct {
+	Source string
+	parts  []part
+}
+
+// part is literal text or, when kind says so, a placeholder.
+type part struct {
+	kind kind
+	text string // the literal text, or the name of the variable or pattern
+}
+
+type kind int
+
+const (
+	literal kind = iota
+	digits       // a variable of digits
+	hexes        // a variable of 32 hexadecimal digits
+	clock        // a pattern of the time or date
+)
+
+var (
+	placeholder = regexp.MustCompile(`\{(U\+[0-9A-Fa-f]+|.\*[0-9]+|[A-Za-z][A-Za-z0-9.]*(?::[a-z]+)?)\}`)
+	characters  = map[string]string{"CR": "\r", "LF": "\n", "TAB": "\t", "SP": " ", "EMPTY": ""}
+	clocks      = map[string]string{"time": "2006-01-02 15:04:05", "yyyy": "2006", "mm": "01", "dd": "02", "m": "1", "d": "2"}
+)
+
+// maxRepeat keeps a slip of the pen from filling the memory.
+const maxRepeat = 4 << 20
+
+// ParseTemplate reads a template.
+func ParseTemplate(source string) (Template, error) {
+	t := Template{Source: source}
+	rest := source
+	for rest != "" {
+		at := placeholder.FindStringSubmatchIndex(rest)
+		if at == nil {
+			t.add(part{literal, rest})
+			break
+		}
+		t.add(part{literal, rest[:at[0]]})
+		p, err := parsePlaceholder(rest[at[2]:at[3]])
+		if err != nil {
+			return Template{}, err
+		}
+		t.add(p)
+		rest = rest[at[1]:]
+	}
+	return t, nil
+}
+
+func parsePlaceholder(name string) (part, error) {
+	if character, ok := characters[name]; ok {
+		return part{literal, character}, nil
+	}
+	if _, ok := clocks[name]; ok {
+		return part{clock, name}, nil
+	}
+	if hex, ok := strings.CutPrefix(name, "U+"); ok {
+		code, err := strconv.ParseInt(hex, 16, 32)
+		if err != nil || !utf8.ValidRune(rune(code)) {
+			return part{}, fmt.Errorf("{%s}: not a character of Unicode", name)
+		}
+		return part{literal, string(rune(code))}, nil
+	}
+	if character, count, ok := strings.Cut(name, "*"); ok {
+		n, err := strconv.Atoi(count)
+		if err != nil || n*len(character) > maxRepeat {
+			return part{}, fmt.Errorf("{%s}: too long", name)
+		}
+		return part{literal, strings.Repeat(character, n)}, nil
+	}
+	variable, class, hasClass := strings.Cut(name, ":")
+	switch {
+	case !hasClass:
+		return part{digits, variable}, nil
+	case class == "hex":
+		return part{hexes, variable}, nil
+	}
+	return part{}, fmt.Errorf("{%s}: the only class is hex", name)
+}
+
+func (t *Template) add(p part) {
+	n := len(t.parts)
+	switch {
+	case p.kind == literal && p.text == "":
+	case p.kind == literal && n > 0 && t.parts[n-1].kind == literal:
+		t.parts[n-1].text += p.text
+	default:
+		t.parts = append(t.parts, p)
+	}
+}
+
+// Variables are what the placeholders of a case stand for.
+type Variables map[string]string
+
+// Expand returns the text with every placeholder replaced.
+func (t Template) Expand(variables Variables) (string, error) {
+	var out strings.Builder
+	for _, p := range t.parts {
+		switch p.kind {
+		case literal:
+			out.WriteString(p.text)
+		case clock:
+			return "", fmt.Errorf("{%s} can be expected of a reply only", p.text)
+		default:
+			value, ok := variables[p.text]
+			if !ok {
+				return "", fmt.Errorf("{%s} is not known yet", p.text)
+			}
+			out.WriteString(value)
+		}
+	}
+	return out.String(), nil
+}

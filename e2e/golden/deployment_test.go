@@ -1,0 +1,150 @@
+package golden
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+// stopTimeout is what a stop may take.
+const stopTimeout = 20 * time.Second
+
+// deployment is a running Waybook, with an empty store at first.
+type deployment struct {
+	// edge is the address of the edge, without a path.
+	edge string
+	// connections are those to the services, by full name.
+	connections map[string]*grpc.ClientConn
+	client      *http.Client
+	// mayRewrite says that -update takes the replies of this deployment.
+	mayRewrite bool
+}
+
+// newDeployment connects to a Waybook. grpcAddress tells where the service of a
+// short name, such as album, is.
+func newDeployment(t *testing.T, edge string, grpcAddress func(name string) string) *deployment {
+	d := &deployment{
+		edge:        edge,
+		connections: map[string]*grpc.ClientConn{},
+		// Compression is asked for by the cases that mean it.
+		client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}},
+	}
+	t.Cleanup(d.client.CloseIdleConnections)
+	for _, file := range contracts() {
+		for i := range file.Services().Len() {
+			service := string(file.Services().Get(i).FullName())
+			name := strings.Split(service, ".")[1]
+			connection, err := grpc.NewClient(grpcAddress(name), grpc.WithTransportCredentials(insecure.NewCredentials()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { connection.Close() })
+			d.connections[service] = connection
+		}
+	}
+	return d
+}
+
+// send makes a request and reads the whole reply.
+func (d *deployment) send(request *http.Request, isHTTP10 bool) (answered, error) {
+	do := d.client.Do
+	if isHTTP10 {
+		do = sendHTTP10
+	}
+	response, err := do(request)
+	if err != nil {
+		return answered{}, err
+	}
+	defer response.Body.Close()
+	body, err := readBody(response)
+	return answered{response.StatusCode, response.Header, body}, err
+}
+
+// readBody reads a body, unzipped.
+func readBody(response *http.Response) (string, error) {
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.Header.Get("Content-Encoding") != "gzip" || len(body) == 0 {
+		return string(body), err
+	}
+	unzipper, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	body, err = io.ReadAll(unzipper)
+	return string(body), err
+}
+
+// startOneProcess starts Waybook as it is run by default.
+func startOneProcess(t *testing.T) *deployment {
+	d := startAssembly(t, "-data", t.TempDir())
+	d.mayRewrite = true
+	return d
+}
+
+// startAssembly starts all of Waybook in this process.
+func startAssembly(t *testing.T, args ...string) *deployment {
+	var config assembly.Config
+	flags := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
+	config.Register(flags)
+	err := flags.Parse(append(args, "-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	diary := &diary{}
+	stack := &serve.Stack{}
+	app, err := assembly.Start(t.Context(), config, serve.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(diary, nil)),
+		Fail: func(err error) { fmt.Fprintln(diary, "level=ERROR", err) },
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), stopTimeout)
+		defer cancel()
+		if err := stack.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		diary.check(t, "standalone")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grpcAddress := app.GRPC.String()
+	return newDeployment(t, "http://"+app.HTTP.String(), func(string) string { return grpcAddress })
+}
+
+// diary keeps what a program logs.
+type diary struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (d *diary) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(b)
+}
+
+// check fails when the program logged an error: no case asks for one.
+func (d *diary) check(t *testing.T, program string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for line := range strings.Lines(d.text.String()) {
+		if strings.Contains(line, "level=ERROR") || strings.HasPrefix(line, "panic") {
+			t.Errorf("%s logged: %s", program, line)
+		}
+	}
+}

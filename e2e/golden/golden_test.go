@@ -1,0 +1,48 @@
+// Package golden replays the golden cases of testdata, which show what the legacy
+// contract and DESIGN §4 ask for, against Waybook as it is deployed: in one
+// process, in five, and on MongoDB's wire protocol.
+package golden
+
+import (
+	"testing"
+
+	_ "time/tzdata" // the zone of the service, on machines that have no zone files
+
+	"github.com/waybook/waybook/e2e/golden/casefile"
+)
+
+const caseDirectory = "testdata"
+
+func TestGolden(t *testing.T) {
+	cases, err := casefile.Load(caseDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []struct {
+		name  string
+		start func(*testing.T) *deployment
+	}{
+		{"one process", startOneProcess},
+		{"five processes", startFiveProcesses},
+		{"FerretDB", startOnFerretDB},
+		{"MongoDB", startOnMongoDB},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			on := d.start(t)
+			for _, c := range cases {
+				if c.IsAlone {
+					t.Run(c.Name, func(t *testing.T) { replay(t, on, c) })
+				}
+			}
+			for _, c := range cases {
+				if !c.IsAlone {
+					t.Run(c.Name, func(t *testing.T) {
+						t.Parallel()
+						replay(t, on, c)
+					})
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,80 @@
+// Package load measures what Waybook costs under lists of any length, readers of any
+// speed and stores of any size. The tests hold bounds on memory and goroutines, never
+// on time; the benchmarks report numbers.
+package load
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/e2e/launch"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// directory holds the program, built once, and the stores that runs share.
+var directory, binary string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if directory, err = os.MkdirTemp("", "waybook-load"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	if binary, err = launch.Build("../../standalone", directory); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if status := m.Run(); status != 0 {
+		return status
+	}
+	// The profile cache's clock ends by itself once the cache is collected.
+	if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/maypok86/otter/v2.periodicCleanUp[...]")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// category is that of all landmarks here.
+const category = poiv1.PoiCategory_POI_CATEGORY_THRILL
+
+// listQuery asks for all of them.
+const listQuery = "func=getCategoryPOIList&category=5"
+
+// wideName takes a kilobyte in XML, so that not many fill every socket's buffer.
+var wideName = strings.Repeat("&", 200)
+
+// store is a directory with content; filled remembers one of each kind.
+type store struct {
+	data         string
+	albums, pois []int64
+}
+
+var stores = map[string]store{}
+
+// filled returns a store with as many landmarks, and albums, filled once a run.
+func filled(t testing.TB, name string, pois, albums int) store {
+	t.Helper()
+	kind := fmt.Sprint(len(name), "-", pois, "-", albums)
+	if s, ok := stores[kind]; ok {
+		return s
+	}
+	s := store{data: filepath.Join(directory, kind)}
+	p := launch.Start(t, binary, s.data, "-demo=false")
+	connection := launch.Dial(t, p.GRPC)
+	s.pois = launch.CreatePois(t, connection, category, name, pois)
+	s.albums = launch.CreateAlbums(t, connection, "相簿", albums)
+	if status := p.End(os.Interrupt); status != 0 {
+		t.Fatalf("status %d\n%s", status, p.Printed())
+	}
+	stores[kind] = s
+	return s
+}

@@ -1,0 +1,166 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/serve"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// startEdge starts an edge of its own in this process, in front of a program's
+// services. ended is told the reason of each request's end.
+func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ended chan<- string) (address string) {
+	t.Helper()
+	connection := launch.Dial(t, p.GRPC)
+	env := serve.Env{
+		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	}
+	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.HTTP("edge", listener, edge.New(edge.Config{
+		Account: accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
+		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
+		Zone: time.UTC, Log: env.Log, WriteTimeout: writeTimeout,
+		Observe: func(_, reason string, _ time.Duration) { ended <- reason },
+	}))
+	t.Cleanup(func() {
+		if err := env.Stack.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return listener.Addr().String()
+}
+
+func TestReadersThatStopAreCutOffAndCostNothingLasting(t *testing.T) {
+	const readers = 32
+	s := filled(t, wideName, 20_000, 0)
+	p := launch.Start(t, binary, s.data, "-demo=false")
+	ended := make(chan string, readers+1)
+	address := startEdge(t, p, 100*time.Millisecond, ended)
+	readAll(t, address)
+	<-ended
+	goroutines, heap := runtime.NumGoroutine(), heapInUse()
+	service := goroutinesOf(t, p)
+
+	var connections []net.Conn
+	for range readers {
+		connections = append(connections, launch.StopReading(t, address, listQuery))
+	}
+	for range readers {
+		if reason := <-ended; reason != "CLIENT_GONE" {
+			t.Errorf("a request ended with %q", reason)
+		}
+	}
+	for _, connection := range connections {
+		rest, err := io.ReadAll(connection)
+		if err == nil && strings.HasSuffix(string(rest), "\r\n0\r\n\r\n") {
+			t.Error("a reader that was cut off takes what it has for the whole")
+		}
+		_ = connection.Close()
+	}
+	// A few more or less are the runtime's and the connection pool's own.
+	await(t, "goroutines of the edge", func() bool { return runtime.NumGoroutine() <= goroutines+4 })
+	await(t, "goroutines of the services", func() bool { return goroutinesOf(t, p) <= service+4 })
+	if after := heapInUse(); after > heap+16<<20 {
+		t.Errorf("the heap went from %d to %d bytes", heap, after)
+	}
+	readAll(t, address) // others are served as before
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapInuse
+}
+
+// await waits until something holds, or fails after far longer than it can take.
+func await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for limit := time.Now().Add(time.Minute); !holds(); <-ticker.C {
+		if time.Now().After(limit) {
+			t.Fatalf("%s: not back to where they were", what)
+		}
+	}
+}
+
+// readAll reads the whole list on a connection of its own.
+func readAll(t testing.TB, address string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + "/API.php?" + listQuery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goroutinesOf reads a process's number of goroutines from its metrics.
+func goroutinesOf(t testing.TB, p *launch.Process) int {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + p.Admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "go_goroutines "); ok {
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("the metrics tell no goroutines")
+	return 0
+}
+
+// BenchmarkReadersThatStop shows what 200 readers that stop reading cost the whole
+// program while they are waited for and after they have been cut off, which takes
+// the edge's write timeout of 30 s.
+func BenchmarkReadersThatStop(b *testing.B) {
+	const readers = 200
+	s := filled(b, wideName, 20_000, 0)
+	p := launch.Start(b, binary, s.data, "-demo=false")
+	readAll(b, p.HTTP)
+	for b.Loop() {
+		goroutines, before := goroutinesOf(b, p), memoryOf(b, p)
+		for range readers {
+			launch.StopReading(b, p.HTTP, listQuery)
+		}
+		during, held := goroutinesOf(b, p), memoryOf(b, p)
+		await(b, "goroutines", func() bool { return goroutinesOf(b, p) <= goroutines+4 })
+		b.ReportMetric(float64(during-goroutines)/readers, "goroutines/reader")
+		b.ReportMetric((held.anonymous-before.anonymous)*1024/readers, "KiB/reader")
+		b.ReportMetric(memoryOf(b, p).anonymous-before.anonymous, "MiB-lasting")
+	}
+	if status := p.End(os.Interrupt); status != 0 {
+		b.Errorf("status %d", status)
+	}
+}

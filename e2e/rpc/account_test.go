@@ -1,0 +1,144 @@
+package rpc_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
+	w := start(t)
+	reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"})
+	created := got(t, reply, err).GetUser()
+	if created.GetUserId() < 1 || created.GetUserId() > 1<<53-1 || time.Since(created.GetCreateTime().AsTime()) > time.Hour {
+		t.Errorf("created %v", created)
+	}
+	name, none := "大旅人", ""
+	for _, change := range []struct {
+		request      *accountv1.UpdateUserRequest
+		name, iconOf string
+	}{
+		{&accountv1.UpdateUserRequest{}, "小旅人", "a.jpg"},
+		{&accountv1.UpdateUserRequest{Name: &name}, "大旅人", "a.jpg"},
+		{&accountv1.UpdateUserRequest{IconUrl: &none}, "大旅人", ""},
+	} {
+		change.request.UserId = created.GetUserId()
+		updated, err := w.account.UpdateUser(t.Context(), change.request)
+		if u := got(t, updated, err).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
+			t.Errorf("after %v: %v", change.request, u)
+		}
+		read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: created.GetUserId()})
+		if u := got(t, read, err).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
+			t.Errorf("read after %v: %v", change.request, u)
+		}
+	}
+}
+
+func TestABatchOfUsersHoldsThoseThatExistEachOnce(t *testing.T) {
+	w := start(t)
+	a, b := w.newUser("a"), w.newUser("b")
+	reply, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{b, 1, a, a, 2}})
+	var names []string
+	for _, u := range got(t, reply, err).GetUsers() {
+		names = append(names, u.GetName())
+	}
+	slices.Sort(names)
+	if !slices.Equal(names, []string{"a", "b"}) {
+		t.Errorf("users %v", names)
+	}
+}
+
+func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
+	w := start(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	open := func() string {
+		reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+		return got(t, reply, err).GetToken()
+	}
+	verify := func(user int64, token string) error {
+		return failed(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
+	}
+	closeIt := func(user int64, token string) {
+		t.Helper()
+		if _, err := w.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	}
+	first, second := open(), open()
+	if len(first) != 32 || strings.Trim(first, "0123456789abcdef") != "" || first == second {
+		t.Errorf("tokens %q and %q", first, second)
+	}
+	reply, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: first})
+	session := got(t, reply, err).GetSession()
+	if left := time.Until(session.GetExpireTime().AsTime()); session.GetUserId() != user || left < 50*time.Minute || left > time.Hour {
+		t.Errorf("session %v", session)
+	}
+	expectFault(t, verify(other, first), codes.Unauthenticated, "LOGIN_REQUIRED")
+	expectFault(t, verify(user, strings.Repeat("0", 32)), codes.Unauthenticated, "LOGIN_REQUIRED")
+	closeIt(other, first) // not that user's: no error, and nothing happens
+	if err := verify(user, first); err != nil {
+		t.Errorf("somebody else closed it: %v", err)
+	}
+	closeIt(user, first)
+	expectFault(t, verify(user, first), codes.Unauthenticated, "LOGIN_REQUIRED")
+	closeIt(user, first)
+	if err := verify(user, second); err != nil {
+		t.Errorf("the other session: %v", err)
+	}
+}
+
+func TestAllSessionsOfAUserAndNoOthersAreClosedAtOnce(t *testing.T) {
+	w := start(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	open := func(user int64) *accountv1.VerifySessionRequest {
+		reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+		return &accountv1.VerifySessionRequest{UserId: user, Token: got(t, reply, err).GetToken()}
+	}
+	sessions, spared := []*accountv1.VerifySessionRequest{open(user), open(user), open(user)}, open(other)
+	for _, want := range []int64{3, 0} {
+		closed, err := w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
+		if n := got(t, closed, err).GetClosedCount(); n != want {
+			t.Errorf("closed %d, want %d", n, want)
+		}
+	}
+	for _, session := range sessions {
+		expectFault(t, failed(w.account.VerifySession(t.Context(), session)), codes.Unauthenticated, "LOGIN_REQUIRED")
+	}
+	if _, err := w.account.VerifySession(t.Context(), spared); err != nil {
+		t.Errorf("the other user's session: %v", err)
+	}
+}
+
+func TestASessionThatExpiredIsRefused(t *testing.T) {
+	w := start(t, func(config *assembly.Config) { config.SessionTTL = time.Nanosecond })
+	user := w.newUser("a")
+	reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+	token := got(t, reply, err).GetToken()
+	_, err = w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})
+	expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+func TestAccountFailsAsItsContractSays(t *testing.T) {
+	w, ctx := start(t), t.Context()
+	name := "x"
+	expectFailures(t, []failure{
+		{"GetUser of nobody", func() error {
+			return failed(w.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: 1}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser of nobody", func() error {
+			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"OpenSession of nobody", func() error {
+			return failed(w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: 1}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"CloseAllSessions of nobody", func() error {
+			return failed(w.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: 1}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+	})
+}

@@ -1,0 +1,128 @@
+package rpc_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+// brittle is a store of which every call can be made to fail, and whose
+// collections can be counted.
+type brittle struct {
+	docstore.Engine
+
+	mu     sync.Mutex
+	broken error
+	tables map[string]docstore.Table
+}
+
+func newBrittle(t *testing.T) *brittle {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &brittle{Engine: engine, tables: map[string]docstore.Table{}}
+}
+
+func (b *brittle) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.broken = err
+}
+
+func (b *brittle) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.broken
+}
+
+// count is how many documents a collection has.
+func (b *brittle) count(t *testing.T, collection string) int64 {
+	t.Helper()
+	b.mu.Lock()
+	table := b.tables[collection]
+	b.mu.Unlock()
+	n, err := table.Count(t.Context(), docstore.IDIndex, nil)
+	return got(t, n, err)
+}
+
+func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	table, err := b.Engine.Open(ctx, spec)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tables[spec.Name] = table
+	return brittleTable{table, b}, err
+}
+
+type brittleTable struct {
+	docstore.Table
+	store *brittle
+}
+
+func (t brittleTable) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.Insert(ctx, documents)
+}
+
+func (t brittleTable) Get(ctx context.Context, id any) (bson.Raw, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.Get(ctx, id)
+}
+
+func (t brittleTable) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.GetMany(ctx, ids)
+}
+
+func (t brittleTable) Replace(ctx context.Context, revision int64, document bson.Raw) error {
+	if err := t.store.failure(); err != nil {
+		return err
+	}
+	return t.Table.Replace(ctx, revision, document)
+}
+
+func (t brittleTable) Delete(ctx context.Context, id any) error {
+	if err := t.store.failure(); err != nil {
+		return err
+	}
+	return t.Table.Delete(ctx, id)
+}
+
+func (t brittleTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.Scan(ctx, scan)
+}
+
+func (t brittleTable) Count(ctx context.Context, index string, equal []any) (int64, error) {
+	if err := t.store.failure(); err != nil {
+		return 0, err
+	}
+	return t.Table.Count(ctx, index, equal)
+}
+
+func (t brittleTable) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
+	if err := t.store.failure(); err != nil {
+		return 0, err
+	}
+	return t.Table.DeleteAll(ctx, index, equal)
+}

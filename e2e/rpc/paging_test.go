@@ -1,0 +1,222 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// collect receives a stream to its end.
+func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []*T, _ error) {
+	for err == nil {
+		var batch *T
+		if batch, err = stream.Recv(); err == nil {
+			batches = append(batches, batch)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return batches, err
+}
+
+// page asks for one page and returns the ids on it and the next token.
+type page func(ctx context.Context, size int32, token string) ([]int64, string, error)
+
+// idsOf are the ids of items.
+func idsOf[T any](items []T, idOf func(T) int64) []int64 {
+	ids := make([]int64, len(items))
+	for i, item := range items {
+		ids[i] = idOf(item)
+	}
+	return ids
+}
+
+// listed is how many items each list of w.pages has.
+const listed = 23
+
+// pages are all lists, each filled.
+func (w *waybook) pages(owner int64) map[string]page {
+	w.t.Helper()
+	album, poi := w.newAlbum(owner, "0"), w.newPoi(owner, "0")
+	w.newBlog(owner)
+	threads := w.threads(owner) // one more of each
+	for i := range listed {
+		if i < listed-2 {
+			w.newAlbum(owner, fmt.Sprint(i))
+			w.newPoi(owner, fmt.Sprint(i))
+			w.newBlog(owner)
+		}
+		_, err := w.album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"})
+		got(w.t, 0, err)
+		_, err = w.poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"})
+		got(w.t, 0, err)
+		for _, thread := range threads {
+			_, err := thread.add(w.t.Context(), owner, "", "x")
+			got(w.t, 0, err)
+		}
+	}
+	all := map[string]page{
+		"ListAlbums": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			r, err := w.album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: size, PageToken: token})
+			return idsOf(r.GetAlbums(), (*albumv1.Album).GetAlbumId), r.GetNextPageToken(), err
+		},
+		"ListBlogs": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			r, err := w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: owner, PageSize: size, PageToken: token})
+			return idsOf(r.GetBlogs(), (*blogv1.Blog).GetBlogId), r.GetNextPageToken(), err
+		},
+		"ListPois": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			r, err := w.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: size, PageToken: token})
+			return idsOf(r.GetPois(), (*poiv1.Poi).GetPoiId), r.GetNextPageToken(), err
+		},
+		"album ListPhotos": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			r, err := w.album.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: album, PageSize: size, PageToken: token})
+			return idsOf(r.GetPhotos(), (*albumv1.Photo).GetPhotoId), r.GetNextPageToken(), err
+		},
+		"poi ListPhotos": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			r, err := w.poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: poi, PageSize: size, PageToken: token})
+			return idsOf(r.GetPhotos(), (*poiv1.Photo).GetPhotoId), r.GetNextPageToken(), err
+		},
+	}
+	for name, thread := range threads {
+		all[name+" ListComments"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			shown, next, err := thread.list(ctx, size, token)
+			ids := make([]int64, len(shown))
+			for i, c := range shown {
+				ids[i] = c.GetCommentId()
+			}
+			return ids, next, err
+		}
+	}
+	return all
+}
+
+func TestAWalkFromPageToPageSeesEverythingOnceInCreationOrder(t *testing.T) {
+	w := start(t)
+	for name, page := range w.pages(w.newUser("a")) {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int32{0, 1, 2, 7, listed - 1, listed, listed + 1, 100} {
+				var all []int64
+				token := ""
+				for {
+					ids, next, err := page(t.Context(), size, token)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(ids) == 0 || size > 0 && len(ids) > int(size) || next != "" && size > 0 && len(ids) < int(size) {
+						t.Errorf("a page of %d has %d", size, len(ids))
+					}
+					all = append(all, ids...)
+					if token = next; token == "" {
+						break
+					}
+				}
+				if len(all) != listed || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != listed {
+					t.Errorf("pages of %d show %v", size, all)
+				}
+			}
+		})
+	}
+}
+
+func TestATokenThatIsNotOfThisListIsRefusedByName(t *testing.T) {
+	w := start(t)
+	pages := w.pages(w.newUser("a"))
+	tokens := map[string]string{"nonsense": "nonsense", "blank": " ", "long": fmt.Sprintf("%01000d", 0)}
+	for name, page := range pages {
+		_, next, err := page(t.Context(), 5, "")
+		tokens["of "+name] = got(t, next, err)
+	}
+	for name, page := range pages {
+		own := tokens["of "+name]
+		for kind, token := range tokens {
+			if kind != "of "+name {
+				t.Run(name+" with "+kind, func(t *testing.T) {
+					_, _, err := page(t.Context(), 5, token)
+					expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+				})
+			}
+		}
+		for kind, token := range map[string]string{"cut": own[:len(own)-2], "longer": own + "AA"} {
+			t.Run(name+" with its own "+kind, func(t *testing.T) {
+				_, _, err := page(t.Context(), 5, token)
+				expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "page_token")
+			})
+		}
+		t.Run(name+" with too high a page_size", func(t *testing.T) {
+			_, _, err := page(t.Context(), 1001, "")
+			expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
+		})
+	}
+}
+
+func TestAStreamSendsWhatTheListHasInItsOrder(t *testing.T) {
+	// More than two batches.
+	const count = 1100
+	w := start(t)
+	owner := w.newUser("a")
+	parallel(t, count, func(i int) error {
+		_, err := w.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: fmt.Sprint(i), Category: 1, Location: taipei})
+		if err != nil {
+			return err
+		}
+		_, err = w.poi.CreatePoi(t.Context(), &poiv1.CreatePoiRequest{OwnerId: owner, Name: fmt.Sprint(i), Category: 3, Location: taipei})
+		return err
+	})
+	var want, all []string
+	for token := ""; ; {
+		r, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: 1000, PageToken: token})
+		for _, a := range got(t, r, err).GetAlbums() {
+			want = append(want, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
+		}
+		if token = r.GetNextPageToken(); token == "" {
+			break
+		}
+	}
+	albums, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: owner}))
+	for _, batch := range got(t, albums, err) {
+		for _, a := range batch.GetAlbums() {
+			all = append(all, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
+		}
+	}
+	if !slices.Equal(all, want) || len(all) != count {
+		t.Errorf("%d albums streamed, %d listed", len(all), len(want))
+	}
+	want, all = nil, nil
+	for token := ""; ; {
+		r, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 3, PageSize: 1000, PageToken: token})
+		for _, p := range got(t, r, err).GetPois() {
+			want = append(want, fmt.Sprint(p.GetPoiId(), p.GetName()))
+		}
+		if token = r.GetNextPageToken(); token == "" {
+			break
+		}
+	}
+	pois, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 3}))
+	for _, batch := range got(t, pois, err) {
+		for _, p := range batch.GetPois() {
+			all = append(all, fmt.Sprint(p.GetPoiId(), p.GetName()))
+		}
+	}
+	if !slices.Equal(all, want) || len(all) != count {
+		t.Errorf("%d landmarks streamed, %d listed", len(all), len(want))
+	}
+	empty, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 4}))
+	if len(got(t, empty, err)) != 0 {
+		t.Errorf("an empty category sends %v", empty)
+	}
+	idle, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: w.newUser("b")}))
+	if len(got(t, idle, err)) != 0 {
+		t.Errorf("a user without albums has %v", idle)
+	}
+}

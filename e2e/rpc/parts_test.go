@@ -1,0 +1,93 @@
+package rpc_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+	"github.com/waybook/waybook/services/blog"
+	"github.com/waybook/waybook/services/poi"
+)
+
+// parts are the four services over a store that can fail, on a clock that the test
+// sets, served over TCP.
+type parts struct {
+	*waybook
+	store    *brittle
+	services []service.Service
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+// direct is the account service as its neighbours in one process call it.
+type direct struct {
+	accountv1.AccountServiceClient
+	server *account.Server
+}
+
+func (d direct) BatchGetUsers(
+	ctx context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	return d.server.BatchGetUsers(ctx, request)
+}
+
+const sessionTTL = time.Hour
+
+func startParts(t *testing.T) *parts {
+	t.Helper()
+	p := &parts{store: newBrittle(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	env := newEnv(t)
+	deps := service.NewDeps(p.store, env.Log)
+	deps.Now = p.clock
+	accounts, err := account.New(t.Context(), deps, sessionTTL)
+	got(t, accounts, err)
+	deps.People, err = people.NewDirectory(direct{server: accounts}, env.Log)
+	got(t, deps.People, err)
+	albums, err := album.New(t.Context(), deps)
+	got(t, albums, err)
+	blogs, err := blog.New(t.Context(), deps, 10)
+	got(t, blogs, err)
+	pois, err := poi.New(t.Context(), deps)
+	got(t, pois, err)
+	p.services = []service.Service{accounts, albums, blogs, pois}
+
+	validator, err := protovalidate.New()
+	got(t, validator, err)
+	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
+	got(t, listener, err)
+	service.Serve(env, "grpc port", listener, service.NewInterceptors(validator, serve.NewMetrics(), env.Log), p.services...)
+	p.waybook = connect(t, listener.Addr())
+	return p
+}
+
+func (p *parts) clock() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+func (p *parts) advance(by time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = p.now.Add(by)
+}
+
+func (p *parts) sweep() {
+	p.t.Helper()
+	for _, each := range p.services {
+		if err := each.Sweep(p.t.Context()); err != nil {
+			p.t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package rpc_test
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+func (w *waybook) getPoi(id int64) *poiv1.GetPoiResponse {
+	w.t.Helper()
+	reply, err := w.poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: id})
+	return got(w.t, reply, err)
+}
+
+func TestALandmarkIsChangedInPartAndMovesBetweenCategories(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	id := w.newPoi(owner, "碧潭吊橋")
+	want := w.getPoi(id).GetPoi()
+	thrill, place := poiv1.PoiCategory_POI_CATEGORY_THRILL, &typev1.Location{Lat: 90, Lng: 180}
+	for _, change := range []struct {
+		name    string
+		request *poiv1.UpdatePoiRequest
+		apply   func()
+	}{
+		{"nothing", &poiv1.UpdatePoiRequest{}, func() {}},
+		{"name", &poiv1.UpdatePoiRequest{Name: proto.String("新")}, func() { want.Name = "新" }},
+		{"location", &poiv1.UpdatePoiRequest{Location: place}, func() { want.Location = place }},
+		{"category", &poiv1.UpdatePoiRequest{Category: &thrill}, func() { want.Category = thrill }},
+	} {
+		change.request.ActorId, change.request.PoiId = owner, id
+		change.apply()
+		updated, err := w.poi.UpdatePoi(t.Context(), change.request)
+		now := got(t, updated, err).GetPoi()
+		want.UpdateTime = now.GetUpdateTime()
+		if read := w.getPoi(id).GetPoi(); !proto.Equal(now, want) || !proto.Equal(read, want) {
+			t.Errorf("after %s: %v, read %v, want %v", change.name, now, read, want)
+		}
+	}
+	for category, count := range map[poiv1.PoiCategory]int{poiv1.PoiCategory_POI_CATEGORY_TENDER: 0, thrill: 1} {
+		list, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: category})
+		if len(got(t, list, err).GetPois()) != count {
+			t.Errorf("%v lists %v", category, list)
+		}
+	}
+}
+
+func TestALandmarkIsDeletedWithItsPhotosAndComments(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	id := w.newPoi(owner, "x")
+	added, err := w.poi.AddPhoto(t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: id, PhotoUrl: "http://images.example/1.jpg"})
+	got(t, added, err)
+	if whole := w.getPoi(id); len(whole.GetPhotos()) != 1 || whole.GetPhotos()[0].GetPhotoUrl() != "http://images.example/1.jpg" {
+		t.Errorf("got %v", whole)
+	}
+	request := &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}
+	if _, err := w.poi.DeletePoi(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+	expectFault(t, failed(w.poi.DeletePoi(t.Context(), request)), codes.NotFound, "POI_NOT_FOUND")
+	expectFault(t, failed(w.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: id})), codes.NotFound, "POI_NOT_FOUND")
+	expectFault(t, failed(w.poi.ListPhotos(t.Context(), &poiv1.ListPhotosRequest{PoiId: id})), codes.NotFound, "POI_NOT_FOUND")
+}
+
+func TestPoiFailsAsItsContractSays(t *testing.T) {
+	w, ctx := start(t), t.Context()
+	owner, other := w.newUser("a"), w.newUser("b")
+	id, elsewhere := w.newPoi(owner, "x"), w.newPoi(owner, "y")
+	added, err := w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: elsewhere, PhotoUrl: "p"})
+	photo := got(t, added, err).GetPhoto().GetPhotoId()
+	written, err := w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: other, PoiId: elsewhere, Text: "t"})
+	comment := got(t, written, err).GetComment().GetCommentId()
+
+	update := func(actor, poi int64) func() error {
+		return func() error {
+			return failed(w.poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: actor, PoiId: poi, Name: proto.String("z")}))
+		}
+	}
+	remove := func(actor, poi int64) func() error {
+		return func() error {
+			return failed(w.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: actor, PoiId: poi}))
+		}
+	}
+	addPhoto := func(actor, poi int64) func() error {
+		return func() error {
+			return failed(w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: actor, PoiId: poi, PhotoUrl: "p"}))
+		}
+	}
+	removePhoto := func(actor, poi, photo int64) func() error {
+		return func() error {
+			return failed(w.poi.RemovePhoto(ctx, &poiv1.RemovePhotoRequest{ActorId: actor, PoiId: poi, PhotoId: photo}))
+		}
+	}
+	addComment := func(author, poi int64) func() error {
+		return func() error {
+			return failed(w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: author, PoiId: poi, Text: "t"}))
+		}
+	}
+	reply := func(actor, poi, comment int64) func() error {
+		return func() error {
+			return failed(w.poi.ReplyToComment(ctx, &poiv1.ReplyToCommentRequest{ActorId: actor, PoiId: poi, CommentId: comment, Text: "t"}))
+		}
+	}
+	removeComment := func(actor, poi, comment int64) func() error {
+		return func() error {
+			return failed(w.poi.RemoveComment(ctx, &poiv1.RemoveCommentRequest{ActorId: actor, PoiId: poi, CommentId: comment}))
+		}
+	}
+	expectFailures(t, []failure{
+		{"CreatePoi for nobody", func() error {
+			return failed(w.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: 1, Name: "x", Category: 1, Location: taipei}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdatePoi of none", update(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"UpdatePoi by another", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"DeletePoi of none", remove(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"DeletePoi by another", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"GetPoi of none", func() error {
+			return failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: 1}))
+		}, codes.NotFound, "POI_NOT_FOUND"},
+		{"AddPhoto to none", addPhoto(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"AddPhoto by another", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemovePhoto from no landmark", removePhoto(owner, 1, photo), codes.NotFound, "POI_NOT_FOUND"},
+		{"RemovePhoto by another", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemovePhoto of none", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"RemovePhoto of another landmark's", removePhoto(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"ListPhotos of none", func() error {
+			return failed(w.poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: 1}))
+		}, codes.NotFound, "POI_NOT_FOUND"},
+		{"AddComment to none", addComment(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"AddComment by nobody", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
+		{"ReplyToComment in no landmark", reply(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
+		{"ReplyToComment by its author", reply(other, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+		{"ReplyToComment to none", reply(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"ReplyToComment in another landmark", reply(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"RemoveComment from no landmark", removeComment(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
+		{"RemoveComment by a third", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemoveComment of none", removeComment(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"RemoveComment of another landmark's", removeComment(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"ListComments of none", func() error {
+			return failed(w.poi.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: 1}))
+		}, codes.NotFound, "POI_NOT_FOUND"},
+	})
+}

@@ -1,0 +1,148 @@
+package rpc_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// creates are all RPCs that take a request id, each under content of its own. The
+// text tells apart what two calls make; they return an id.
+func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+	album, poi := w.newAlbum(owner, "x"), w.newPoi(owner, "x")
+	all := map[string]func(context.Context, int64, string, string) (int64, error){
+		"CreateUser": func(ctx context.Context, _ int64, requestID, text string) (int64, error) {
+			r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID, Name: text})
+			return r.GetUser().GetUserId(), err
+		},
+		"CreateAlbum": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			r, err := w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: requestID, OwnerId: actor, Title: text, Category: 1, Location: taipei})
+			return r.GetAlbum().GetAlbumId(), err
+		},
+		"CreateBlog": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			request := newBlogRequest(actor)
+			request.RequestId, request.Title = requestID, text
+			r, err := w.blog.CreateBlog(ctx, request)
+			return r.GetBlog().GetBlogId(), err
+		},
+		"CreatePoi": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			r, err := w.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{RequestId: requestID, OwnerId: actor, Name: text, Category: 1, Location: taipei})
+			return r.GetPoi().GetPoiId(), err
+		},
+		"album AddPhoto": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			r, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{RequestId: requestID, ActorId: actor, AlbumId: album, ThumbnailUrl: text})
+			return r.GetPhoto().GetPhotoId(), err
+		},
+		"poi AddPhoto": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			r, err := w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{RequestId: requestID, ActorId: actor, PoiId: poi, PhotoUrl: text})
+			return r.GetPhoto().GetPhotoId(), err
+		},
+	}
+	for name, thread := range w.threads(owner) {
+		all[name+" AddComment"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			r, err := thread.add(ctx, actor, requestID, text)
+			return r.GetCommentId(), err
+		}
+	}
+	return all
+}
+
+func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	for name, create := range w.creates(owner) {
+		t.Run(name, func(t *testing.T) {
+			first, err := create(t.Context(), owner, requestID(1), "first")
+			got(t, first, err)
+			again, err := create(t.Context(), owner, requestID(1), "second")
+			if got(t, again, err) != first {
+				t.Errorf("made %d, then %d", first, again)
+			}
+			other, err := create(t.Context(), owner, requestID(2), "first")
+			if got(t, other, err) == first {
+				t.Error("another request made the same")
+			}
+			for range 2 {
+				without, err := create(t.Context(), owner, "", "first")
+				if id := got(t, without, err); id == first || id == other {
+					t.Error("a request without id made the same")
+				}
+			}
+		})
+	}
+}
+
+func TestTheSameRequestIDOfSomebodyElseIsAnotherRequest(t *testing.T) {
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	for name, create := range w.creates(owner) {
+		t.Run(name, func(t *testing.T) {
+			first, err := create(t.Context(), owner, requestID(1), "first")
+			got(t, first, err)
+			second, err := create(t.Context(), other, requestID(1), "second")
+			switch name {
+			case "CreateUser": // which belongs to nobody
+				if got(t, second, err) != first {
+					t.Errorf("made %d, then %d", first, second)
+				}
+			case "album AddPhoto", "poi AddPhoto":
+				expectFault(t, err, codes.PermissionDenied, "NOT_OWNER")
+			default:
+				if got(t, second, err) == first {
+					t.Error("somebody else got the first result")
+				}
+			}
+		})
+	}
+}
+
+func TestOfOneRequestFromManyCallersAtOnceExactlyOneIsMade(t *testing.T) {
+	const callers = 16
+	w := start(t)
+	owner := w.newUser("a")
+	for name, create := range w.creates(owner) {
+		t.Run(name, func(t *testing.T) {
+			var made [callers]int64
+			var group sync.WaitGroup
+			for i := range made {
+				group.Go(func() {
+					var err error
+					if made[i], err = create(t.Context(), owner, requestID(7), "same"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			for _, id := range made {
+				if id != made[0] || id == 0 {
+					t.Fatalf("made %v", made)
+				}
+			}
+		})
+	}
+	// What the lists show is one of each, besides what threads and creates made.
+	albums, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner})
+	if n := len(got(t, albums, err).GetAlbums()); n != 3 {
+		t.Errorf("%d albums", n)
+	}
+	blogs, err := w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: owner})
+	if n := len(got(t, blogs, err).GetBlogs()); n != 2 {
+		t.Errorf("%d entries", n)
+	}
+	pois, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 1})
+	if n := len(got(t, pois, err).GetPois()); n != 3 {
+		t.Errorf("%d landmarks", n)
+	}
+	for _, a := range albums.GetAlbums() {
+		if whole := w.getAlbum(a.GetAlbumId()); len(whole.GetPhotos()) > 1 || len(whole.GetComments()) > 1 {
+			t.Errorf("made %v", whole)
+		}
+	}
+}

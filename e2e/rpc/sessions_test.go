@@ -1,0 +1,54 @@
+package rpc_test
+
+import (
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+func (w *waybook) openSession(user int64) string {
+	w.t.Helper()
+	reply, err := w.account.OpenSession(w.t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+	return got(w.t, reply, err).GetToken()
+}
+
+func (w *waybook) closeAllSessions(user int64) int64 {
+	w.t.Helper()
+	reply, err := w.account.CloseAllSessions(w.t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
+	return got(w.t, reply, err).GetClosedCount()
+}
+
+func TestClosingAllSessionsOfAUserClosesThoseAndNoOther(t *testing.T) {
+	w := start(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	tokens := []string{w.openSession(user), w.openSession(user), w.openSession(user)}
+	others := w.openSession(other)
+	if closed := w.closeAllSessions(user); closed != 3 {
+		t.Errorf("closed %d", closed)
+	}
+	for _, token := range tokens {
+		_, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})
+		expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+	}
+	if _, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: other, Token: others}); err != nil {
+		t.Errorf("somebody else's session: %v", err)
+	}
+	if closed := w.closeAllSessions(user); closed != 0 {
+		t.Errorf("closed %d that were closed", closed)
+	}
+	_, err := w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: 1})
+	expectFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+}
+
+func TestSessionsThatExpiredDoNotCountAsClosed(t *testing.T) {
+	w := start(t, func(config *assembly.Config) { config.SessionTTL = time.Nanosecond })
+	user := w.newUser("a")
+	w.openSession(user)
+	if closed := w.closeAllSessions(user); closed != 0 {
+		t.Errorf("closed %d", closed)
+	}
+}

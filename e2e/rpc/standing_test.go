@@ -1,0 +1,79 @@
+package rpc_test
+
+import (
+	"slices"
+	"testing"
+
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// services are the full names of the four services.
+var services = []string{
+	"waybook.account.v1.AccountService", "waybook.album.v1.AlbumService",
+	"waybook.blog.v1.BlogService", "waybook.poi.v1.PoiService",
+}
+
+func TestEachServiceAndTheWholeAreHealthy(t *testing.T) {
+	w := start(t)
+	client := healthv1.NewHealthClient(w.connection)
+	for _, service := range append([]string{""}, services...) {
+		reply, err := client.Check(t.Context(), &healthv1.HealthCheckRequest{Service: service})
+		if got(t, reply, err).GetStatus() != healthv1.HealthCheckResponse_SERVING {
+			t.Errorf("%q is %v", service, reply.GetStatus())
+		}
+	}
+}
+
+func TestReflectionDescribesTheServicesWhole(t *testing.T) {
+	w := start(t)
+	stream, err := reflectionv1.NewServerReflectionClient(w.connection).ServerReflectionInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(request *reflectionv1.ServerReflectionRequest) *reflectionv1.ServerReflectionResponse {
+		t.Helper()
+		if err := stream.Send(request); err != nil {
+			t.Fatal(err)
+		}
+		reply, err := stream.Recv()
+		return got(t, reply, err)
+	}
+	listed := ask(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
+	var names []string
+	for _, service := range listed.GetListServicesResponse().GetService() {
+		names = append(names, service.GetName())
+	}
+	// A file that a stream has sent it does not send again.
+	set := &descriptorpb.FileDescriptorSet{}
+	for _, service := range services {
+		if !slices.Contains(names, service) {
+			t.Fatalf("%s is not among %v", service, names)
+		}
+		reply := ask(&reflectionv1.ServerReflectionRequest{
+			MessageRequest: &reflectionv1.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service},
+		})
+		for _, raw := range reply.GetFileDescriptorResponse().GetFileDescriptorProto() {
+			file := &descriptorpb.FileDescriptorProto{}
+			if err := proto.Unmarshal(raw, file); err != nil {
+				t.Fatal(err)
+			}
+			set.File = append(set.File, file)
+		}
+		files, err := protodesc.NewFiles(set)
+		if err != nil {
+			t.Fatalf("%s: %v", service, err)
+		}
+		found, err := files.FindDescriptorByName(protoreflect.FullName(service))
+		if err != nil || found.(protoreflect.ServiceDescriptor).Methods().Len() < 7 {
+			t.Errorf("%s is described as %v, %v", service, found, err)
+		}
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Error(err)
+	}
+}

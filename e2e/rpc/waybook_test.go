@@ -1,0 +1,136 @@
+package rpc_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/internal/serve"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+// waybook is a running Waybook without content, and its services over TCP.
+type waybook struct {
+	t          *testing.T
+	connection *grpc.ClientConn
+	account    accountv1.AccountServiceClient
+	album      albumv1.AlbumServiceClient
+	blog       blogv1.BlogServiceClient
+	poi        poiv1.PoiServiceClient
+}
+
+// start starts Waybook until the test's end.
+func start(t *testing.T, changes ...func(*assembly.Config)) *waybook {
+	t.Helper()
+	config := assembly.Config{
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
+		TimeZone: "UTC", SessionTTL: time.Hour, Reward: 10,
+	}
+	config.Store.Data = t.TempDir()
+	for _, change := range changes {
+		change(&config)
+	}
+	app, err := assembly.Start(t.Context(), config, newEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connect(t, app.GRPC)
+}
+
+// newEnv returns what parts are started with; they are stopped at the test's end.
+func newEnv(t *testing.T) serve.Env {
+	t.Helper()
+	stack := &serve.Stack{}
+	t.Cleanup(func() {
+		if err := stack.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return serve.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	}
+}
+
+func connect(t *testing.T, address net.Addr) *waybook {
+	t.Helper()
+	connection, err := grpc.NewClient(address.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &waybook{
+		t: t, connection: connection,
+		account: accountv1.NewAccountServiceClient(connection),
+		album:   albumv1.NewAlbumServiceClient(connection),
+		blog:    blogv1.NewBlogServiceClient(connection),
+		poi:     poiv1.NewPoiServiceClient(connection),
+	}
+}
+
+// got returns a reply, or ends the test.
+func got[T any](t *testing.T, reply T, err error) T {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// requestID is the n-th UUID of a test.
+func requestID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+
+var taipei = &typev1.Location{Lat: 25.034, Lng: 121.5645}
+
+func (w *waybook) newUser(name string) int64 {
+	w.t.Helper()
+	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: name, IconUrl: name + ".jpg"})
+	return got(w.t, reply, err).GetUser().GetUserId()
+}
+
+func (w *waybook) newAlbum(owner int64, title string) int64 {
+	w.t.Helper()
+	reply, err := w.album.CreateAlbum(w.t.Context(), &albumv1.CreateAlbumRequest{
+		OwnerId: owner, Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
+	})
+	return got(w.t, reply, err).GetAlbum().GetAlbumId()
+}
+
+// newBlogRequest is a valid request for an entry with a vote of three choices.
+func newBlogRequest(author int64) *blogv1.CreateBlogRequest {
+	return &blogv1.CreateBlogRequest{
+		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: taipei, Title: "標題", Content: "一\r\n二",
+		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: blogv1.Weather_WEATHER_RAINBOW,
+		Vote: &blogv1.NewVote{Description: "哪裡?", Choices: []string{"山", "海", "城"}},
+	}
+}
+
+func (w *waybook) newBlog(author int64) int64 {
+	w.t.Helper()
+	reply, err := w.blog.CreateBlog(w.t.Context(), newBlogRequest(author))
+	return got(w.t, reply, err).GetBlog().GetBlogId()
+}
+
+func (w *waybook) newPoi(owner int64, name string) int64 {
+	w.t.Helper()
+	reply, err := w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
+		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
+	})
+	return got(w.t, reply, err).GetPoi().GetPoiId()
+}

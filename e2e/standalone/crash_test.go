@@ -1,0 +1,163 @@
+package standalone_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// unfinishedFile is there while the demo filling is under way.
+const unfinishedFile = "demo-unfinished"
+
+func TestAFillingThatWasKilledIsCompletedWithoutDuplicates(t *testing.T) {
+	want := content(t, launch.Start(t, binary, t.TempDir()))
+	data := t.TempDir()
+	kills := 0
+	for isFilling := true; isFilling; kills++ {
+		p := launch.Begin(t, binary, nil, launch.FreePorts(data)...)
+		isFilling = awaitWrites(t, p, 1+kills)
+		p.End(syscall.SIGKILL)
+	}
+	t.Logf("killed %d times while it was filling", kills-1)
+	p := launch.Start(t, binary, data)
+	if got := content(t, p); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	if files := filesIn(t, data); len(files) != 2 {
+		t.Errorf("files %v", files)
+	}
+	pasteAll(t, p)
+}
+
+// awaitWrites waits until a process that fills its store has written to it some
+// times more, and reports whether it is still filling.
+func awaitWrites(t *testing.T, p *launch.Process, count int) bool {
+	t.Helper()
+	awaitFilling(t, p)
+	var last time.Time
+	for range poll(t) {
+		if _, err := os.Stat(filepath.Join(p.Data, unfinishedFile)); errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+		info, err := os.Stat(filepath.Join(p.Data, "waybook.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !info.ModTime().Equal(last) {
+			last = info.ModTime()
+			if count--; count < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// awaitFilling waits until a process begins to fill its store, or is ready.
+func awaitFilling(t *testing.T, p *launch.Process) {
+	t.Helper()
+	for range poll(t) {
+		_, err := os.Stat(filepath.Join(p.Data, unfinishedFile))
+		if err == nil || strings.Contains(p.Out(), "ready") {
+			return
+		}
+		if !p.Alive() {
+			t.Fatalf("it ended:\n%s", p.Printed())
+		}
+	}
+}
+
+// poll yields again and again, until the test has hung for too long.
+func poll(t *testing.T) func(func() bool) {
+	return func(yield func() bool) {
+		ticker := time.NewTicker(100 * time.Microsecond)
+		defer ticker.Stop()
+		for limit := time.Now().Add(time.Minute); time.Now().Before(limit); <-ticker.C {
+			if !yield() {
+				return
+			}
+		}
+		t.Error("waited too long")
+	}
+}
+
+// content is all that the demo filling makes, without its identifiers and times.
+func content(t *testing.T, p *launch.Process) string {
+	t.Helper()
+	var all strings.Builder
+	add := func(pairs ...string) reply {
+		r := post(t, p, "", pairs...).mustSucceed(t)
+		describe(&all, r, pairs[1])
+		return r
+	}
+	user := demoUser(demoCookie(t, p.Data))
+	for _, album := range add("func", "getUserAlbumList", "userID", user).at("albumList").Children {
+		add("func", "getAlbum", "albumID", album.text("albumID"))
+	}
+	for category := range 5 {
+		list := add("func", "getCategoryPOIList", "category", strconv.Itoa(category+1))
+		for _, landmark := range list.at("POIList").Children {
+			add("func", "getPOI", "POIID", landmark.text("POIID"))
+		}
+	}
+	author, err := strconv.ParseInt(user, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := blogv1.NewBlogServiceClient(launch.Dial(t, p.GRPC)).
+		ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: author})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries.GetBlogs() {
+		add("func", "getBlog", "blogID", strconv.FormatInt(entry.GetBlogId(), 10))
+	}
+	return all.String()
+}
+
+// describe writes the leaves of a reply that are the same in every filling.
+func describe(into *strings.Builder, r reply, path string) {
+	name := r.XMLName.Local
+	if strings.HasSuffix(name, "ID") || name == "time" || name == "updateDate" {
+		return
+	}
+	if len(r.Children) == 0 {
+		fmt.Fprintf(into, "%s/%s=%s\n", path, name, r.Text)
+	}
+	for _, child := range r.Children {
+		describe(into, child, path+"/"+name)
+	}
+}
+
+func TestAnAlbumThatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
+	data := t.TempDir()
+	var added []string
+	for round := range 3 {
+		p := launch.Start(t, binary, data)
+		cookie := demoCookie(t, data)
+		for _, id := range added {
+			post(t, p, "", "func", "getAlbum", "albumID", id).mustSucceed(t)
+		}
+		created := post(t, p, cookie, "func", "addAlbum",
+			"albumTitle", fmt.Sprint("album ", round), "category", "3", "lat", "1.5", "lng", "-2.5").mustSucceed(t)
+		p.End(syscall.SIGKILL)
+		added = append(added, created.text("albumID"))
+	}
+	p := launch.Start(t, binary, data)
+	for round, id := range added {
+		got := post(t, p, "", "func", "getAlbum", "albumID", id).mustSucceed(t)
+		if want := fmt.Sprint("album ", round); got.text("albumTitle") != want {
+			t.Errorf("album %s is called %q, want %q", id, got.text("albumTitle"), want)
+		}
+	}
+}

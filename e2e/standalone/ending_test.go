@@ -1,0 +1,65 @@
+package standalone_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+func TestASignalEndsAnIdleProgramWithStatus0(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			p := launch.Start(t, binary, t.TempDir())
+			if status := p.End(signal); status != 0 {
+				t.Errorf("status %d\n%s", status, p.Printed())
+			}
+		})
+	}
+}
+
+func TestASignalDuringTheStartIsNoFailure(t *testing.T) {
+	p := launch.Begin(t, binary, nil, launch.FreePorts(t.TempDir())...)
+	awaitFilling(t, p)
+	if status := p.End(os.Interrupt); status != 0 {
+		t.Errorf("status %d\n%s", status, p.Printed())
+	}
+}
+
+// TestASignalEndsAListThatNobodyReads has a client ask for a list that no socket
+// buffer holds, read its beginning, and stop.
+func TestASignalEndsAListThatNobodyReads(t *testing.T) {
+	data := t.TempDir()
+	p := launch.Start(t, binary, data, "-demo=false")
+	// Each name takes a kilobyte in XML: 10,000 are more than sockets hold.
+	launch.CreatePois(t, launch.Dial(t, p.GRPC), poiv1.PoiCategory_POI_CATEGORY_THRILL, strings.Repeat("&", 200), 10_000)
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			connection := launch.StopReading(t, p.HTTP, "func=getCategoryPOIList&category=5")
+			defer func() { _ = connection.Close() }()
+			if status := p.End(signal); status != 0 {
+				t.Errorf("status %d\n%s", status, p.Printed())
+			}
+		})
+		p = launch.Start(t, binary, data, "-demo=false")
+	}
+	t.Run("over gRPC", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		stream, err := poiv1.NewPoiServiceClient(launch.Dial(t, p.GRPC)).
+			StreamPois(ctx, &poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		if status := p.End(syscall.SIGTERM); status != 0 {
+			t.Errorf("status %d\n%s", status, p.Printed())
+		}
+	})
+}

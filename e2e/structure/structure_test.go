@@ -1,0 +1,149 @@
+// Package structure_test holds the rules of the house that no compiler checks: what
+// may depend on what, and that each module stands on its own.
+package structure_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// golang runs the go command in a module without the workspace, and returns what it
+// prints.
+func golang(t *testing.T, module string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", args...)
+	command.Dir = filepath.Join(root, module)
+	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+	var failed strings.Builder
+	command.Stderr = &failed
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("go %s in %s: %v\n%s", strings.Join(args, " "), module, err, failed.String())
+	}
+	return string(output)
+}
+
+// modules are the directories of go.work.
+func modules(t *testing.T) (directories []string) {
+	t.Helper()
+	var work struct{ Use []struct{ DiskPath string } }
+	if err := json.Unmarshal([]byte(golang(t, ".", "work", "edit", "-json", "go.work")), &work); err != nil {
+		t.Fatal(err)
+	}
+	for _, use := range work.Use {
+		directories = append(directories, use.DiskPath)
+	}
+	if len(directories) < 8 {
+		t.Fatalf("go.work uses only %v", directories)
+	}
+	return directories
+}
+
+func TestTheEdgeLinksNoStore(t *testing.T) {
+	for path := range strings.FieldsSeq(golang(t, "edge", "list", "-deps", ".", "./cmd/edge")) {
+		if strings.Contains(path, "docstore") || strings.Contains(path, "bbolt") || strings.Contains(path, "mongo") {
+			t.Errorf("the edge links %s", path)
+		}
+	}
+}
+
+func TestTheStorageLayerKnowsNoContract(t *testing.T) {
+	for path := range strings.FieldsSeq(golang(t, "internal", "list", "-deps", "./docstore/...")) {
+		if strings.HasPrefix(path, "google.golang.org/protobuf") || strings.HasPrefix(path, "google.golang.org/grpc") ||
+			strings.HasPrefix(path, "github.com/waybook/waybook/proto") {
+			t.Errorf("docstore links %s", path)
+		}
+	}
+}
+
+func TestOnlyTheBootstrapChoosesAnEngine(t *testing.T) {
+	const bootstrap = "github.com/waybook/waybook/internal/serve/service"
+	for _, module := range []string{"internal", "services/account", "services/album", "services/blog", "services/poi", "standalone"} {
+		imports := golang(t, module, "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
+		for line := range strings.Lines(imports) {
+			importer, imported, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if importer == bootstrap || strings.HasPrefix(importer, "github.com/waybook/waybook/internal/docstore") {
+				continue
+			}
+			for path := range strings.FieldsSeq(imported) {
+				if strings.HasSuffix(path, "docstore/embedded") || strings.HasSuffix(path, "docstore/mongo") ||
+					strings.Contains(path, "bbolt") || strings.Contains(path, "mongo-driver") {
+					t.Errorf("%s imports %s", importer, path)
+				}
+			}
+		}
+	}
+}
+
+func TestAMainStaysUnder40Lines(t *testing.T) {
+	count := 0
+	for _, module := range modules(t) {
+		packages := golang(t, module, "list", "-f", `{{if eq .Name "main"}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`, "./...")
+		for file := range strings.FieldsSeq(packages) {
+			if filepath.Base(file) != "main.go" {
+				continue
+			}
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			count++
+			if lines := strings.Count(string(content), "\n"); lines >= 40 {
+				t.Errorf("%s has %d lines", file, lines)
+			}
+		}
+	}
+	if count < 6 {
+		t.Errorf("found only %d mains", count)
+	}
+}
+
+func TestEachModuleBuildsWithoutTheWorkspace(t *testing.T) {
+	for _, module := range modules(t) {
+		t.Run(module, func(t *testing.T) { golang(t, module, "build", "./...") })
+	}
+}
+
+func TestEachModuleRequiresAndReplacesItsSiblings(t *testing.T) {
+	const prefix = "github.com/waybook/waybook/"
+	for _, module := range modules(t) {
+		t.Run(module, func(t *testing.T) {
+			var file struct {
+				Require []struct{ Path string }
+				Replace []struct {
+					Old struct{ Path string }
+					New struct{ Path, Version string }
+				}
+			}
+			if err := json.Unmarshal([]byte(golang(t, module, "mod", "edit", "-json")), &file); err != nil {
+				t.Fatal(err)
+			}
+			replaced := map[string]string{}
+			for _, replace := range file.Replace {
+				replaced[replace.Old.Path] = replace.New.Path
+				if !strings.HasPrefix(replace.Old.Path, prefix) || replace.New.Version != "" {
+					t.Errorf("it replaces %s, which is no sibling", replace.Old.Path)
+				}
+			}
+			for _, require := range file.Require {
+				sibling, isOurs := strings.CutPrefix(require.Path, prefix)
+				if !isOurs {
+					continue
+				}
+				want, err := filepath.Rel(filepath.Join(root, module), filepath.Join(root, sibling))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := replaced[require.Path]; filepath.Clean(got) != want || got == "" {
+					t.Errorf("%s is replaced by %q, want %q", require.Path, got, want)
+				}
+			}
+		})
+	}
+}
