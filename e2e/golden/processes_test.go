@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
 )
 
 // readyTimeout is how long a program may take to say where it listens.
@@ -22,11 +24,10 @@ const module = "github.com/waybook/waybook/"
 // each service on a store of its own.
 func startFiveProcesses(t *testing.T) *deployment {
 	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", bin,
+	if err := launch.Build(bin, launch.AsTested,
 		module+"services/account/cmd/account", module+"services/album/cmd/album",
-		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi", module+"edge/cmd/edge")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi", module+"edge/cmd/edge"); err != nil {
+		t.Fatal(err)
 	}
 	grpc := map[string]string{}
 	services := []string{"account", "album", "blog", "poi"}

@@ -1,13 +1,11 @@
-// Package launch builds Waybook's standalone program and runs it for tests, as a
+// Package launch builds Waybook's programs and runs standalone for tests, as a
 // process of its own.
 package launch
 
 import (
-	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,18 +15,6 @@ import (
 // patience is how long a process may take for anything at all. It is no
 // measurement: it only ends a test that would hang.
 const patience = time.Minute
-
-// Build builds the program of a module, given by its path relative to the test's
-// package, into a directory and returns the file.
-func Build(module, directory string) (string, error) {
-	binary := filepath.Join(directory, filepath.Base(module))
-	build := exec.Command("go", "build", "-o", binary, ".")
-	build.Dir = module
-	if output, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", module, err, output)
-	}
-	return binary, nil
-}
 
 // Process is a running program.
 type Process struct {

@@ -28,10 +28,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
-	if binary, err = launch.Build("../../standalone", directory); err != nil {
+	if err := launch.Build(directory, launch.AsShipped, "github.com/waybook/waybook/standalone"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	binary = filepath.Join(directory, "standalone")
 	if status := m.Run(); status != 0 {
 		return status
 	}

@@ -5,6 +5,7 @@ package standalone_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -24,10 +25,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(directory) }()
-	if binary, err = launch.Build("../../standalone", directory); err != nil {
+	if err := launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	binary = filepath.Join(directory, "standalone")
 	if status := m.Run(); status != 0 {
 		return status
 	}

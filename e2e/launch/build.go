@@ -1,0 +1,30 @@
+package launch
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+)
+
+// Make is how a program is built.
+type Make int
+
+const (
+	// AsTested builds with the race detector where the test itself has it.
+	AsTested Make = iota
+	// AsShipped builds without, for tests that measure.
+	AsShipped
+)
+
+// Build builds the programs in some packages, given by their paths relative to the
+// test's own or by their import paths, into a directory.
+func Build(directory string, how Make, packages ...string) error {
+	args := []string{"build", "-o", directory + string(filepath.Separator)}
+	if hasRaceDetector && how == AsTested {
+		args = append(args, "-race")
+	}
+	if output, err := exec.Command("go", append(args, packages...)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
+	}
+	return nil
+}
