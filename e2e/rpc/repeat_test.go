@@ -146,3 +146,19 @@ func TestOfOneRequestFromManyCallersAtOnceExactlyOneIsMade(t *testing.T) {
 		}
 	}
 }
+
+func TestARepeatedEntryIsAnsweredAlthoughWhatItQuotesIsGone(t *testing.T) {
+	w := start(t)
+	author := w.newUser("a")
+	request := newBlogRequest(author)
+	request.RequestId, request.ReplyBlogId = requestID(1), w.newBlog(author)
+	reply, err := w.blog.CreateBlog(t.Context(), request)
+	first := got(t, reply, err).GetBlog()
+	if _, err := w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: request.GetReplyBlogId()}); err != nil {
+		t.Fatal(err)
+	}
+	reply, err = w.blog.CreateBlog(t.Context(), request)
+	if again := got(t, reply, err).GetBlog(); again.GetBlogId() != first.GetBlogId() {
+		t.Errorf("made %d, then %d", first.GetBlogId(), again.GetBlogId())
+	}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/owned"
 )
 
 // Index is the name of the index of a collection of children that orders them by
@@ -19,7 +20,7 @@ const Index = "parent"
 // Set is the children of type C that parents of type P have. Its fields do not
 // change after it is made. It may be used concurrently.
 type Set[P, C any] struct {
-	Parents  *docstore.Collection[P]
+	Parents  *owned.Collection[P]
 	Children *docstore.Collection[C]
 	// Draw draws the ids of children.
 	Draw func() int64
@@ -28,8 +29,8 @@ type Set[P, C any] struct {
 	Count func(*P) *int64
 	// ParentOf is the id of a child's parent.
 	ParentOf func(*C) int64
-	// NoParent and NoChild are the faults of ids that name nothing.
-	NoParent, NoChild func(id int64) *fault.Error
+	// NoChild is the fault of an id that names nothing.
+	NoChild func(id int64) *fault.Error
 }
 
 // Add stores a child under a parent, which allow may refuse or change. A repeated
@@ -39,17 +40,15 @@ func (s *Set[P, C]) Add(
 	allow func(*P) error, build func(id int64, requestKey string) C,
 ) (C, error) {
 	var none C
-	if request.ID != "" {
-		earlier, err := s.Children.Find(ctx, docstore.RequestIndex, append(request.Owner[:len(request.Owner):len(request.Owner)], request.ID)...)
-		if err == nil {
-			return earlier, s.allowed(ctx, parentID, allow)
-		}
-		if !errors.Is(err, docstore.ErrNotFound) {
-			return none, err
-		}
+	earlier, found, err := docstore.Answered(ctx, s.Children, request)
+	if err != nil {
+		return none, err
+	}
+	if found {
+		return earlier, s.allowed(ctx, parentID, allow)
 	}
 	// The parent counts first: after a crash in between it counts one too many.
-	if _, err := s.UpdateParent(ctx, parentID, func(parent *P) error {
+	if _, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
 		if err := allow(parent); err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (s *Set[P, C]) Add(
 
 // Remove deletes a child of a parent, which allow may refuse or change.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
-	parent, err := s.Parent(ctx, parentID)
+	parent, err := s.Parents.Get(ctx, parentID)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow f
 	if err := s.Children.Delete(ctx, childID); err != nil {
 		return s.noChild(err, childID)
 	}
-	_, err = s.UpdateParent(ctx, parentID, func(parent *P) error {
+	_, err = s.Parents.Update(ctx, parentID, func(parent *P) error {
 		touch(parent)
 		if count := s.Count(parent); *count > 0 {
 			*count--
@@ -126,7 +125,7 @@ func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit 
 
 // Page returns a page of the children of a parent, which must exist.
 func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token string) (docstore.Page[C], error) {
-	if _, err := s.Parent(ctx, parentID); err != nil {
+	if _, err := s.Parents.Get(ctx, parentID); err != nil {
 		return docstore.Page[C]{}, err
 	}
 	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Token: token, Limit: limit})
@@ -138,21 +137,9 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 	return err
 }
 
-// Parent returns a parent.
-func (s *Set[P, C]) Parent(ctx context.Context, parentID int64) (P, error) {
-	parent, err := s.Parents.Get(ctx, parentID)
-	return parent, s.noParent(err, parentID)
-}
-
-// UpdateParent changes a parent.
-func (s *Set[P, C]) UpdateParent(ctx context.Context, parentID int64, change func(*P) error) (P, error) {
-	parent, err := s.Parents.Update(ctx, parentID, change)
-	return parent, s.noParent(err, parentID)
-}
-
 // allowed asks allow about a parent that it won't change.
 func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) error) error {
-	parent, err := s.Parent(ctx, parentID)
+	parent, err := s.Parents.Get(ctx, parentID)
 	if err != nil {
 		return err
 	}
@@ -160,17 +147,10 @@ func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) 
 }
 
 func (s *Set[P, C]) uncount(ctx context.Context, parentID int64) error {
-	_, err := s.UpdateParent(ctx, parentID, func(parent *P) error {
+	_, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
 		*s.Count(parent)--
 		return nil
 	})
-	return err
-}
-
-func (s *Set[P, C]) noParent(err error, id int64) error {
-	if errors.Is(err, docstore.ErrNotFound) {
-		return s.NoParent(id)
-	}
 	return err
 }
 

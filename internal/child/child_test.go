@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/fault"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/owned"
 )
 
 type box struct {
@@ -63,10 +64,15 @@ func newSet(t *testing.T) *set {
 		t.Fatal(err)
 	}
 	return &set{
-		Parents: boxes, Children: items, Draw: id.NewSource(time.Now).Next,
+		Parents: &owned.Collection[box]{
+			Documents: boxes,
+			Owner:     func(b *box) int64 { return b.Owner },
+			NotFound:  func(id int64) *fault.Error { return fault.NotFound("NO_BOX", "no box %d", id) },
+			NotOwner:  func(int64) *fault.Error { return fault.NotOwner("no") },
+		},
+		Children: items, Draw: id.NewSource(time.Now).Next,
 		Count:    func(b *box) *int64 { return &b.Count },
 		ParentOf: func(i *item) int64 { return i.BoxID },
-		NoParent: func(id int64) *fault.Error { return fault.NotFound("NO_BOX", "no box %d", id) },
 		NoChild:  func(id int64) *fault.Error { return fault.NotFound("NO_ITEM", "no item %d", id) },
 	}
 }
@@ -74,10 +80,7 @@ func newSet(t *testing.T) *set {
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
 	return s.Add(t.Context(), boxID, docstore.Request{Owner: []any{int64(boxID)}, ID: requestID},
 		func(b *box) error {
-			if b.Owner != actor {
-				return fault.NotOwner("no")
-			}
-			return nil
+			return s.Parents.Allow(b, actor, boxID)
 		},
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: text}
@@ -87,7 +90,7 @@ func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error
 // check compares the items and the box's count with a number.
 func check(t *testing.T, s *set, want int) {
 	t.Helper()
-	parent, err := s.Parent(t.Context(), boxID)
+	parent, err := s.Parents.Get(t.Context(), boxID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestARequestRepeatedAfterTheParentWentFindsNone(t *testing.T) {
 	if _, err := add(t, s, owner, "r1", "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Parents.Delete(t.Context(), int64(boxID)); err != nil {
+	if err := s.Parents.Documents.Delete(t.Context(), int64(boxID)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := add(t, s, owner, "r1", "first"); reasonOf(err) != "NO_BOX" {
@@ -209,7 +212,7 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Parents.Insert(t.Context(), box{ID: boxID + 1, Owner: owner}); err != nil {
+	if err := s.Parents.Documents.Insert(t.Context(), box{ID: boxID + 1, Owner: owner}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {

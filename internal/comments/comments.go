@@ -59,10 +59,6 @@ type Threads[P any] struct {
 	child.Set[P, Comment]
 	People *people.Directory
 	Now    func() time.Time
-	// Owner is who may answer: the owner or author of the commented document.
-	Owner func(*P) int64
-	// NotOwner is the fault of somebody else who tries.
-	NotOwner func(id int64) *fault.Error
 }
 
 // NotFound is the fault of a comment that is not there.
@@ -94,12 +90,8 @@ func (t *Threads[P]) Comment(ctx context.Context, parentID, authorID int64, requ
 
 // Answer sets the owner's answer to a comment.
 func (t *Threads[P]) Answer(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	parent, err := t.Parent(ctx, parentID)
-	if err != nil {
+	if _, err := t.Parents.GetBy(ctx, actorID, parentID); err != nil {
 		return nil, err
-	}
-	if t.Owner(&parent) != actorID {
-		return nil, t.NotOwner(parentID)
 	}
 	comment, err := t.Update(ctx, parentID, commentID, func(comment *Comment) {
 		comment.Reply = &Reply{CreateTime: t.Now(), Text: text}
@@ -114,10 +106,10 @@ func (t *Threads[P]) Answer(ctx context.Context, parentID, commentID, actorID in
 func (t *Threads[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
 	return t.Remove(ctx, parentID, commentID,
 		func(parent *P, comment *Comment) error {
-			if actorID != t.Owner(parent) && actorID != comment.AuthorID {
-				return t.NotOwner(parentID)
+			if actorID == comment.AuthorID {
+				return nil
 			}
-			return nil
+			return t.Parents.Allow(parent, actorID, parentID)
 		},
 		func(*P) {})
 }

@@ -33,6 +33,24 @@ const (
 	Repeated
 )
 
+// key is the key of RequestIndex for a request key.
+func (r Request) key(requestKey string) []any {
+	return append(r.Owner[:len(r.Owner):len(r.Owner)], requestKey)
+}
+
+// Answered returns the document that a request made before, as it is now. found is
+// false when the request is new or carries no id.
+func Answered[T any](ctx context.Context, c *Collection[T], request Request) (document T, found bool, err error) {
+	if request.ID == "" {
+		return document, false, nil
+	}
+	document, err = c.Find(ctx, RequestIndex, request.key(request.ID)...)
+	if errors.Is(err, ErrNotFound) {
+		return document, false, nil
+	}
+	return document, err == nil, err
+}
+
 // Create stores the document that build makes of an id and a request key, drawing
 // ids until one is free. When the same owner's same request was answered before it
 // returns the document as it is now, and stores nothing. The collection declares
@@ -58,7 +76,7 @@ func Create[T any](
 			return none, 0, err
 		}
 		if duplicate.Index == RequestIndex {
-			document, err := c.Find(ctx, RequestIndex, append(request.Owner[:len(request.Owner):len(request.Owner)], requestKey)...)
+			document, err := c.Find(ctx, RequestIndex, request.key(requestKey)...)
 			return document, Repeated, err
 		}
 	}

@@ -2,7 +2,6 @@ package album
 
 import (
 	"context"
-	"errors"
 
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
@@ -18,7 +17,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.albums, s.draw,
+	created, _, err := docstore.Create(ctx, s.albums.Documents, s.draw,
 		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
 		func(id int64, requestKey string) album {
 			now := s.now()
@@ -37,10 +36,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 
 // UpdateAlbum changes an album.
 func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
-	updated, err := s.photos.UpdateParent(ctx, request.GetAlbumId(), func(a *album) error {
-		if a.OwnerID != request.GetActorId() {
-			return notOwner(a.ID)
-		}
+	updated, err := s.albums.UpdateBy(ctx, request.GetActorId(), request.GetAlbumId(), func(a *album) {
 		if request.Title != nil {
 			a.Title = request.GetTitle()
 		}
@@ -54,7 +50,6 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 			a.Lng = request.GetLng()
 		}
 		a.UpdateTime = s.now()
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -64,18 +59,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 
 // DeleteAlbum deletes an album; its photos and comments go with the next sweep.
 func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
-	found, err := s.photos.Parent(ctx, request.GetAlbumId())
-	if err != nil {
-		return nil, err
-	}
-	if found.OwnerID != request.GetActorId() {
-		return nil, notOwner(found.ID)
-	}
-	err = s.bin.Delete(ctx, found.ID, s.albums.Delete)
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, noAlbum(found.ID)
-	}
-	if err != nil {
+	if err := s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId()); err != nil {
 		return nil, err
 	}
 	return &albumv1.DeleteAlbumResponse{}, nil
@@ -83,7 +67,7 @@ func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRe
 
 // GetAlbum returns an album with its first photos and comments.
 func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest) (*albumv1.GetAlbumResponse, error) {
-	found, err := s.photos.Parent(ctx, request.GetAlbumId())
+	found, err := s.albums.Get(ctx, request.GetAlbumId())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // ListAlbums returns a page of a user's albums.
 func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
-	page, err := s.albums.Page(ctx, docstore.Query{
+	page, err := s.albums.Documents.Page(ctx, docstore.Query{
 		Index: ownerIndex, Equal: []any{request.GetOwnerId()},
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
@@ -36,7 +36,7 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
 	query := docstore.Query{Index: ownerIndex, Equal: []any{request.GetOwnerId()}, Limit: service.StreamBatch}
 	isEmpty := true
-	for albums, err := range s.albums.Batches(stream.Context(), query) {
+	for albums, err := range s.albums.Documents.Batches(stream.Context(), query) {
 		if err != nil {
 			return err
 		}

@@ -27,12 +27,8 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	parent, err := s.photos.Parent(ctx, request.GetAlbumId())
-	if err != nil {
+	if _, err := s.albums.GetBy(ctx, request.GetActorId(), request.GetAlbumId()); err != nil {
 		return nil, err
-	}
-	if parent.OwnerID != request.GetActorId() {
-		return nil, notOwner(parent.ID)
 	}
 	updated, err := s.photos.Update(ctx, request.GetAlbumId(), request.GetPhotoId(), func(p *photo) {
 		if request.ThumbnailUrl != nil {
@@ -45,7 +41,7 @@ func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRe
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.photos.UpdateParent(ctx, parent.ID, s.changeBy(parent.OwnerID)); err != nil {
+	if _, err := s.albums.Update(ctx, request.GetAlbumId(), s.changeBy(request.GetActorId())); err != nil {
 		return nil, err
 	}
 	return &albumv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
@@ -74,8 +70,8 @@ func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequ
 // changeBy returns what lets only the owner change an album, and notes when.
 func (s *Server) changeBy(actorID int64) func(*album) error {
 	return func(a *album) error {
-		if a.OwnerID != actorID {
-			return notOwner(a.ID)
+		if err := s.albums.Allow(a, actorID, a.ID); err != nil {
+			return err
 		}
 		a.UpdateTime = s.now()
 		return nil

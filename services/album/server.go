@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/trash"
@@ -22,10 +23,9 @@ import (
 type Server struct {
 	albumv1.UnimplementedAlbumServiceServer
 
-	albums  *docstore.Collection[album]
+	albums  *owned.Collection[album]
 	photos  *child.Set[album, photo]
 	threads *comments.Threads[album]
-	bin     *trash.Bin
 	people  *people.Directory
 	draw    func() int64
 	now     func() time.Time
@@ -33,7 +33,7 @@ type Server struct {
 
 // New returns the service over a store.
 func New(ctx context.Context, deps service.Deps) (*Server, error) {
-	albums, err := docstore.Open[album](ctx, deps.Store, albumsSpec())
+	documents, err := docstore.Open[album](ctx, deps.Store, albumsSpec())
 	if err != nil {
 		return nil, err
 	}
@@ -49,26 +49,29 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	albums := &owned.Collection[album]{
+		Documents: documents, Bin: bin,
+		Owner:    func(a *album) int64 { return a.OwnerID },
+		NotFound: noAlbum, NotOwner: notOwner,
+	}
 	return &Server{
 		albums: albums,
 		photos: &child.Set[album, photo]{
 			Parents: albums, Children: photos, Draw: deps.Draw,
 			Count:    func(a *album) *int64 { return &a.PhotoCount },
 			ParentOf: func(p *photo) int64 { return p.AlbumID },
-			NoParent: noAlbum, NoChild: noPhoto,
+			NoChild:  noPhoto,
 		},
 		threads: &comments.Threads[album]{
 			Set: child.Set[album, comments.Comment]{
 				Parents: albums, Children: written, Draw: deps.Draw,
 				Count:    func(a *album) *int64 { return &a.CommentCount },
 				ParentOf: comments.ParentOf,
-				NoParent: noAlbum, NoChild: comments.NotFound,
+				NoChild:  comments.NotFound,
 			},
 			People: deps.People, Now: deps.Now,
-			Owner:    func(a *album) int64 { return a.OwnerID },
-			NotOwner: notOwner,
 		},
-		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now,
+		people: deps.People, draw: deps.Draw, now: deps.Now,
 	}, nil
 }
 
@@ -79,7 +82,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 
 // Sweep removes what deleted albums left behind.
 func (s *Server) Sweep(ctx context.Context) error {
-	return s.bin.Sweep(ctx, s.albums.Exists, func(ctx context.Context, id int64) error {
+	return s.albums.Sweep(ctx, func(ctx context.Context, id int64) error {
 		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
 	})
 }

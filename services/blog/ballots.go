@@ -23,7 +23,7 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 	if _, err := s.people.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
-	found, err := s.threads.Parent(ctx, request.GetBlogId())
+	found, err := s.blogs.Get(ctx, request.GetBlogId())
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Server) ballotOf(ctx context.Context, request *blogv1.CastBallotRequest
 
 // count adds a ballot to its entry's numbers and returns the entry.
 func (s *Server) count(ctx context.Context, cast ballot) (blog, error) {
-	counted, err := s.threads.UpdateParent(ctx, cast.BlogID, func(b *blog) error {
+	counted, err := s.blogs.Update(ctx, cast.BlogID, func(b *blog) error {
 		// The ballot is read after the entry: had somebody counted it since, the
 		// entry would have changed and this write would fail.
 		current, err := s.ballots.Get(ctx, cast.ID)
@@ -85,7 +85,7 @@ func (s *Server) count(ctx context.Context, cast ballot) (blog, error) {
 		return nil
 	})
 	if errors.Is(err, errCounted) {
-		counted, err = s.threads.Parent(ctx, cast.BlogID)
+		counted, err = s.blogs.Get(ctx, cast.BlogID)
 	}
 	if err != nil {
 		return blog{}, err

@@ -2,7 +2,6 @@ package blog
 
 import (
 	"context"
-	"errors"
 
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
@@ -20,11 +19,19 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
+	asked := docstore.Request{Owner: []any{request.GetAuthorId()}, ID: request.GetRequestId()}
+	// A repeated request is answered although what it quotes is gone meanwhile.
+	earlier, found, err := docstore.Answered(ctx, s.blogs.Documents, asked)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
+	}
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.blogs, s.draw,
-		docstore.Request{Owner: []any{request.GetAuthorId()}, ID: request.GetRequestId()},
+	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.draw, asked,
 		func(id int64, requestKey string) blog { return s.newBlog(id, requestKey, request) })
 	if err != nil {
 		return nil, err
@@ -56,20 +63,15 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 
 // UpdateBlog changes an entry.
 func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
-	found, err := s.threads.Parent(ctx, request.GetBlogId())
-	if err != nil {
+	if _, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
 		return nil, err
-	}
-	if found.AuthorID != request.GetActorId() {
-		return nil, notOwner(found.ID)
 	}
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
 		return nil, err
 	}
-	updated, err := s.threads.UpdateParent(ctx, found.ID, func(b *blog) error {
+	updated, err := s.blogs.UpdateBy(ctx, request.GetActorId(), request.GetBlogId(), func(b *blog) {
 		change(b, request)
 		b.UpdateTime = s.now()
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -115,7 +117,7 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 	if id == 0 {
 		return nil
 	}
-	exists, err := s.blogs.Exists(ctx, id)
+	exists, err := s.blogs.Documents.Exists(ctx, id)
 	if err == nil && !exists {
 		return fault.Invalid("QUOTED_BLOG_NOT_FOUND",
 			fault.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
@@ -125,18 +127,7 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 
 // DeleteBlog deletes an entry; its ballots and comments go with a later sweep.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
-	found, err := s.threads.Parent(ctx, request.GetBlogId())
-	if err != nil {
-		return nil, err
-	}
-	if found.AuthorID != request.GetActorId() {
-		return nil, notOwner(found.ID)
-	}
-	err = s.bin.Delete(ctx, found.ID, s.blogs.Delete)
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, noBlog(found.ID)
-	}
-	if err != nil {
+	if err := s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
 		return nil, err
 	}
 	return &blogv1.DeleteBlogResponse{}, nil
@@ -144,7 +135,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 
 // GetBlog returns an entry with its first comments.
 func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*blogv1.GetBlogResponse, error) {
-	found, err := s.threads.Parent(ctx, request.GetBlogId())
+	found, err := s.blogs.Get(ctx, request.GetBlogId())
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +153,7 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 
 // ListBlogs returns a page of a user's entries.
 func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	page, err := s.blogs.Page(ctx, docstore.Query{
+	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
 		Index: authorIndex, Equal: []any{request.GetAuthorId()},
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/trash"
@@ -26,10 +27,9 @@ const DefaultReward = 10
 type Server struct {
 	blogv1.UnimplementedBlogServiceServer
 
-	blogs   *docstore.Collection[blog]
+	blogs   *owned.Collection[blog]
 	ballots *docstore.Collection[ballot]
 	threads *comments.Threads[blog]
-	bin     *trash.Bin
 	people  *people.Directory
 	draw    func() int64
 	now     func() time.Time
@@ -38,7 +38,7 @@ type Server struct {
 
 // New returns the service over a store.
 func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) {
-	blogs, err := docstore.Open[blog](ctx, deps.Store, blogsSpec())
+	documents, err := docstore.Open[blog](ctx, deps.Store, blogsSpec())
 	if err != nil {
 		return nil, err
 	}
@@ -54,6 +54,11 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
+	blogs := &owned.Collection[blog]{
+		Documents: documents, Bin: bin,
+		Owner:    func(b *blog) int64 { return b.AuthorID },
+		NotFound: noBlog, NotOwner: notOwner,
+	}
 	return &Server{
 		blogs: blogs, ballots: ballots,
 		threads: &comments.Threads[blog]{
@@ -61,13 +66,11 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 				Parents: blogs, Children: written, Draw: deps.Draw,
 				Count:    func(b *blog) *int64 { return &b.CommentCount },
 				ParentOf: comments.ParentOf,
-				NoParent: noBlog, NoChild: comments.NotFound,
+				NoChild:  comments.NotFound,
 			},
 			People: deps.People, Now: deps.Now,
-			Owner:    func(b *blog) int64 { return b.AuthorID },
-			NotOwner: notOwner,
 		},
-		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now, reward: reward,
+		people: deps.People, draw: deps.Draw, now: deps.Now, reward: reward,
 	}, nil
 }
 
@@ -78,7 +81,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 
 // Sweep removes what deleted entries left behind.
 func (s *Server) Sweep(ctx context.Context) error {
-	return s.bin.Sweep(ctx, s.blogs.Exists, func(ctx context.Context, id int64) error {
+	return s.blogs.Sweep(ctx, func(ctx context.Context, id int64) error {
 		_, err := s.ballots.DeleteAll(ctx, voterIndex, id)
 		return errors.Join(err, s.threads.RemoveAll(ctx, id))
 	})

@@ -12,7 +12,7 @@ import (
 
 // ListPois returns a page of a category's landmarks.
 func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
-	page, err := s.pois.Page(ctx, docstore.Query{
+	page, err := s.pois.Documents.Page(ctx, docstore.Query{
 		Index: categoryIndex, Equal: []any{int64(request.GetCategory())},
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
@@ -34,7 +34,7 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 // StreamPois sends all landmarks of a category.
 func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	query := docstore.Query{Index: categoryIndex, Equal: []any{int64(request.GetCategory())}, Limit: service.StreamBatch}
-	for pois, err := range s.pois.Batches(stream.Context(), query) {
+	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
 		if err != nil {
 			return err
 		}

@@ -48,8 +48,8 @@ func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosReques
 // changeBy returns what lets only the owner change a landmark, and notes when.
 func (s *Server) changeBy(actorID int64) func(*poi) error {
 	return func(p *poi) error {
-		if p.OwnerID != actorID {
-			return notOwner(p.ID)
+		if err := s.pois.Allow(p, actorID, p.ID); err != nil {
+			return err
 		}
 		p.UpdateTime = s.now()
 		return nil

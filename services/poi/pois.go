@@ -2,7 +2,6 @@ package poi
 
 import (
 	"context"
-	"errors"
 
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
@@ -18,7 +17,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.pois, s.draw,
+	created, _, err := docstore.Create(ctx, s.pois.Documents, s.draw,
 		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
 		func(id int64, requestKey string) poi {
 			now := s.now()
@@ -37,10 +36,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 
 // UpdatePoi changes a landmark.
 func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
-	updated, err := s.photos.UpdateParent(ctx, request.GetPoiId(), func(p *poi) error {
-		if p.OwnerID != request.GetActorId() {
-			return notOwner(p.ID)
-		}
+	updated, err := s.pois.UpdateBy(ctx, request.GetActorId(), request.GetPoiId(), func(p *poi) {
 		if request.Name != nil {
 			p.Name = request.GetName()
 		}
@@ -51,7 +47,6 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 			p.Lat, p.Lng = location.GetLat(), location.GetLng()
 		}
 		p.UpdateTime = s.now()
-		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -61,18 +56,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 
 // DeletePoi deletes a landmark; its photos and comments go with the next sweep.
 func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
-	found, err := s.photos.Parent(ctx, request.GetPoiId())
-	if err != nil {
-		return nil, err
-	}
-	if found.OwnerID != request.GetActorId() {
-		return nil, notOwner(found.ID)
-	}
-	err = s.bin.Delete(ctx, found.ID, s.pois.Delete)
-	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, noPoi(found.ID)
-	}
-	if err != nil {
+	if err := s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId()); err != nil {
 		return nil, err
 	}
 	return &poiv1.DeletePoiResponse{}, nil
@@ -80,7 +64,7 @@ func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 
 // GetPoi returns a landmark with its first photos and comments.
 func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poiv1.GetPoiResponse, error) {
-	found, err := s.photos.Parent(ctx, request.GetPoiId())
+	found, err := s.pois.Get(ctx, request.GetPoiId())
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/trash"
@@ -22,10 +23,9 @@ import (
 type Server struct {
 	poiv1.UnimplementedPoiServiceServer
 
-	pois    *docstore.Collection[poi]
+	pois    *owned.Collection[poi]
 	photos  *child.Set[poi, photo]
 	threads *comments.Threads[poi]
-	bin     *trash.Bin
 	people  *people.Directory
 	draw    func() int64
 	now     func() time.Time
@@ -33,7 +33,7 @@ type Server struct {
 
 // New returns the service over a store.
 func New(ctx context.Context, deps service.Deps) (*Server, error) {
-	pois, err := docstore.Open[poi](ctx, deps.Store, poisSpec())
+	documents, err := docstore.Open[poi](ctx, deps.Store, poisSpec())
 	if err != nil {
 		return nil, err
 	}
@@ -49,26 +49,29 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	pois := &owned.Collection[poi]{
+		Documents: documents, Bin: bin,
+		Owner:    func(p *poi) int64 { return p.OwnerID },
+		NotFound: noPoi, NotOwner: notOwner,
+	}
 	return &Server{
 		pois: pois,
 		photos: &child.Set[poi, photo]{
 			Parents: pois, Children: photos, Draw: deps.Draw,
 			Count:    func(p *poi) *int64 { return &p.PhotoCount },
 			ParentOf: func(p *photo) int64 { return p.PoiID },
-			NoParent: noPoi, NoChild: noPhoto,
+			NoChild:  noPhoto,
 		},
 		threads: &comments.Threads[poi]{
 			Set: child.Set[poi, comments.Comment]{
 				Parents: pois, Children: written, Draw: deps.Draw,
 				Count:    func(p *poi) *int64 { return &p.CommentCount },
 				ParentOf: comments.ParentOf,
-				NoParent: noPoi, NoChild: comments.NotFound,
+				NoChild:  comments.NotFound,
 			},
 			People: deps.People, Now: deps.Now,
-			Owner:    func(p *poi) int64 { return p.OwnerID },
-			NotOwner: notOwner,
 		},
-		bin: bin, people: deps.People, draw: deps.Draw, now: deps.Now,
+		people: deps.People, draw: deps.Draw, now: deps.Now,
 	}, nil
 }
 
@@ -79,7 +82,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 
 // Sweep removes what deleted landmarks left behind.
 func (s *Server) Sweep(ctx context.Context) error {
-	return s.bin.Sweep(ctx, s.pois.Exists, func(ctx context.Context, id int64) error {
+	return s.pois.Sweep(ctx, func(ctx context.Context, id int64) error {
 		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
 	})
 }
