@@ -36,8 +36,7 @@ func run(m *testing.M) int {
 	if status := m.Run(); status != 0 {
 		return status
 	}
-	// The profile cache's clock ends by itself once the cache is collected.
-	if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/maypok86/otter/v2.periodicCleanUp[...]")); err != nil {
+	if err := goleak.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -120,9 +120,9 @@ func TestALongListTakesLittleMemory(t *testing.T) {
 		if l.items != items {
 			t.Errorf("%d items, want %d", l.items, items)
 		}
-		// The pages of the store that it read are the kernel's, not its own.
-		if l.ofItsOwn > listLimit {
-			t.Errorf("%d MB took %.1f MiB", l.bytes/1e6, l.ofItsOwn)
+		// On Linux the whole process; elsewhere there was nothing to read it from.
+		if l.grown > listLimit {
+			t.Errorf("%d MB took %.1f MiB", l.bytes/1e6, l.grown)
 		}
 	}
 }

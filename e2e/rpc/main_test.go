@@ -8,9 +8,4 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		// The profile cache's clock ends by itself once the cache is collected.
-		goleak.IgnoreAnyFunction("github.com/maypok86/otter/v2.periodicCleanUp[...]"),
-	)
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

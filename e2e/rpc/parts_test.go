@@ -54,6 +54,7 @@ func startParts(t *testing.T) *parts {
 	got(t, accounts, err)
 	deps.People, err = people.NewDirectory(direct{server: accounts}, env.Log)
 	got(t, deps.People, err)
+	env.Stack.Push("names", deps.People.Close)
 	albums, err := album.New(t.Context(), deps)
 	got(t, albums, err)
 	blogs, err := blog.New(t.Context(), deps, 10)

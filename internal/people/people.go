@@ -59,6 +59,13 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Di
 	return &Directory{account: account, log: log, fresh: fresh, last: last}, nil
 }
 
+// Close ends what the caches run in the background. Nobody uses the directory any more.
+func (d *Directory) Close(context.Context) error {
+	d.fresh.StopAllGoroutines()
+	d.last.StopAllGoroutines()
+	return nil
+}
+
 // Show returns the profiles of users for a reply. It never fails: a user who is gone
 // has the zero Profile, and so has one never seen before while the account service
 // is down, since content with a name missing serves a reader better than none.

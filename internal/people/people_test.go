@@ -86,9 +86,10 @@ func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.fresh.StopAllGoroutines()
-		defer d.last.StopAllGoroutines()
 		test(t, a, d)
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

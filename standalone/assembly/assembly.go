@@ -121,6 +121,7 @@ func newServices(
 	if deps.People, err = people.NewDirectory(client, env.Log); err != nil {
 		return nil, nil, err
 	}
+	env.Stack.Push("names", deps.People.Close)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err

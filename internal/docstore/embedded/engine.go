@@ -29,6 +29,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -50,6 +51,8 @@ type Engine struct {
 	commit *committer
 	calls  gate.Gate
 	close  func() error
+	// unreleased is about how many bytes of the file scans have mapped; see scanned.
+	unreleased atomic.Int64
 
 	// opening is held, as its one element, by the call of Open that is under way.
 	opening chan struct{}

@@ -48,15 +48,17 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
 		cursor := tx.Bucket(t.documents).Cursor()
 		found := make([][]byte, 0, len(wanted))
+		size := 0
 		for i, key := range wanted {
 			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
 				found = append(found, raw)
+				size += len(raw)
 			}
 		}
-		documents = copyAll(found)
+		documents = copyAll(found, size)
 		return nil
 	})
 	return documents, err
@@ -87,6 +89,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 			w.pass(start)
 		}
 		found := make([][]byte, 0, min(scan.Limit, 128))
+		size := 0
 		for len(found) < scan.Limit && w.valid() {
 			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
@@ -96,9 +99,11 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 				return err
 			}
 			found = append(found, raw)
+			size += len(raw)
 			w.next()
 		}
-		documents = copyAll(found)
+		documents = copyAll(found, size)
+		t.engine.scanned(tx, len(found), size)
 		return nil
 	})
 	return documents, err
@@ -195,12 +200,9 @@ func (w *walk) document() ([]byte, error) {
 	return raw, nil
 }
 
-// copyAll copies documents out of the file's memory into one piece.
-func copyAll(found [][]byte) []bson.Raw {
-	size := 0
-	for _, raw := range found {
-		size += len(raw)
-	}
+// copyAll copies documents, of size bytes in all, out of the file's memory into one
+// piece.
+func copyAll(found [][]byte, size int) []bson.Raw {
 	arena := make([]byte, 0, size)
 	documents := make([]bson.Raw, len(found))
 	for i, raw := range found {

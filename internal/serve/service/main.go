@@ -85,6 +85,7 @@ func (m Program) Main() {
 				if deps.People, err = people.NewDirectory(accountv1.NewAccountServiceClient(connection), env.Log); err != nil {
 					return err
 				}
+				env.Stack.Push("names", deps.People.Close)
 			}
 			service, err := m.New(ctx, deps)
 			if err != nil {

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package embedded
+
+// releasePages leaves it to the kernel.
+func releasePages(uintptr, int64) {}
