@@ -4,6 +4,11 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+
+	// What the programs are made of, so that go test runs a test again, and does not
+	// answer from its cache, when they change.
+	_ "github.com/waybook/waybook/edge/program"
+	_ "github.com/waybook/waybook/standalone/assembly"
 )
 
 // Make is how a program is built.
