@@ -84,6 +84,12 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		"album.ListComments": func(c context.Context) error {
 			return failed(w.album.ListComments(c, &albumv1.ListCommentsRequest{AlbumId: album}))
 		},
+		"album.Recommend": func(c context.Context) error {
+			return failed(w.album.Recommend(c, &albumv1.RecommendRequest{UserId: user, AlbumId: album}))
+		},
+		"album.WithdrawRecommendation": func(c context.Context) error {
+			return failed(w.album.WithdrawRecommendation(c, &albumv1.WithdrawRecommendationRequest{UserId: user, AlbumId: album}))
+		},
 
 		"blog.CreateBlog": func(c context.Context) error { return failed(w.blog.CreateBlog(c, newBlogRequest(user))) },
 		"blog.UpdateBlog": func(c context.Context) error {
@@ -110,6 +116,12 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		},
 		"blog.ListComments": func(c context.Context) error {
 			return failed(w.blog.ListComments(c, &blogv1.ListCommentsRequest{BlogId: blog}))
+		},
+		"blog.Recommend": func(c context.Context) error {
+			return failed(w.blog.Recommend(c, &blogv1.RecommendRequest{UserId: user, BlogId: blog}))
+		},
+		"blog.WithdrawRecommendation": func(c context.Context) error {
+			return failed(w.blog.WithdrawRecommendation(c, &blogv1.WithdrawRecommendationRequest{UserId: user, BlogId: blog}))
 		},
 
 		"poi.CreatePoi": func(c context.Context) error {
@@ -146,6 +158,12 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		},
 		"poi.ListComments": func(c context.Context) error {
 			return failed(w.poi.ListComments(c, &poiv1.ListCommentsRequest{PoiId: poi}))
+		},
+		"poi.Recommend": func(c context.Context) error {
+			return failed(w.poi.Recommend(c, &poiv1.RecommendRequest{UserId: user, PoiId: poi}))
+		},
+		"poi.WithdrawRecommendation": func(c context.Context) error {
+			return failed(w.poi.WithdrawRecommendation(c, &poiv1.WithdrawRecommendationRequest{UserId: user, PoiId: poi}))
 		},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -26,9 +27,11 @@ type Server struct {
 	albums  *owned.Collection[album]
 	photos  *child.Set[album, photo]
 	threads *comments.Threads[album]
-	people  *people.Directory
-	draw    func() int64
-	now     func() time.Time
+	// recommendations counts who recommends what.
+	recommendations *tally.Tally[album]
+	people          *people.Directory
+	draw            func() int64
+	now             func() time.Time
 }
 
 // New returns the service over a store.
@@ -42,6 +45,10 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		return nil, err
 	}
 	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("album_comments"))
+	if err != nil {
+		return nil, err
+	}
+	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("album_recommendations"))
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +78,11 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 			},
 			People: deps.People, Now: deps.Now,
 		},
+		recommendations: &tally.Tally[album]{
+			Parents: albums, Choices: recommendations, Draw: deps.Draw,
+			Mark: func(a *album) *tally.Mark { return &a.Recommendations },
+			Add:  func(a *album, _ int32, by int64) { a.Score += by },
+		},
 		people: deps.People, draw: deps.Draw, now: deps.Now,
 	}, nil
 }
@@ -83,7 +95,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 // Sweep removes what deleted albums left behind.
 func (s *Server) Sweep(ctx context.Context) error {
 	return s.albums.Sweep(ctx, func(ctx context.Context, id int64) error {
-		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
+		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
 }
 

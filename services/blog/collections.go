@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/tally"
 )
 
 // blog is a diary entry as stored.
@@ -24,8 +25,10 @@ type blog struct {
 	CreateTime  time.Time `bson:"create_time"`
 	UpdateTime  time.Time `bson:"update_time"`
 	Score       int64     `bson:"score"`
-	Reward      int64     `bson:"reward"`
-	Vote        *vote     `bson:"vote,omitempty"`
+	// Recommendations is how far Score has come; see package tally.
+	Recommendations tally.Mark `bson:"recommendations"`
+	Reward          int64      `bson:"reward"`
+	Vote            *vote      `bson:"vote,omitempty"`
 	// CommentCount is never lower than the true number.
 	CommentCount int64 `bson:"comment_count"`
 }
@@ -41,8 +44,8 @@ type date struct {
 type vote struct {
 	Description string   `bson:"description"`
 	Choices     []choice `bson:"choices"`
-	// LastBallot is the ballot counted last; see CastBallot.
-	LastBallot int64 `bson:"last_ballot"`
+	// Ballots is how far the numbers have come; see package tally.
+	Ballots tally.Mark `bson:"ballots"`
 }
 
 // choice is one choice of a vote; there are at most 20.
@@ -65,30 +68,5 @@ func blogsSpec() docstore.Spec {
 			// The entry that a request made.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{author, {Name: "request_key", Kind: docstore.String}}},
 		},
-	}
-}
-
-// ballot is what one user voted in one vote.
-type ballot struct {
-	ID      int64 `bson:"_id"`
-	BlogID  int64 `bson:"blog_id"`
-	VoterID int64 `bson:"voter_id"`
-	// Choice is the position of the choice, from 1.
-	Choice int32 `bson:"choice"`
-	// IsCounted says that the entry's numbers hold it; see CastBallot.
-	IsCounted bool `bson:"is_counted"`
-}
-
-// voterIndex lets a user have one ballot in a vote, and finds those of an entry.
-const voterIndex = "voter"
-
-func ballotsSpec() docstore.Spec {
-	return docstore.Spec{
-		Name: "blog_ballots",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{{Name: voterIndex, Unique: true, Fields: []docstore.Field{
-			{Name: "blog_id", Kind: docstore.Int64},
-			{Name: "voter_id", Kind: docstore.Int64},
-		}}},
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -28,12 +29,14 @@ type Server struct {
 	blogv1.UnimplementedBlogServiceServer
 
 	blogs   *owned.Collection[blog]
-	ballots *docstore.Collection[ballot]
+	ballots *tally.Tally[blog]
 	threads *comments.Threads[blog]
-	people  *people.Directory
-	draw    func() int64
-	now     func() time.Time
-	reward  int64
+	// recommendations counts who recommends what.
+	recommendations *tally.Tally[blog]
+	people          *people.Directory
+	draw            func() int64
+	now             func() time.Time
+	reward          int64
 }
 
 // New returns the service over a store.
@@ -42,11 +45,15 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 	if err != nil {
 		return nil, err
 	}
-	ballots, err := docstore.Open[ballot](ctx, deps.Store, ballotsSpec())
+	ballots, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("blog_ballots"))
 	if err != nil {
 		return nil, err
 	}
 	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("blog_comments"))
+	if err != nil {
+		return nil, err
+	}
+	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("blog_recommendations"))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +67,12 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 		NotFound: noBlog, NotOwner: notOwner,
 	}
 	return &Server{
-		blogs: blogs, ballots: ballots,
+		blogs: blogs,
+		ballots: &tally.Tally[blog]{
+			Parents: blogs, Choices: ballots, Draw: deps.Draw,
+			Mark: func(b *blog) *tally.Mark { return &b.Vote.Ballots },
+			Add:  func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
+		},
 		threads: &comments.Threads[blog]{
 			Set: child.Set[blog, comments.Comment]{
 				Parents: blogs, Children: written, Draw: deps.Draw,
@@ -69,6 +81,11 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 				NoChild:  comments.NotFound,
 			},
 			People: deps.People, Now: deps.Now,
+		},
+		recommendations: &tally.Tally[blog]{
+			Parents: blogs, Choices: recommendations, Draw: deps.Draw,
+			Mark: func(b *blog) *tally.Mark { return &b.Recommendations },
+			Add:  func(b *blog, _ int32, by int64) { b.Score += by },
 		},
 		people: deps.People, draw: deps.Draw, now: deps.Now, reward: reward,
 	}, nil
@@ -82,8 +99,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 // Sweep removes what deleted entries left behind.
 func (s *Server) Sweep(ctx context.Context) error {
 	return s.blogs.Sweep(ctx, func(ctx context.Context, id int64) error {
-		_, err := s.ballots.DeleteAll(ctx, voterIndex, id)
-		return errors.Join(err, s.threads.RemoveAll(ctx, id))
+		return errors.Join(s.ballots.Forget(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
 }
 

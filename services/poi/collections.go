@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybook/waybook/internal/child"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/tally"
 )
 
 // poi is a landmark as stored.
@@ -19,6 +20,8 @@ type poi struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
+	// Recommendations is how far Score has come; see package tally.
+	Recommendations tally.Mark `bson:"recommendations"`
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`

@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/owned"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -26,9 +27,11 @@ type Server struct {
 	pois    *owned.Collection[poi]
 	photos  *child.Set[poi, photo]
 	threads *comments.Threads[poi]
-	people  *people.Directory
-	draw    func() int64
-	now     func() time.Time
+	// recommendations counts who recommends what.
+	recommendations *tally.Tally[poi]
+	people          *people.Directory
+	draw            func() int64
+	now             func() time.Time
 }
 
 // New returns the service over a store.
@@ -42,6 +45,10 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		return nil, err
 	}
 	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("poi_comments"))
+	if err != nil {
+		return nil, err
+	}
+	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("poi_recommendations"))
 	if err != nil {
 		return nil, err
 	}
@@ -71,6 +78,11 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 			},
 			People: deps.People, Now: deps.Now,
 		},
+		recommendations: &tally.Tally[poi]{
+			Parents: pois, Choices: recommendations, Draw: deps.Draw,
+			Mark: func(p *poi) *tally.Mark { return &p.Recommendations },
+			Add:  func(p *poi, _ int32, by int64) { p.Score += by },
+		},
 		people: deps.People, draw: deps.Draw, now: deps.Now,
 	}, nil
 }
@@ -83,7 +95,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 // Sweep removes what deleted landmarks left behind.
 func (s *Server) Sweep(ctx context.Context) error {
 	return s.pois.Sweep(ctx, func(ctx context.Context, id int64) error {
-		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id))
+		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
 }
 

@@ -1998,6 +1998,208 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of Recommend.
+type RecommendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who recommends it.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The album.
+	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendRequest) Reset() {
+	*x = RecommendRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendRequest) ProtoMessage() {}
+
+func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
+func (*RecommendRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *RecommendRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *RecommendRequest) GetAlbumId() int64 {
+	if x != nil {
+		return x.AlbumId
+	}
+	return 0
+}
+
+// Reply of Recommend.
+type RecommendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendResponse) Reset() {
+	*x = RecommendResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendResponse) ProtoMessage() {}
+
+func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
+func (*RecommendResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *RecommendResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// Request of WithdrawRecommendation.
+type WithdrawRecommendationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who takes the recommendation back.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The album.
+	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationRequest) Reset() {
+	*x = WithdrawRecommendationRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationRequest) ProtoMessage() {}
+
+func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *WithdrawRecommendationRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *WithdrawRecommendationRequest) GetAlbumId() int64 {
+	if x != nil {
+		return x.AlbumId
+	}
+	return 0
+}
+
+// Reply of WithdrawRecommendation.
+type WithdrawRecommendationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationResponse) Reset() {
+	*x = WithdrawRecommendationResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationResponse) ProtoMessage() {}
+
+func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *WithdrawRecommendationResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
@@ -2139,7 +2341,17 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xfe\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"j\n" +
+	"\x10RecommendRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\")\n" +
+	"\x11RecommendResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"w\n" +
+	"\x1dWithdrawRecommendationRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\"6\n" +
+	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ALBUM_CATEGORY_GIRLS\x10\x01\x12\x17\n" +
@@ -2158,8 +2370,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\x92\n" +
-	"\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe5\v\n" +
 	"\fAlbumService\x12Z\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\x12Z\n" +
 	"\vUpdateAlbum\x12$.waybook.album.v1.UpdateAlbumRequest\x1a%.waybook.album.v1.UpdateAlbumResponse\x12Z\n" +
@@ -2177,7 +2388,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\x12c\n" +
 	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\x12`\n" +
 	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\x12]\n" +
-	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponseB?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\x12T\n" +
+	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\x12{\n" +
+	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponseB?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once
@@ -2192,67 +2405,71 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_waybook_album_v1_album_proto_goTypes = []any{
-	(AlbumCategory)(0),             // 0: waybook.album.v1.AlbumCategory
-	(*Album)(nil),                  // 1: waybook.album.v1.Album
-	(*Photo)(nil),                  // 2: waybook.album.v1.Photo
-	(*AlbumSummary)(nil),           // 3: waybook.album.v1.AlbumSummary
-	(*CreateAlbumRequest)(nil),     // 4: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),    // 5: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),     // 6: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),    // 7: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),     // 8: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),    // 9: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),        // 10: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),       // 11: waybook.album.v1.GetAlbumResponse
-	(*ListAlbumsRequest)(nil),      // 12: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),     // 13: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),    // 14: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),   // 15: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),        // 16: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),       // 17: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),     // 18: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),    // 19: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),     // 20: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),    // 21: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),      // 22: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),     // 23: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),      // 24: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),     // 25: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),  // 26: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil), // 27: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),   // 28: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),  // 29: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),    // 30: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),   // 31: waybook.album.v1.ListCommentsResponse
-	(*v1.Profile)(nil),             // 32: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 33: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),  // 34: google.protobuf.Timestamp
-	(*v1.Comment)(nil),             // 35: waybook.type.v1.Comment
+	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
+	(*Album)(nil),                          // 1: waybook.album.v1.Album
+	(*Photo)(nil),                          // 2: waybook.album.v1.Photo
+	(*AlbumSummary)(nil),                   // 3: waybook.album.v1.AlbumSummary
+	(*CreateAlbumRequest)(nil),             // 4: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),            // 5: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),             // 6: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),            // 7: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),             // 8: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),            // 9: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),                // 10: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),               // 11: waybook.album.v1.GetAlbumResponse
+	(*ListAlbumsRequest)(nil),              // 12: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),             // 13: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),            // 14: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),           // 15: waybook.album.v1.StreamAlbumsResponse
+	(*AddPhotoRequest)(nil),                // 16: waybook.album.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 17: waybook.album.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 18: waybook.album.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 19: waybook.album.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 20: waybook.album.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 21: waybook.album.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 22: waybook.album.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 23: waybook.album.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 24: waybook.album.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 25: waybook.album.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 26: waybook.album.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 27: waybook.album.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 28: waybook.album.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 29: waybook.album.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 30: waybook.album.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 31: waybook.album.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 32: waybook.album.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 33: waybook.album.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.album.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 35: waybook.album.v1.WithdrawRecommendationResponse
+	(*v1.Profile)(nil),                     // 36: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 37: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 38: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 39: waybook.type.v1.Comment
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	32, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	36, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	33, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	34, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	34, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	37, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	38, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	38, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	33, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	37, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 9: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	1,  // 10: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 11: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	35, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	39, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 13: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	3,  // 14: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
 	2,  // 15: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 16: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 17: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	35, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	35, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	35, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	39, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	39, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	39, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	4,  // 21: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
 	6,  // 22: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
 	8,  // 23: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
@@ -2267,22 +2484,26 @@ var file_waybook_album_v1_album_proto_depIdxs = []int32{
 	26, // 32: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
 	28, // 33: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
 	30, // 34: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	5,  // 35: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 36: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 37: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 38: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 39: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	15, // 40: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	17, // 41: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	19, // 42: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	21, // 43: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	23, // 44: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	25, // 45: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	27, // 46: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	29, // 47: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	31, // 48: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	35, // [35:49] is the sub-list for method output_type
-	21, // [21:35] is the sub-list for method input_type
+	32, // 35: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	34, // 36: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	5,  // 37: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 38: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 39: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 40: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 41: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	15, // 42: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	17, // 43: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	19, // 44: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	21, // 45: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	23, // 46: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	25, // 47: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	27, // 48: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	29, // 49: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	31, // 50: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	33, // 51: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	35, // 52: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	37, // [37:53] is the sub-list for method output_type
+	21, // [21:37] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name
@@ -2301,7 +2522,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   31,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

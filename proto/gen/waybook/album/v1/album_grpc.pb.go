@@ -21,20 +21,22 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AlbumService_CreateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/CreateAlbum"
-	AlbumService_UpdateAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/UpdateAlbum"
-	AlbumService_DeleteAlbum_FullMethodName    = "/waybook.album.v1.AlbumService/DeleteAlbum"
-	AlbumService_GetAlbum_FullMethodName       = "/waybook.album.v1.AlbumService/GetAlbum"
-	AlbumService_ListAlbums_FullMethodName     = "/waybook.album.v1.AlbumService/ListAlbums"
-	AlbumService_StreamAlbums_FullMethodName   = "/waybook.album.v1.AlbumService/StreamAlbums"
-	AlbumService_AddPhoto_FullMethodName       = "/waybook.album.v1.AlbumService/AddPhoto"
-	AlbumService_UpdatePhoto_FullMethodName    = "/waybook.album.v1.AlbumService/UpdatePhoto"
-	AlbumService_RemovePhoto_FullMethodName    = "/waybook.album.v1.AlbumService/RemovePhoto"
-	AlbumService_ListPhotos_FullMethodName     = "/waybook.album.v1.AlbumService/ListPhotos"
-	AlbumService_AddComment_FullMethodName     = "/waybook.album.v1.AlbumService/AddComment"
-	AlbumService_ReplyToComment_FullMethodName = "/waybook.album.v1.AlbumService/ReplyToComment"
-	AlbumService_RemoveComment_FullMethodName  = "/waybook.album.v1.AlbumService/RemoveComment"
-	AlbumService_ListComments_FullMethodName   = "/waybook.album.v1.AlbumService/ListComments"
+	AlbumService_CreateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/CreateAlbum"
+	AlbumService_UpdateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/UpdateAlbum"
+	AlbumService_DeleteAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/DeleteAlbum"
+	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
+	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
+	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
+	AlbumService_UpdatePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/UpdatePhoto"
+	AlbumService_RemovePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/RemovePhoto"
+	AlbumService_ListPhotos_FullMethodName             = "/waybook.album.v1.AlbumService/ListPhotos"
+	AlbumService_AddComment_FullMethodName             = "/waybook.album.v1.AlbumService/AddComment"
+	AlbumService_ReplyToComment_FullMethodName         = "/waybook.album.v1.AlbumService/ReplyToComment"
+	AlbumService_RemoveComment_FullMethodName          = "/waybook.album.v1.AlbumService/RemoveComment"
+	AlbumService_ListComments_FullMethodName           = "/waybook.album.v1.AlbumService/ListComments"
+	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
+	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -93,6 +95,12 @@ type AlbumServiceClient interface {
 	// Returns a page of an album's comments, oldest first.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
+	// Recommends an album. A user has one recommendation of an album: again changes
+	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
+	// Takes a user's recommendation of an album back; nothing changes when there is
+	// none. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
 type albumServiceClient struct {
@@ -252,6 +260,26 @@ func (c *albumServiceClient) ListComments(ctx context.Context, in *ListCommentsR
 	return out, nil
 }
 
+func (c *albumServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RecommendResponse)
+	err := c.cc.Invoke(ctx, AlbumService_Recommend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawRecommendationResponse)
+	err := c.cc.Invoke(ctx, AlbumService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AlbumServiceServer is the server API for AlbumService service.
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
@@ -308,6 +336,12 @@ type AlbumServiceServer interface {
 	// Returns a page of an album's comments, oldest first.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
+	// Recommends an album. A user has one recommendation of an album: again changes
+	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
+	// Takes a user's recommendation of an album back; nothing changes when there is
+	// none. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }
 
@@ -359,6 +393,12 @@ func (UnimplementedAlbumServiceServer) RemoveComment(context.Context, *RemoveCom
 }
 func (UnimplementedAlbumServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
+}
+func (UnimplementedAlbumServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
+}
+func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
 }
 func (UnimplementedAlbumServiceServer) mustEmbedUnimplementedAlbumServiceServer() {}
 func (UnimplementedAlbumServiceServer) testEmbeddedByValue()                      {}
@@ -626,6 +666,42 @@ func _AlbumService_ListComments_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AlbumService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecommendRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).Recommend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_Recommend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).Recommend(ctx, req.(*RecommendRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawRecommendationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_WithdrawRecommendation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AlbumService_ServiceDesc is the grpc.ServiceDesc for AlbumService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -684,6 +760,14 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListComments",
 			Handler:    _AlbumService_ListComments_Handler,
+		},
+		{
+			MethodName: "Recommend",
+			Handler:    _AlbumService_Recommend_Handler,
+		},
+		{
+			MethodName: "WithdrawRecommendation",
+			Handler:    _AlbumService_WithdrawRecommendation_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

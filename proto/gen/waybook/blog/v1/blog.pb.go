@@ -1849,6 +1849,208 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of Recommend.
+type RecommendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who recommends it.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The entry.
+	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendRequest) Reset() {
+	*x = RecommendRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendRequest) ProtoMessage() {}
+
+func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
+func (*RecommendRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RecommendRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *RecommendRequest) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+// Reply of Recommend.
+type RecommendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendResponse) Reset() {
+	*x = RecommendResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendResponse) ProtoMessage() {}
+
+func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
+func (*RecommendResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *RecommendResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// Request of WithdrawRecommendation.
+type WithdrawRecommendationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who takes the recommendation back.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The entry.
+	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationRequest) Reset() {
+	*x = WithdrawRecommendationRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationRequest) ProtoMessage() {}
+
+func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *WithdrawRecommendationRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *WithdrawRecommendationRequest) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+// Reply of WithdrawRecommendation.
+type WithdrawRecommendationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationResponse) Reset() {
+	*x = WithdrawRecommendationResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationResponse) ProtoMessage() {}
+
+func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *WithdrawRecommendationResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
 var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
@@ -1992,7 +2194,17 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xe2\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"h\n" +
+	"\x10RecommendRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12)\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\")\n" +
+	"\x11RecommendResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"u\n" +
+	"\x1dWithdrawRecommendationRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12)\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\"6\n" +
+	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score*\xe2\x01\n" +
 	"\bBlogType\x12\x19\n" +
 	"\x15BLOG_TYPE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBLOG_TYPE_LOVE\x10\x01\x12\x12\n" +
@@ -2017,7 +2229,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14MAP_TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMAP_TYPE_MAP\x10\x01\x12\x16\n" +
 	"\x12MAP_TYPE_SATELLITE\x10\x02\x12\x13\n" +
-	"\x0fMAP_TYPE_HYBRID\x10\x032\x82\a\n" +
+	"\x0fMAP_TYPE_HYBRID\x10\x032\xd1\b\n" +
 	"\vBlogService\x12U\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\x12U\n" +
@@ -2033,7 +2245,9 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\x12a\n" +
 	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\x12^\n" +
 	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\x12[\n" +
-	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponseB=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\x12R\n" +
+	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\x12y\n" +
+	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponseB=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once
@@ -2048,72 +2262,76 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
-	(BlogType)(0),                  // 0: waybook.blog.v1.BlogType
-	(Weather)(0),                   // 1: waybook.blog.v1.Weather
-	(MapType)(0),                   // 2: waybook.blog.v1.MapType
-	(*Blog)(nil),                   // 3: waybook.blog.v1.Blog
-	(*Vote)(nil),                   // 4: waybook.blog.v1.Vote
-	(*Choice)(nil),                 // 5: waybook.blog.v1.Choice
-	(*NewVote)(nil),                // 6: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),      // 7: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),     // 8: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),      // 9: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),     // 10: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),      // 11: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),     // 12: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),         // 13: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),        // 14: waybook.blog.v1.GetBlogResponse
-	(*ListBlogsRequest)(nil),       // 15: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),      // 16: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),      // 17: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),     // 18: waybook.blog.v1.CastBallotResponse
-	(*AddCommentRequest)(nil),      // 19: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),     // 20: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),  // 21: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil), // 22: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),   // 23: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),  // 24: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),    // 25: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),   // 26: waybook.blog.v1.ListCommentsResponse
-	(*v1.Profile)(nil),             // 27: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 28: waybook.type.v1.Location
-	(*v1.Date)(nil),                // 29: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),  // 30: google.protobuf.Timestamp
-	(*v1.Comment)(nil),             // 31: waybook.type.v1.Comment
+	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
+	(Weather)(0),                           // 1: waybook.blog.v1.Weather
+	(MapType)(0),                           // 2: waybook.blog.v1.MapType
+	(*Blog)(nil),                           // 3: waybook.blog.v1.Blog
+	(*Vote)(nil),                           // 4: waybook.blog.v1.Vote
+	(*Choice)(nil),                         // 5: waybook.blog.v1.Choice
+	(*NewVote)(nil),                        // 6: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),              // 7: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),             // 8: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),              // 9: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),             // 10: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),              // 11: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),             // 12: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),                 // 13: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),                // 14: waybook.blog.v1.GetBlogResponse
+	(*ListBlogsRequest)(nil),               // 15: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),              // 16: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),              // 17: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 18: waybook.blog.v1.CastBallotResponse
+	(*AddCommentRequest)(nil),              // 19: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 20: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 21: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 22: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 23: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 24: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 25: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 26: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 27: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 28: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 29: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 30: waybook.blog.v1.WithdrawRecommendationResponse
+	(*v1.Profile)(nil),                     // 31: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 32: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 33: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 34: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 35: waybook.type.v1.Comment
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	27, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	31, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	28, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	29, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	32, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	33, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	4,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	30, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	30, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	34, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	34, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	5,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	28, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	29, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	32, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	33, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	3,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	28, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	29, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	32, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	33, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	3,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	3,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	31, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	35, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
 	3,  // 25: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	4,  // 26: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	31, // 27: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	31, // 28: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	31, // 29: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	35, // 27: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	35, // 28: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	35, // 29: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	7,  // 30: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
 	9,  // 31: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
 	11, // 32: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
@@ -2124,18 +2342,22 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	21, // 37: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
 	23, // 38: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
 	25, // 39: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	8,  // 40: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	10, // 41: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	12, // 42: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	14, // 43: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	16, // 44: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	18, // 45: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	20, // 46: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	22, // 47: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	24, // 48: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	26, // 49: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	40, // [40:50] is the sub-list for method output_type
-	30, // [30:40] is the sub-list for method input_type
+	27, // 40: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	29, // 41: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	8,  // 42: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	10, // 43: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	12, // 44: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	14, // 45: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	16, // 46: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	18, // 47: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	20, // 48: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	22, // 49: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	24, // 50: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	26, // 51: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	28, // 52: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	30, // 53: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	42, // [42:54] is the sub-list for method output_type
+	30, // [30:42] is the sub-list for method input_type
 	30, // [30:30] is the sub-list for extension type_name
 	30, // [30:30] is the sub-list for extension extendee
 	0,  // [0:30] is the sub-list for field type_name
@@ -2154,7 +2376,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   24,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

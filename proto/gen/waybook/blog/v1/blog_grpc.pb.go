@@ -21,16 +21,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	BlogService_CreateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/CreateBlog"
-	BlogService_UpdateBlog_FullMethodName     = "/waybook.blog.v1.BlogService/UpdateBlog"
-	BlogService_DeleteBlog_FullMethodName     = "/waybook.blog.v1.BlogService/DeleteBlog"
-	BlogService_GetBlog_FullMethodName        = "/waybook.blog.v1.BlogService/GetBlog"
-	BlogService_ListBlogs_FullMethodName      = "/waybook.blog.v1.BlogService/ListBlogs"
-	BlogService_CastBallot_FullMethodName     = "/waybook.blog.v1.BlogService/CastBallot"
-	BlogService_AddComment_FullMethodName     = "/waybook.blog.v1.BlogService/AddComment"
-	BlogService_ReplyToComment_FullMethodName = "/waybook.blog.v1.BlogService/ReplyToComment"
-	BlogService_RemoveComment_FullMethodName  = "/waybook.blog.v1.BlogService/RemoveComment"
-	BlogService_ListComments_FullMethodName   = "/waybook.blog.v1.BlogService/ListComments"
+	BlogService_CreateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/CreateBlog"
+	BlogService_UpdateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/UpdateBlog"
+	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
+	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_AddComment_FullMethodName             = "/waybook.blog.v1.BlogService/AddComment"
+	BlogService_ReplyToComment_FullMethodName         = "/waybook.blog.v1.BlogService/ReplyToComment"
+	BlogService_RemoveComment_FullMethodName          = "/waybook.blog.v1.BlogService/RemoveComment"
+	BlogService_ListComments_FullMethodName           = "/waybook.blog.v1.BlogService/ListComments"
+	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
+	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -80,6 +82,12 @@ type BlogServiceClient interface {
 	// Returns a page of an entry's comments, oldest first.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
+	// Recommends an entry. A user has one recommendation of an entry: again changes
+	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
+	// Takes a user's recommendation of an entry back; nothing changes when there is
+	// none. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
 type blogServiceClient struct {
@@ -190,6 +198,26 @@ func (c *blogServiceClient) ListComments(ctx context.Context, in *ListCommentsRe
 	return out, nil
 }
 
+func (c *blogServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RecommendResponse)
+	err := c.cc.Invoke(ctx, BlogService_Recommend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawRecommendationResponse)
+	err := c.cc.Invoke(ctx, BlogService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BlogServiceServer is the server API for BlogService service.
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
@@ -237,6 +265,12 @@ type BlogServiceServer interface {
 	// Returns a page of an entry's comments, oldest first.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
+	// Recommends an entry. A user has one recommendation of an entry: again changes
+	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
+	// Takes a user's recommendation of an entry back; nothing changes when there is
+	// none. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }
 
@@ -276,6 +310,12 @@ func (UnimplementedBlogServiceServer) RemoveComment(context.Context, *RemoveComm
 }
 func (UnimplementedBlogServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
+}
+func (UnimplementedBlogServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
+}
+func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
 }
 func (UnimplementedBlogServiceServer) mustEmbedUnimplementedBlogServiceServer() {}
 func (UnimplementedBlogServiceServer) testEmbeddedByValue()                     {}
@@ -478,6 +518,42 @@ func _BlogService_ListComments_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlogService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecommendRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).Recommend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_Recommend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).Recommend(ctx, req.(*RecommendRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawRecommendationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_WithdrawRecommendation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BlogService_ServiceDesc is the grpc.ServiceDesc for BlogService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -524,6 +600,14 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListComments",
 			Handler:    _BlogService_ListComments_Handler,
+		},
+		{
+			MethodName: "Recommend",
+			Handler:    _BlogService_Recommend_Handler,
+		},
+		{
+			MethodName: "WithdrawRecommendation",
+			Handler:    _BlogService_WithdrawRecommendation_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1817,6 +1817,208 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of Recommend.
+type RecommendRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who recommends it.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The landmark.
+	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendRequest) Reset() {
+	*x = RecommendRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendRequest) ProtoMessage() {}
+
+func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
+func (*RecommendRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *RecommendRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *RecommendRequest) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
+}
+
+// Reply of Recommend.
+type RecommendResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RecommendResponse) Reset() {
+	*x = RecommendResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RecommendResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RecommendResponse) ProtoMessage() {}
+
+func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
+func (*RecommendResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RecommendResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
+// Request of WithdrawRecommendation.
+type WithdrawRecommendationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who takes the recommendation back.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// The landmark.
+	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationRequest) Reset() {
+	*x = WithdrawRecommendationRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationRequest) ProtoMessage() {}
+
+func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *WithdrawRecommendationRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *WithdrawRecommendationRequest) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
+}
+
+// Reply of WithdrawRecommendation.
+type WithdrawRecommendationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many users recommend it now.
+	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WithdrawRecommendationResponse) Reset() {
+	*x = WithdrawRecommendationResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WithdrawRecommendationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WithdrawRecommendationResponse) ProtoMessage() {}
+
+func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
+func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *WithdrawRecommendationResponse) GetScore() int64 {
+	if x != nil {
+		return x.Score
+	}
+	return 0
+}
+
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
@@ -1947,14 +2149,25 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xad\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"f\n" +
+	"\x10RecommendRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\")\n" +
+	"\x11RecommendResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"s\n" +
+	"\x1dWithdrawRecommendationRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"6\n" +
+	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xdc\b\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xa7\n" +
+	"\n" +
 	"\n" +
 	"PoiService\x12P\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\x12P\n" +
@@ -1972,7 +2185,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\x12_\n" +
 	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\x12\\\n" +
 	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\x12Y\n" +
-	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponseB;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\x12P\n" +
+	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\x12w\n" +
+	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponseB;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
@@ -1987,67 +2202,71 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
-	(PoiCategory)(0),               // 0: waybook.poi.v1.PoiCategory
-	(*Poi)(nil),                    // 1: waybook.poi.v1.Poi
-	(*Photo)(nil),                  // 2: waybook.poi.v1.Photo
-	(*PoiSummary)(nil),             // 3: waybook.poi.v1.PoiSummary
-	(*CreatePoiRequest)(nil),       // 4: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),      // 5: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),       // 6: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),      // 7: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),       // 8: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),      // 9: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),          // 10: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),         // 11: waybook.poi.v1.GetPoiResponse
-	(*ListPoisRequest)(nil),        // 12: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),       // 13: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),      // 14: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),     // 15: waybook.poi.v1.StreamPoisResponse
-	(*AddPhotoRequest)(nil),        // 16: waybook.poi.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),       // 17: waybook.poi.v1.AddPhotoResponse
-	(*RemovePhotoRequest)(nil),     // 18: waybook.poi.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),    // 19: waybook.poi.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),      // 20: waybook.poi.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),     // 21: waybook.poi.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),      // 22: waybook.poi.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),     // 23: waybook.poi.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),  // 24: waybook.poi.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil), // 25: waybook.poi.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),   // 26: waybook.poi.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),  // 27: waybook.poi.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),    // 28: waybook.poi.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),   // 29: waybook.poi.v1.ListCommentsResponse
-	(*v1.Profile)(nil),             // 30: waybook.type.v1.Profile
-	(*v1.Location)(nil),            // 31: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),  // 32: google.protobuf.Timestamp
-	(*v1.Comment)(nil),             // 33: waybook.type.v1.Comment
+	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
+	(*Poi)(nil),                            // 1: waybook.poi.v1.Poi
+	(*Photo)(nil),                          // 2: waybook.poi.v1.Photo
+	(*PoiSummary)(nil),                     // 3: waybook.poi.v1.PoiSummary
+	(*CreatePoiRequest)(nil),               // 4: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),              // 5: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),               // 6: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),              // 7: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),               // 8: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),              // 9: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),                  // 10: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),                 // 11: waybook.poi.v1.GetPoiResponse
+	(*ListPoisRequest)(nil),                // 12: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),               // 13: waybook.poi.v1.ListPoisResponse
+	(*StreamPoisRequest)(nil),              // 14: waybook.poi.v1.StreamPoisRequest
+	(*StreamPoisResponse)(nil),             // 15: waybook.poi.v1.StreamPoisResponse
+	(*AddPhotoRequest)(nil),                // 16: waybook.poi.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 17: waybook.poi.v1.AddPhotoResponse
+	(*RemovePhotoRequest)(nil),             // 18: waybook.poi.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 19: waybook.poi.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 20: waybook.poi.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 21: waybook.poi.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 22: waybook.poi.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 23: waybook.poi.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 24: waybook.poi.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 25: waybook.poi.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 26: waybook.poi.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 27: waybook.poi.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 28: waybook.poi.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 29: waybook.poi.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 30: waybook.poi.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 31: waybook.poi.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 32: waybook.poi.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 33: waybook.poi.v1.WithdrawRecommendationResponse
+	(*v1.Profile)(nil),                     // 34: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 35: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 36: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 37: waybook.type.v1.Comment
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	30, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	34, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	32, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	32, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	35, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	36, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	36, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	35, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	31, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	35, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	1,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	33, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	37, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	1,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	3,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	2,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	2,  // 19: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	33, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	33, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	33, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	37, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	37, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	37, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	4,  // 23: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
 	6,  // 24: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
 	8,  // 25: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
@@ -2061,21 +2280,25 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	24, // 33: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
 	26, // 34: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
 	28, // 35: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	5,  // 36: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 37: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 38: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 39: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 40: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	15, // 41: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	17, // 42: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	19, // 43: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	21, // 44: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	23, // 45: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	25, // 46: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	27, // 47: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	29, // 48: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // [36:49] is the sub-list for method output_type
-	23, // [23:36] is the sub-list for method input_type
+	30, // 36: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	32, // 37: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	5,  // 38: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	7,  // 39: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	9,  // 40: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	11, // 41: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	13, // 42: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	15, // 43: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	17, // 44: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	19, // 45: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	21, // 46: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	23, // 47: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	25, // 48: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	27, // 49: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	29, // 50: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	31, // 51: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	33, // 52: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	38, // [38:53] is the sub-list for method output_type
+	23, // [23:38] is the sub-list for method input_type
 	23, // [23:23] is the sub-list for extension type_name
 	23, // [23:23] is the sub-list for extension extendee
 	0,  // [0:23] is the sub-list for field type_name
@@ -2093,7 +2316,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   29,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

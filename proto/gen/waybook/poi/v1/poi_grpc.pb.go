@@ -21,19 +21,21 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	PoiService_CreatePoi_FullMethodName      = "/waybook.poi.v1.PoiService/CreatePoi"
-	PoiService_UpdatePoi_FullMethodName      = "/waybook.poi.v1.PoiService/UpdatePoi"
-	PoiService_DeletePoi_FullMethodName      = "/waybook.poi.v1.PoiService/DeletePoi"
-	PoiService_GetPoi_FullMethodName         = "/waybook.poi.v1.PoiService/GetPoi"
-	PoiService_ListPois_FullMethodName       = "/waybook.poi.v1.PoiService/ListPois"
-	PoiService_StreamPois_FullMethodName     = "/waybook.poi.v1.PoiService/StreamPois"
-	PoiService_AddPhoto_FullMethodName       = "/waybook.poi.v1.PoiService/AddPhoto"
-	PoiService_RemovePhoto_FullMethodName    = "/waybook.poi.v1.PoiService/RemovePhoto"
-	PoiService_ListPhotos_FullMethodName     = "/waybook.poi.v1.PoiService/ListPhotos"
-	PoiService_AddComment_FullMethodName     = "/waybook.poi.v1.PoiService/AddComment"
-	PoiService_ReplyToComment_FullMethodName = "/waybook.poi.v1.PoiService/ReplyToComment"
-	PoiService_RemoveComment_FullMethodName  = "/waybook.poi.v1.PoiService/RemoveComment"
-	PoiService_ListComments_FullMethodName   = "/waybook.poi.v1.PoiService/ListComments"
+	PoiService_CreatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/CreatePoi"
+	PoiService_UpdatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/UpdatePoi"
+	PoiService_DeletePoi_FullMethodName              = "/waybook.poi.v1.PoiService/DeletePoi"
+	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
+	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
+	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
+	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
+	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
+	PoiService_AddComment_FullMethodName             = "/waybook.poi.v1.PoiService/AddComment"
+	PoiService_ReplyToComment_FullMethodName         = "/waybook.poi.v1.PoiService/ReplyToComment"
+	PoiService_RemoveComment_FullMethodName          = "/waybook.poi.v1.PoiService/RemoveComment"
+	PoiService_ListComments_FullMethodName           = "/waybook.poi.v1.PoiService/ListComments"
+	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
+	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -88,6 +90,12 @@ type PoiServiceClient interface {
 	// Returns a page of a landmark's comments, oldest first.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
+	// Recommends a landmark. A user has one recommendation of a landmark: again changes
+	// nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
+	// Takes a user's recommendation of a landmark back; nothing changes when there is
+	// none. Errors: NOT_FOUND (POI_NOT_FOUND).
+	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
 type poiServiceClient struct {
@@ -237,6 +245,26 @@ func (c *poiServiceClient) ListComments(ctx context.Context, in *ListCommentsReq
 	return out, nil
 }
 
+func (c *poiServiceClient) Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RecommendResponse)
+	err := c.cc.Invoke(ctx, PoiService_Recommend_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(WithdrawRecommendationResponse)
+	err := c.cc.Invoke(ctx, PoiService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -289,6 +317,12 @@ type PoiServiceServer interface {
 	// Returns a page of a landmark's comments, oldest first.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
+	// Recommends a landmark. A user has one recommendation of a landmark: again changes
+	// nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
+	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
+	// Takes a user's recommendation of a landmark back; nothing changes when there is
+	// none. Errors: NOT_FOUND (POI_NOT_FOUND).
+	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -337,6 +371,12 @@ func (UnimplementedPoiServiceServer) RemoveComment(context.Context, *RemoveComme
 }
 func (UnimplementedPoiServiceServer) ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListComments not implemented")
+}
+func (UnimplementedPoiServiceServer) Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Recommend not implemented")
+}
+func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -586,6 +626,42 @@ func _PoiService_ListComments_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PoiService_Recommend_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RecommendRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).Recommend(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_Recommend_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).Recommend(ctx, req.(*RecommendRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(WithdrawRecommendationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_WithdrawRecommendation_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).WithdrawRecommendation(ctx, req.(*WithdrawRecommendationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -640,6 +716,14 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListComments",
 			Handler:    _PoiService_ListComments_Handler,
+		},
+		{
+			MethodName: "Recommend",
+			Handler:    _PoiService_Recommend_Handler,
+		},
+		{
+			MethodName: "WithdrawRecommendation",
+			Handler:    _PoiService_WithdrawRecommendation_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

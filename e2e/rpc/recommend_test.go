@@ -1,0 +1,133 @@
+package rpc_test
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// recommended is content of one kind that users can recommend.
+type recommended struct {
+	kind      string
+	id        int64
+	missing   string
+	recommend func(ctx context.Context, user, id int64) (int64, error)
+	withdraw  func(ctx context.Context, user, id int64) (int64, error)
+	// score is what reading the content shows.
+	score func(ctx context.Context) (int64, error)
+}
+
+// recommendable is content of each kind.
+func (w *waybook) recommendable() []recommended {
+	owner := w.newUser("owner")
+	album, blog, poi := w.newAlbum(owner, "a"), w.newBlog(owner), w.newPoi(owner, "p")
+	return []recommended{
+		{"album", album, "ALBUM_NOT_FOUND",
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.album.Recommend(c, &albumv1.RecommendRequest{UserId: user, AlbumId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.album.WithdrawRecommendation(c, &albumv1.WithdrawRecommendationRequest{UserId: user, AlbumId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context) (int64, error) {
+				reply, err := w.album.GetAlbum(c, &albumv1.GetAlbumRequest{AlbumId: album})
+				return reply.GetAlbum().GetScore(), err
+			}},
+		{"blog", blog, "BLOG_NOT_FOUND",
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.blog.Recommend(c, &blogv1.RecommendRequest{UserId: user, BlogId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.blog.WithdrawRecommendation(c, &blogv1.WithdrawRecommendationRequest{UserId: user, BlogId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context) (int64, error) {
+				reply, err := w.blog.GetBlog(c, &blogv1.GetBlogRequest{BlogId: blog})
+				return reply.GetBlog().GetScore(), err
+			}},
+		{"poi", poi, "POI_NOT_FOUND",
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.poi.Recommend(c, &poiv1.RecommendRequest{UserId: user, PoiId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context, user, id int64) (int64, error) {
+				reply, err := w.poi.WithdrawRecommendation(c, &poiv1.WithdrawRecommendationRequest{UserId: user, PoiId: id})
+				return reply.GetScore(), err
+			},
+			func(c context.Context) (int64, error) {
+				reply, err := w.poi.GetPoi(c, &poiv1.GetPoiRequest{PoiId: poi})
+				return reply.GetPoi().GetScore(), err
+			}},
+	}
+}
+
+func TestRecommendationsAtATimeAreCountedExactly(t *testing.T) {
+	const users = 32
+	w := start(t)
+	ids := make([]int64, users)
+	for i := range ids {
+		ids[i] = w.newUser("u")
+	}
+	for _, r := range w.recommendable() {
+		t.Run(r.kind, func(t *testing.T) {
+			parallel(t, users, func(i int) error { return failed(r.recommend(t.Context(), ids[i], r.id)) })
+			score, err := r.score(t.Context())
+			if got(t, score, err) != users {
+				t.Errorf("score %d", score)
+			}
+			parallel(t, users/2, func(i int) error { return failed(r.withdraw(t.Context(), ids[i], r.id)) })
+			score, err = r.score(t.Context())
+			if got(t, score, err) != users/2 {
+				t.Errorf("score %d after half were taken back", score)
+			}
+		})
+	}
+}
+
+func TestARecommendationCountsOnceUntilItIsTakenBack(t *testing.T) {
+	w := start(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	for _, r := range w.recommendable() {
+		t.Run(r.kind, func(t *testing.T) {
+			for i, step := range []struct {
+				do   func(context.Context, int64, int64) (int64, error)
+				user int64
+				want int64
+			}{
+				{r.withdraw, user, 0}, {r.recommend, user, 1}, {r.recommend, user, 1}, {r.recommend, other, 2},
+				{r.withdraw, user, 1}, {r.withdraw, user, 1}, {r.recommend, user, 2}, {r.withdraw, other, 1},
+			} {
+				score, err := step.do(t.Context(), step.user, r.id)
+				shown, showErr := r.score(t.Context())
+				if err != nil || showErr != nil || score != step.want || shown != step.want {
+					t.Errorf("step %d: score %d (%v), shown %d (%v), want %d", i, score, err, shown, showErr, step.want)
+				}
+			}
+		})
+	}
+}
+
+func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
+	w := start(t)
+	user := w.newUser("a")
+	for _, r := range w.recommendable() {
+		t.Run(r.kind, func(t *testing.T) {
+			expectFailures(t, []failure{
+				{"nothing", func() error { return failed(r.recommend(t.Context(), user, 1)) }, codes.NotFound, r.missing},
+				{"taking it back from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
+				{"by nobody", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
+			})
+			if score, err := r.score(t.Context()); err != nil || score != 0 {
+				t.Errorf("score %d, %v", score, err)
+			}
+		})
+	}
+}
