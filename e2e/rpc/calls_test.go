@@ -138,6 +138,12 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		"poi.StreamPois": func(c context.Context) error {
 			return failed(collect(w.poi.StreamPois(c, &poiv1.StreamPoisRequest{Category: 1})))
 		},
+		"poi.ImportPois": func(c context.Context) error {
+			return failed(w.importPois(c, batchOf(user, importedPoi("x", "x"))))
+		},
+		"poi.SearchNearby": func(c context.Context) error {
+			return failed(w.poi.SearchNearby(c, circle(taipei.GetLat(), taipei.GetLng(), 10)))
+		},
 		"poi.AddPhoto": func(c context.Context) error {
 			return failed(w.poi.AddPhoto(c, &poiv1.AddPhotoRequest{ActorId: user, PoiId: poi, PhotoUrl: "x"}))
 		},

@@ -48,7 +48,9 @@ func startParts(t *testing.T) *parts {
 	t.Helper()
 	p := &parts{store: newBrittle(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	env := newEnv(t)
-	deps := service.NewDeps(p.store, env.Log)
+	validator, err := protovalidate.New()
+	got(t, validator, err)
+	deps := service.NewDeps(p.store, validator, env.Log)
 	deps.Now = p.clock
 	accounts, err := account.New(t.Context(), deps, sessionTTL)
 	got(t, accounts, err)
@@ -63,8 +65,6 @@ func startParts(t *testing.T) *parts {
 	got(t, pois, err)
 	p.services = []service.Service{accounts, albums, blogs, pois}
 
-	validator, err := protovalidate.New()
-	got(t, validator, err)
 	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
 	got(t, listener, err)
 	service.Serve(env, "grpc port", listener, service.NewInterceptors(validator, serve.NewMetrics(), env.Log), p.services...)

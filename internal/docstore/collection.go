@@ -198,6 +198,9 @@ type Query struct {
 	Index string
 	// Equal are the values that the index's first fields must have.
 	Equal []any
+	// From and To, unless nil, are the lowest and the highest value that the field
+	// after those of Equal may have. From above To is a range of nothing.
+	From, To any
 	// Token is where the page starts: Next of the page before, or empty.
 	Token string
 	// Limit is the highest number of documents, 1 or more.
@@ -232,7 +235,7 @@ func (c *Collection[T]) Page(ctx context.Context, query Query) (Page[T], error) 
 		return Page[T]{}, c.wrap("page", err)
 	}
 	rest := fields[len(query.Equal):]
-	scan := Scan{Index: query.Index, Equal: query.Equal, Limit: query.Limit + 1}
+	scan := Scan{Index: query.Index, Equal: query.Equal, From: query.From, To: query.To, Limit: query.Limit + 1}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, rest); err != nil {
 			return Page[T]{}, c.wrap("page", err)

@@ -14,7 +14,7 @@
 //     it open in the same way.
 //   - A write of one document, with all its index entries, is atomic.
 //   - A read that starts after a write returned nil sees that write.
-//   - Values that a caller gives (an id, Equal, After) may be of any signed integer
+//   - Values that a caller gives (an id, Equal, From, To, After) may be of any signed integer
 //     or string type of the declared kind; another kind is a plain error.
 package docstore
 
@@ -154,8 +154,11 @@ type Scan struct {
 	// Equal are the values of the index's first fields that a document must have;
 	// none means every document.
 	Equal []any
+	// From and To, unless nil, are the lowest and the highest value that the field
+	// after those of Equal may have. From above To is a range of nothing.
+	From, To any
 	// After, unless nil, are the values of the remaining fields and _id of the
-	// document behind which the scan starts.
+	// document behind which the scan starts. It may lie outside the range.
 	After []any
 	// Limit is the highest number of documents returned, 1 or more.
 	Limit int

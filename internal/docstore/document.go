@@ -163,15 +163,51 @@ func (f Field) Value(value any) (any, error) {
 	return nil, fmt.Errorf("docstore: field %q can't be a %T", f.Name, value)
 }
 
-// Check tells what is wrong with a scan of an index that sorts by fields.
-func (s Scan) Check(fields []Field) error {
+// Checked returns a scan of an index that sorts by fields as engines serve it: the
+// bounds are int64 or string, and of From and After only the one is left that is
+// further on. It tells what is wrong with the scan.
+func (s Scan) Checked(fields []Field) (Scan, error) {
 	switch {
 	case s.Limit < 1:
-		return fmt.Errorf("docstore: a limit of %d", s.Limit)
+		return s, fmt.Errorf("docstore: a limit of %d", s.Limit)
 	case len(s.Equal) > len(fields):
-		return fmt.Errorf("docstore: %d values for the %d fields of index %q", len(s.Equal), len(fields), s.Index)
+		return s, fmt.Errorf("docstore: %d values for the %d fields of index %q", len(s.Equal), len(fields), s.Index)
 	case s.After != nil && len(s.After) != len(fields)-len(s.Equal):
-		return errors.New("docstore: After must have all values that Equal has not")
+		return s, errors.New("docstore: After must have all values that Equal has not")
+	case s.From == nil && s.To == nil:
+		return s, nil
+	case len(s.Equal) == len(fields):
+		return s, fmt.Errorf("docstore: index %q has no field left for a range", s.Index)
 	}
-	return nil
+	field := fields[len(s.Equal)]
+	for _, bound := range []*any{&s.From, &s.To} {
+		if *bound == nil {
+			continue
+		}
+		var err error
+		if *bound, err = field.Value(*bound); err != nil {
+			return s, err
+		}
+	}
+	if s.From == nil || s.After == nil {
+		return s, nil
+	}
+	after, err := field.Value(s.After[0])
+	if err != nil {
+		return s, err
+	}
+	if isLess(after, s.From) {
+		s.After = nil
+	} else {
+		s.From = nil
+	}
+	return s, nil
+}
+
+// isLess compares two values of one kind.
+func isLess(a, b any) bool {
+	if n, ok := a.(int64); ok {
+		return n < b.(int64)
+	}
+	return a.(string) < b.(string)
 }

@@ -15,11 +15,19 @@ import (
 const originBytes = 4
 
 // origin identifies the walk that a token belongs to: a token of another
-// collection, index or Equal must not be taken for a place in this one.
+// collection, index, Equal or range must not be taken for a place in this one.
 func (c *Collection[T]) origin(query Query, fields []Field) ([]byte, error) {
 	walk, err := AppendValues([]byte(c.spec.Name+"\x00"+query.Index+"\x00"), fields, query.Equal)
 	if err != nil {
 		return nil, err
+	}
+	for mark, bound := range []any{query.From, query.To} {
+		if bound == nil {
+			continue
+		}
+		if walk, err = AppendValues(append(walk, byte(mark)), fields[len(query.Equal):], []any{bound}); err != nil {
+			return nil, err
+		}
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write(walk)

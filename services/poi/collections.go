@@ -10,13 +10,15 @@ import (
 
 // poi is a landmark as stored.
 type poi struct {
-	ID         int64     `bson:"_id"`
-	OwnerID    int64     `bson:"owner_id"`
-	RequestKey string    `bson:"request_key"`
-	Name       string    `bson:"name"`
-	Category   int64     `bson:"category"`
-	Lat        float64   `bson:"lat"`
-	Lng        float64   `bson:"lng"`
+	ID         int64   `bson:"_id"`
+	OwnerID    int64   `bson:"owner_id"`
+	RequestKey string  `bson:"request_key"`
+	Name       string  `bson:"name"`
+	Category   int64   `bson:"category"`
+	Lat        float64 `bson:"lat"`
+	Lng        float64 `bson:"lng"`
+	// Cell is where that is; see cellOf.
+	Cell       int64     `bson:"cell"`
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
@@ -30,6 +32,9 @@ type poi struct {
 // categoryIndex orders the landmarks of a category as they were created.
 const categoryIndex = "category"
 
+// cellIndex orders landmarks so that those close to each other mostly are together.
+const cellIndex = "cell"
+
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "pois",
@@ -37,7 +42,9 @@ func poisSpec() docstore.Spec {
 		Indexes: []docstore.Index{
 			// ListPois and StreamPois.
 			{Name: categoryIndex, Fields: []docstore.Field{{Name: "category", Kind: docstore.Int64}}},
-			// The landmark that a request made.
+			// SearchNearby.
+			{Name: cellIndex, Fields: []docstore.Field{{Name: "cell", Kind: docstore.Int64}}},
+			// The landmark that a request made, or an import.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
 				{Name: "owner_id", Kind: docstore.Int64},
 				{Name: "request_key", Kind: docstore.String},

@@ -3,6 +3,8 @@ module github.com/waybook/waybook/services/poi
 go 1.26.0
 
 require (
+	buf.build/go/protovalidate v1.4.0
+	github.com/golang/geo v0.0.0-20260818125358-b200a1149890
 	github.com/waybook/waybook/internal v0.0.0-00010101000000-000000000000
 	github.com/waybook/waybook/proto v0.0.0-00010101000000-000000000000
 	google.golang.org/grpc v1.85.0
@@ -11,7 +13,6 @@ require (
 
 require (
 	buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go v1.36.12-20260825204119-511051f7f437.2 // indirect
-	buf.build/go/protovalidate v1.4.0 // indirect
 	cel.dev/cel-go v0.32.0 // indirect
 	cel.dev/expr v0.25.3 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect

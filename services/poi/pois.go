@@ -25,6 +25,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
 				Name: request.GetName(), Category: int64(request.GetCategory()),
 				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+				Cell:       cellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
 				CreateTime: now, UpdateTime: now,
 			}
 		})
@@ -45,6 +46,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 		}
 		if location := request.GetLocation(); location != nil {
 			p.Lat, p.Lng = location.GetLat(), location.GetLng()
+			p.Cell = cellOf(p.Lat, p.Lng)
 		}
 		p.UpdateTime = s.now()
 	})

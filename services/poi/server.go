@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/child"
@@ -30,6 +31,7 @@ type Server struct {
 	// recommendations counts who recommends what.
 	recommendations *tally.Tally[poi]
 	people          *people.Directory
+	validator       protovalidate.Validator
 	draw            func() int64
 	now             func() time.Time
 }
@@ -83,7 +85,7 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 			Mark: func(p *poi) *tally.Mark { return &p.Recommendations },
 			Add:  func(p *poi, _ int32, by int64) { p.Score += by },
 		},
-		people: deps.People, draw: deps.Draw, now: deps.Now,
+		people: deps.People, validator: deps.Validator, draw: deps.Draw, now: deps.Now,
 	}, nil
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/fullstorydev/grpchan/inprocgrpc"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve"
 	"github.com/waybook/waybook/internal/serve/service"
@@ -59,7 +58,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	channel := new(inprocgrpc.Channel).
 		WithServerUnaryInterceptor(interceptors.Unary).
 		WithServerStreamInterceptor(interceptors.Stream)
-	accounts, services, err := newServices(ctx, config, env, engine, accountv1.NewAccountServiceClient(channel))
+	accounts, services, err := newServices(ctx, config, env, service.NewDeps(engine, validator, env.Log), accountv1.NewAccountServiceClient(channel))
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +110,8 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 
 // newServices builds the four services over one store.
 func newServices(
-	ctx context.Context, config Config, env serve.Env, engine docstore.Engine, client accountv1.AccountServiceClient,
+	ctx context.Context, config Config, env serve.Env, deps service.Deps, client accountv1.AccountServiceClient,
 ) (*account.Server, []service.Service, error) {
-	deps := service.NewDeps(engine, env.Log)
 	accounts, err := account.New(ctx, deps, config.SessionTTL)
 	if err != nil {
 		return nil, nil, err

@@ -71,6 +71,20 @@ func (o order) pick(places []place, equal []any) []place {
 	return picked
 }
 
+// cut returns those of some places whose value in the order's field number n lies
+// between two bounds, either of which may be nil.
+func (o order) cut(places []place, n int, from, to any) []place {
+	left := []place{}
+	for _, p := range places {
+		value := o.fields(p)[n:][:1]
+		if from != nil && compareValues(value, []any{from}) < 0 || to != nil && compareValues(value, []any{to}) > 0 {
+			continue
+		}
+		left = append(left, p)
+	}
+	return left
+}
+
 func compareValues(a, b []any) int {
 	for i := range a {
 		order := 0

@@ -39,7 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
 	for _, group := range [][]testCase{
-		readCases(), orderCases(), duplicateCases(), writeCases(), refusalCases(), updateCases(),
+		readCases(), orderCases(), rangeCases(), duplicateCases(), writeCases(), refusalCases(), updateCases(),
 		pageCases(), massCases(settings), contextCases(), openCases(), raceCases(), modelCases(settings),
 	} {
 		for _, c := range group {

@@ -188,9 +188,17 @@ func drawRange(rt *rapid.T) (order, []any) {
 
 func (m *model) walk(rt *rapid.T) {
 	o, equal := drawRange(rt)
-	limit := rapid.IntRange(1, 9).Draw(rt, "limit")
-	got := walk(rt, m.c, docstore.Query{Index: o.index, Equal: equal, Limit: limit})
-	wantEqual(rt, o.index, got, o.pick(m.all(), equal))
+	query := docstore.Query{Index: o.index, Equal: equal, Limit: rapid.IntRange(1, 9).Draw(rt, "limit")}
+	want := o.pick(m.all(), equal)
+	if n := len(equal); n < len(o.fields(place{})) {
+		for _, bound := range []*any{&query.From, &query.To} {
+			if rapid.Bool().Draw(rt, "bounded") {
+				*bound = o.fields(drawPlace(rt))[n]
+			}
+		}
+		want = o.cut(want, n, query.From, query.To)
+	}
+	wantEqual(rt, o.index, walk(rt, m.c, query), want)
 }
 
 func (m *model) count(rt *rapid.T) {

@@ -71,20 +71,31 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 		return nil, err
 	}
 	fields := t.fields(ix)
-	if err := scan.Check(fields); err != nil {
+	if scan, err = scan.Checked(fields); err != nil {
 		return nil, err
 	}
 	start, err := docstore.AppendValues(make([]byte, 0, 64), fields, scan.Equal)
 	if err != nil {
 		return nil, err
 	}
-	prefix := len(start)
-	if start, err = docstore.AppendValues(start, fields[len(scan.Equal):], scan.After); err != nil {
+	prefix, rest := len(start), fields[len(scan.Equal):]
+	var last []byte
+	if scan.To != nil {
+		if last, err = docstore.AppendValues(bytes.Clone(start), rest, []any{scan.To}); err != nil {
+			return nil, err
+		}
+	}
+	first := scan.After
+	if scan.From != nil {
+		first = []any{scan.From}
+	}
+	if start, err = docstore.AppendValues(start, rest, first); err != nil {
 		return nil, err
 	}
 	var documents []bson.Raw
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
 		w := t.walk(tx, ix, start, prefix)
+		w.last = last
 		if scan.After != nil {
 			w.pass(start)
 		}
@@ -149,6 +160,8 @@ type walk struct {
 	// documents is nil when the entries are the documents.
 	documents *bolt.Cursor
 	prefix    []byte
+	// last, unless nil, is what the last entries begin with.
+	last []byte
 	// skip are the fields between the prefix's first byte and _id.
 	skip  []docstore.Field
 	key   []byte
@@ -169,8 +182,14 @@ func (t *table) walk(tx *bolt.Tx, ix *index, start []byte, prefix int) *walk {
 	return w
 }
 
-func (w *walk) valid() bool { return w.key != nil && bytes.HasPrefix(w.key, w.prefix) }
-func (w *walk) next()       { w.key, w.value = w.entries.Next() }
+func (w *walk) next() { w.key, w.value = w.entries.Next() }
+
+func (w *walk) valid() bool {
+	if w.key == nil || !bytes.HasPrefix(w.key, w.prefix) {
+		return false
+	}
+	return w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last)
+}
 
 // pass steps over an entry, if the walk is at it.
 func (w *walk) pass(key []byte) {

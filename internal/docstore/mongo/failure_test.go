@@ -124,17 +124,20 @@ func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {
 	for _, c := range []struct {
 		fields []docstore.Field
 		values []any
+		last   any
 		want   string
 	}{
-		{[]docstore.Field{id}, []any{int64(7)}, `{"_id":{"$gt":7}}`},
-		{[]docstore.Field{b, id}, []any{"x", int64(7)}, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
+		{[]docstore.Field{id}, []any{int64(7)}, nil, `{"_id":{"$gt":7}}`},
+		{[]docstore.Field{id}, []any{int64(7)}, int64(9), `{"_id":{"$gt":7,"$lte":9}}`},
+		{[]docstore.Field{b, id}, []any{"x", int64(7)}, nil, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
 		{
 			[]docstore.Field{a, b, id},
 			[]any{int64(1), "x", int64(7)},
-			`{"a":{"$gte":1},"$or":[{"a":{"$gt":1}},{"a":1,"b":{"$gt":"x"}},{"a":1,"b":"x","_id":{"$gt":7}}]}`,
+			int64(5),
+			`{"a":{"$gte":1,"$lte":5},"$or":[{"a":{"$gt":1}},{"a":1,"b":{"$gt":"x"}},{"a":1,"b":"x","_id":{"$gt":7}}]}`,
 		},
 	} {
-		filter, err := behind(c.fields, c.values)
+		filter, err := behind(c.fields, c.values, c.last)
 		if err != nil {
 			t.Fatal(err)
 		}

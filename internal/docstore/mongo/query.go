@@ -36,31 +36,44 @@ func equalTo(fields []docstore.Field, values []any) (bson.D, error) {
 	return filter, nil
 }
 
-// behind is the filter for documents that sort behind the values given:
+// behind is the filter for documents that sort behind the values given and whose
+// first field is at most last, unless that is nil:
 //
-//	a >= A and (a > A, or a = A and b > B, or a = A and b = B and _id > ID)
+//	A <= a <= LAST and (a > A, or a = A and b > B, or a = A and b = B and _id > ID)
 //
-// The first condition says nothing new; it is the bound by which the server enters
-// its index at A, however it plans the alternatives.
-func behind(fields []docstore.Field, values []any) (bson.D, error) {
+// The first condition's A says nothing new; it is the bound by which the server enters
+// its index, however it plans the alternatives.
+func behind(fields []docstore.Field, values []any, last any) (bson.D, error) {
 	equal, err := equalTo(fields, values[:len(fields)])
 	if err != nil || len(equal) == 0 {
 		return nil, err
 	}
-	greater := func(i int) bson.E {
-		return bson.E{Key: equal[i].Key, Value: bson.D{{Key: "$gt", Value: equal[i].Value}}}
-	}
+	first := equal[0]
 	if len(fields) == 1 {
-		return bson.D{greater(0)}, nil
+		return bson.D{{Key: first.Key, Value: within("$gt", first.Value, last)}}, nil
 	}
 	alternatives := make(bson.A, len(fields))
-	for i := range fields {
-		alternatives[i] = append(equal[:i:i], greater(i))
+	for i, field := range equal {
+		greater := bson.E{Key: field.Key, Value: bson.D{{Key: "$gt", Value: field.Value}}}
+		alternatives[i] = append(equal[:i:i], greater)
 	}
 	return bson.D{
-		{Key: equal[0].Key, Value: bson.D{{Key: "$gte", Value: equal[0].Value}}},
+		{Key: first.Key, Value: within("$gte", first.Value, last)},
 		{Key: "$or", Value: alternatives},
 	}, nil
+}
+
+// within is the condition on a field to lie between two bounds of which either may be
+// nil; above is how the lower one is meant.
+func within(above string, low, high any) bson.D {
+	bounds := bson.D{}
+	if low != nil {
+		bounds = append(bounds, bson.E{Key: above, Value: low})
+	}
+	if high != nil {
+		bounds = append(bounds, bson.E{Key: "$lte", Value: high})
+	}
+	return bounds
 }
 
 // orderOf is the sort by some fields.

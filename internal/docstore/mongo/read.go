@@ -75,7 +75,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 	if err != nil {
 		return nil, err
 	}
-	if err := scan.Check(all); err != nil {
+	if scan, err = scan.Checked(all); err != nil {
 		return nil, err
 	}
 	filter, err := equalTo(all, scan.Equal)
@@ -92,11 +92,13 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 			// Equal names the one document there can be, and the scan starts behind it.
 			return nil, t.engine.call(ctx, func() error { return nil })
 		}
-		continued, err := behind(rest, scan.After)
+		continued, err := behind(rest, scan.After, scan.To)
 		if err != nil {
 			return nil, err
 		}
 		filter = append(filter, continued...)
+	} else if scan.From != nil || scan.To != nil {
+		filter = append(filter, bson.E{Key: all[len(scan.Equal)].Name, Value: within("$gte", scan.From, scan.To)})
 	}
 	if len(filter) == 0 {
 		filter = everything(fields[0])

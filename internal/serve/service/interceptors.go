@@ -92,13 +92,25 @@ func (i *Interceptors) validate(request any) error {
 	if !ok {
 		return fmt.Errorf("request is a %T, not a protobuf message", request)
 	}
-	err := i.validator.Validate(message)
+	violations, err := Violations(i.validator, message)
+	if err != nil {
+		return err
+	}
+	if len(violations) > 0 {
+		return fault.Invalid("INVALID_PARAMETER", violations...)
+	}
+	return nil
+}
+
+// Violations names every field of a message that breaks a rule.
+func Violations(validator protovalidate.Validator, message proto.Message) ([]fault.Violation, error) {
+	err := validator.Validate(message)
 	if err == nil {
-		return nil
+		return nil, nil
 	}
 	var invalid *protovalidate.ValidationError
 	if !errors.As(err, &invalid) {
-		return fmt.Errorf("validate: %w", err)
+		return nil, fmt.Errorf("validate: %w", err)
 	}
 	violations := make([]fault.Violation, len(invalid.Violations))
 	for n, v := range invalid.Violations {
@@ -107,7 +119,7 @@ func (i *Interceptors) validate(request any) error {
 			Message: v.Proto.GetMessage(),
 		}
 	}
-	return fault.Invalid("INVALID_PARAMETER", violations...)
+	return violations, nil
 }
 
 // finish turns an error into what the caller may know of it, logs one that somebody

@@ -30,12 +30,15 @@ type Deps struct {
 	// which is what a stored time keeps.
 	Draw func() int64
 	Now  func() time.Time
-	Log  *slog.Logger
+	// Validator checks what no interceptor does: the items of a message that are
+	// refused one by one.
+	Validator protovalidate.Validator
+	Log       *slog.Logger
 }
 
 // NewDeps returns what services are built on.
-func NewDeps(store docstore.Engine, log *slog.Logger) Deps {
-	return Deps{Store: store, Draw: id.NewSource(time.Now).Next, Now: now, Log: log}
+func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
+	return Deps{Store: store, Validator: validator, Draw: id.NewSource(time.Now).Next, Now: now, Log: log}
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -71,12 +74,16 @@ func (m Program) Main() {
 			}
 		},
 		Start: func(ctx context.Context, env serve.Env) error {
+			validator, err := protovalidate.New()
+			if err != nil {
+				return fmt.Errorf("validator: %w", err)
+			}
 			engine, err := store.Open(ctx)
 			if err != nil {
 				return err
 			}
 			env.Stack.Push("store", func(context.Context) error { return engine.Close() })
-			deps := NewDeps(engine, env.Log)
+			deps := NewDeps(engine, validator, env.Log)
 			if m.NeedsAccount {
 				connection, err := env.Dial("account", accountAddress)
 				if err != nil {
@@ -91,29 +98,25 @@ func (m Program) Main() {
 			if err != nil {
 				return err
 			}
-			return m.serve(ctx, env, engine, service, grpcAddress, adminAddress)
+			return m.serve(ctx, env, deps, service, grpcAddress, adminAddress)
 		},
 	})
 }
 
-func (m Program) serve(ctx context.Context, env serve.Env, engine docstore.Engine, service Service, grpcAddress, adminAddress string) error {
-	validator, err := protovalidate.New()
-	if err != nil {
-		return fmt.Errorf("validator: %w", err)
-	}
+func (m Program) serve(ctx context.Context, env serve.Env, deps Deps, service Service, grpcAddress, adminAddress string) error {
 	metrics := serve.NewMetrics()
 	admin, err := serve.Listen(ctx, "admin", adminAddress)
 	if err != nil {
 		return err
 	}
-	readiness := serve.NewReadiness(engine.Ping)
+	readiness := serve.NewReadiness(deps.Store.Ping)
 	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
 	listener, err := serve.Listen(ctx, "grpc", grpcAddress)
 	if err != nil {
 		return err
 	}
 	Sweep(ctx, env, m.Name, service)
-	Serve(env, "grpc port", listener, NewInterceptors(validator, metrics, env.Log), service)
+	Serve(env, "grpc port", listener, NewInterceptors(deps.Validator, metrics, env.Log), service)
 	env.Ready(readiness)
 	fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin.Addr())
 	return nil

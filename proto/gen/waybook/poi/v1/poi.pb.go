@@ -2019,6 +2019,639 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 	return 0
 }
 
+// A batch of ImportPois.
+type ImportPoisRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who will own the landmarks; the same in every batch of a call.
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The next landmarks, 1 to 1,000. Their own rules are checked item by item.
+	Pois          []*ImportedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportPoisRequest) Reset() {
+	*x = ImportPoisRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportPoisRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportPoisRequest) ProtoMessage() {}
+
+func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
+func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ImportPoisRequest) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ImportPoisRequest) GetPois() []*ImportedPoi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+// A landmark to import.
+type ImportedPoi struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the landmark is called where it comes from, 1 to 100 bytes; unique among
+	// an owner's imported landmarks. It makes repeating an import safe.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// Name, 1 to 200 characters.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What it is.
+	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Where it is on the map.
+	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportedPoi) Reset() {
+	*x = ImportedPoi{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportedPoi) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportedPoi) ProtoMessage() {}
+
+func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
+func (*ImportedPoi) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ImportedPoi) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ImportedPoi) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ImportedPoi) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *ImportedPoi) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+// Reply of ImportPois.
+type ImportPoisResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many landmarks were created.
+	CreatedCount int64 `protobuf:"varint,1,opt,name=created_count,json=createdCount,proto3" json:"created_count,omitempty"`
+	// How many were there already, with the same content.
+	UnchangedCount int64 `protobuf:"varint,2,opt,name=unchanged_count,json=unchangedCount,proto3" json:"unchanged_count,omitempty"`
+	// How many were refused.
+	FailedCount int64 `protobuf:"varint,3,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
+	// The first refused ones, at most 1,000.
+	Failures      []*ImportFailure `protobuf:"bytes,4,rep,name=failures,proto3" json:"failures,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportPoisResponse) Reset() {
+	*x = ImportPoisResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportPoisResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportPoisResponse) ProtoMessage() {}
+
+func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
+func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ImportPoisResponse) GetCreatedCount() int64 {
+	if x != nil {
+		return x.CreatedCount
+	}
+	return 0
+}
+
+func (x *ImportPoisResponse) GetUnchangedCount() int64 {
+	if x != nil {
+		return x.UnchangedCount
+	}
+	return 0
+}
+
+func (x *ImportPoisResponse) GetFailedCount() int64 {
+	if x != nil {
+		return x.FailedCount
+	}
+	return 0
+}
+
+func (x *ImportPoisResponse) GetFailures() []*ImportFailure {
+	if x != nil {
+		return x.Failures
+	}
+	return nil
+}
+
+// Why an item of an import was refused.
+type ImportFailure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The item's position in the call, from 0, over all batches.
+	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// The item's key; empty when it had none, and only the beginning of one that is
+	// too long.
+	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
+	// A stable reason: INVALID_PARAMETER or KEY_TAKEN.
+	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What is wrong, for people.
+	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportFailure) Reset() {
+	*x = ImportFailure{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportFailure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportFailure) ProtoMessage() {}
+
+func (x *ImportFailure) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
+func (*ImportFailure) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ImportFailure) GetIndex() int64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ImportFailure) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ImportFailure) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ImportFailure) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// Request of SearchNearby.
+type SearchNearbyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where to search.
+	//
+	// Types that are valid to be assigned to Area:
+	//
+	//	*SearchNearbyRequest_Circle
+	//	*SearchNearbyRequest_Box
+	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// Only landmarks of this category; all when unspecified.
+	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// At most how many, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the page before; empty for the first.
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyRequest) Reset() {
+	*x = SearchNearbyRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyRequest) ProtoMessage() {}
+
+func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
+func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
+	if x != nil {
+		return x.Area
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetCircle() *Circle {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
+			return x.Circle
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetBox() *Box {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
+			return x.Box
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *SearchNearbyRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchNearbyRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type isSearchNearbyRequest_Area interface {
+	isSearchNearbyRequest_Area()
+}
+
+type SearchNearbyRequest_Circle struct {
+	// Within a distance of a point; nearest to the point first.
+	Circle *Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
+}
+
+type SearchNearbyRequest_Box struct {
+	// Within a box; nearest to its middle first.
+	Box *Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
+}
+
+func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
+
+func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
+
+// All points within a distance of a point.
+type Circle struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The point.
+	Center *v1.Location `protobuf:"bytes,1,opt,name=center,proto3" json:"center,omitempty"`
+	// The distance along the surface, in metres, from 0 to 100,000; a landmark at
+	// exactly that distance is within it.
+	RadiusMeters  float64 `protobuf:"fixed64,2,opt,name=radius_meters,json=radiusMeters,proto3" json:"radius_meters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Circle) Reset() {
+	*x = Circle{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Circle) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Circle) ProtoMessage() {}
+
+func (x *Circle) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Circle.ProtoReflect.Descriptor instead.
+func (*Circle) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Circle) GetCenter() *v1.Location {
+	if x != nil {
+		return x.Center
+	}
+	return nil
+}
+
+func (x *Circle) GetRadiusMeters() float64 {
+	if x != nil {
+		return x.RadiusMeters
+	}
+	return 0
+}
+
+// All points between two parallels and two meridians. When west is greater than
+// east the box crosses the antimeridian. Its edges belong to it; -180 and 180 are the
+// same meridian, and a pole is on every meridian. It spans at most 5 degrees of latitude
+// and 5 of longitude.
+type Box struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Southern edge, from -90 to 90.
+	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
+	// Western edge, from -180 to 180.
+	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
+	// Northern edge, from -90 to 90.
+	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
+	// Eastern edge, from -180 to 180.
+	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Box) Reset() {
+	*x = Box{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Box) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Box) ProtoMessage() {}
+
+func (x *Box) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Box.ProtoReflect.Descriptor instead.
+func (*Box) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *Box) GetSouth() float64 {
+	if x != nil {
+		return x.South
+	}
+	return 0
+}
+
+func (x *Box) GetWest() float64 {
+	if x != nil {
+		return x.West
+	}
+	return 0
+}
+
+func (x *Box) GetNorth() float64 {
+	if x != nil {
+		return x.North
+	}
+	return 0
+}
+
+func (x *Box) GetEast() float64 {
+	if x != nil {
+		return x.East
+	}
+	return 0
+}
+
+// Reply of SearchNearby.
+type SearchNearbyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmarks that were found.
+	Pois []*FoundPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	// Where the next page starts; empty when this is the last.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyResponse) Reset() {
+	*x = SearchNearbyResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyResponse) ProtoMessage() {}
+
+func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
+func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+func (x *SearchNearbyResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A landmark that was found.
+type FoundPoi struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmark.
+	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
+	// How far it is from the circle's center or the box's middle, in metres along the
+	// surface of a sphere with the Earth's mean radius, 6,371,008.8.
+	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *FoundPoi) Reset() {
+	*x = FoundPoi{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundPoi) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundPoi) ProtoMessage() {}
+
+func (x *FoundPoi) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
+func (*FoundPoi) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *FoundPoi) GetPoi() *Poi {
+	if x != nil {
+		return x.Poi
+	}
+	return nil
+}
+
+func (x *FoundPoi) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
+}
+
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
@@ -2159,15 +2792,59 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score*\xad\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x83\x01\n" +
+	"\x11ImportPoisRequest\x12+\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12A\n" +
+	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\xce\x01\n" +
+	"\vImportedPoi\x12\x1b\n" +
+	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\x1e\n" +
+	"\x04name\x18\x02 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12C\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"\xc0\x01\n" +
+	"\x12ImportPoisResponse\x12#\n" +
+	"\rcreated_count\x18\x01 \x01(\x03R\fcreatedCount\x12'\n" +
+	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
+	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
+	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"i\n" +
+	"\rImportFailure\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
+	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x18\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\"\x94\x02\n" +
+	"\x13SearchNearbyRequest\x120\n" +
+	"\x06circle\x18\x01 \x01(\v2\x16.waybook.poi.v1.CircleH\x00R\x06circle\x12'\n" +
+	"\x03box\x18\x02 \x01(\v2\x13.waybook.poi.v1.BoxH\x00R\x03box\x12A\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
+	"\x04area\x12\x05\xbaH\x02\b\x01\"\x81\x01\n" +
+	"\x06Circle\x129\n" +
+	"\x06center\x18\x01 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\x06center\x12<\n" +
+	"\rradius_meters\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00j\xf8@)\x00\x00\x00\x00\x00\x00\x00\x00R\fradiusMeters\"\xb9\x03\n" +
+	"\x03Box\x12-\n" +
+	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
+	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
+	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
+	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:\xf9\x01\xbaH\xf5\x01\x1a\xf2\x01\n" +
+	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0\"l\n" +
+	"\x14SearchNearbyResponse\x12,\n" +
+	"\x04pois\x18\x01 \x03(\v2\x18.waybook.poi.v1.FoundPoiR\x04pois\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
+	"\bFoundPoi\x12%\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xa7\n" +
-	"\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xd9\v\n" +
 	"\n" +
 	"PoiService\x12P\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\x12P\n" +
@@ -2176,7 +2853,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\x12M\n" +
 	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\x12U\n" +
 	"\n" +
-	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse0\x01\x12M\n" +
+	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse0\x01\x12U\n" +
+	"\n" +
+	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse(\x01\x12Y\n" +
+	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\x12M\n" +
 	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\x12V\n" +
 	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\x12S\n" +
 	"\n" +
@@ -2202,7 +2882,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(*Poi)(nil),                            // 1: waybook.poi.v1.Poi
@@ -2238,70 +2918,93 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*RecommendResponse)(nil),              // 31: waybook.poi.v1.RecommendResponse
 	(*WithdrawRecommendationRequest)(nil),  // 32: waybook.poi.v1.WithdrawRecommendationRequest
 	(*WithdrawRecommendationResponse)(nil), // 33: waybook.poi.v1.WithdrawRecommendationResponse
-	(*v1.Profile)(nil),                     // 34: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 35: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 36: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 37: waybook.type.v1.Comment
+	(*ImportPoisRequest)(nil),              // 34: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),                    // 35: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),             // 36: waybook.poi.v1.ImportPoisResponse
+	(*ImportFailure)(nil),                  // 37: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 38: waybook.poi.v1.SearchNearbyRequest
+	(*Circle)(nil),                         // 39: waybook.poi.v1.Circle
+	(*Box)(nil),                            // 40: waybook.poi.v1.Box
+	(*SearchNearbyResponse)(nil),           // 41: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 42: waybook.poi.v1.FoundPoi
+	(*v1.Profile)(nil),                     // 43: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 44: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 45: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 46: waybook.type.v1.Comment
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	34, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	43, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	35, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	36, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	36, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	44, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	45, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	45, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	35, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	44, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	35, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	44, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	1,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	37, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	46, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	1,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	3,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	2,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	2,  // 19: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	37, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	37, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	37, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	4,  // 23: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	6,  // 24: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	8,  // 25: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	10, // 26: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	12, // 27: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	14, // 28: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	16, // 29: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	18, // 30: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	20, // 31: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	22, // 32: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	24, // 33: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	26, // 34: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	28, // 35: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	30, // 36: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	32, // 37: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	5,  // 38: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 39: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 40: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 41: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 42: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	15, // 43: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	17, // 44: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	19, // 45: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	21, // 46: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	23, // 47: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	25, // 48: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	27, // 49: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	29, // 50: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	31, // 51: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	33, // 52: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	38, // [38:53] is the sub-list for method output_type
-	23, // [23:38] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	46, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	46, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	46, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	35, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	44, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	37, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	39, // 27: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	40, // 28: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 29: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	44, // 30: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	42, // 31: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	1,  // 32: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	4,  // 33: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	6,  // 34: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	8,  // 35: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	10, // 36: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	12, // 37: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	14, // 38: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	34, // 39: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	38, // 40: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	16, // 41: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	18, // 42: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	20, // 43: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	22, // 44: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	24, // 45: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	26, // 46: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	28, // 47: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	30, // 48: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	32, // 49: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	5,  // 50: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	7,  // 51: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	9,  // 52: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	11, // 53: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	13, // 54: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	15, // 55: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	36, // 56: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	41, // 57: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	17, // 58: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	19, // 59: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	21, // 60: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	23, // 61: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	25, // 62: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	27, // 63: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	29, // 64: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	31, // 65: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	33, // 66: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	50, // [50:67] is the sub-list for method output_type
+	33, // [33:50] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -2310,13 +3013,17 @@ func file_waybook_poi_v1_poi_proto_init() {
 		return
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
+	file_waybook_poi_v1_poi_proto_msgTypes[37].OneofWrappers = []any{
+		(*SearchNearbyRequest_Circle)(nil),
+		(*SearchNearbyRequest_Box)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   33,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

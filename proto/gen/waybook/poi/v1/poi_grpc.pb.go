@@ -27,6 +27,8 @@ const (
 	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
 	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
+	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
 	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
 	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
 	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
@@ -69,6 +71,21 @@ type PoiServiceClient interface {
 	// created, deleted or moved to another category meanwhile may or may not be
 	// among them; no other is left out and none comes twice.
 	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
+	// Creates landmarks in batches. Each item stands for itself: one that is not
+	// valid, or whose key another landmark of the owner has with other content, is
+	// reported by its position and why, and the others are imported. An item whose
+	// key was imported before with the same content is unchanged, so a whole import
+	// may be repeated. What was acknowledged stays when the call breaks off.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
+	// that is not valid as a whole).
+	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
+	// Returns a page of the landmarks around a point, or in a box, nearest first.
+	// Correct across the antimeridian and at the poles. Landmarks as near as each other
+	// come in creation order. One that is created, moved or deleted between pages may
+	// be left out or come twice; no other is left out and none comes twice. A category
+	// is looked for among all landmarks of the area, so it makes no search cheaper.
+	// Errors: INVALID_ARGUMENT (page_token).
+	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
@@ -174,6 +191,29 @@ func (c *poiServiceClient) StreamPois(ctx context.Context, in *StreamPoisRequest
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_StreamPoisClient = grpc.ServerStreamingClient[StreamPoisResponse]
+
+func (c *poiServiceClient) ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[1], PoiService_ImportPois_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ImportPoisRequest, ImportPoisResponse]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_ImportPoisClient = grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse]
+
+func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchNearbyResponse)
+	err := c.cc.Invoke(ctx, PoiService_SearchNearby_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *poiServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -296,6 +336,21 @@ type PoiServiceServer interface {
 	// created, deleted or moved to another category meanwhile may or may not be
 	// among them; no other is left out and none comes twice.
 	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
+	// Creates landmarks in batches. Each item stands for itself: one that is not
+	// valid, or whose key another landmark of the owner has with other content, is
+	// reported by its position and why, and the others are imported. An item whose
+	// key was imported before with the same content is unchanged, so a whole import
+	// may be repeated. What was acknowledged stays when the call breaks off.
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
+	// that is not valid as a whole).
+	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
+	// Returns a page of the landmarks around a point, or in a box, nearest first.
+	// Correct across the antimeridian and at the poles. Landmarks as near as each other
+	// come in creation order. One that is created, moved or deleted between pages may
+	// be left out or come twice; no other is left out and none comes twice. A category
+	// is looked for among all landmarks of the area, so it makes no search cheaper.
+	// Errors: INVALID_ARGUMENT (page_token).
+	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
@@ -350,6 +405,12 @@ func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest)
 }
 func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamPois not implemented")
+}
+func (UnimplementedPoiServiceServer) ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error {
+	return status.Error(codes.Unimplemented, "method ImportPois not implemented")
+}
+func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
 }
 func (UnimplementedPoiServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
@@ -499,6 +560,31 @@ func _PoiService_StreamPois_Handler(srv interface{}, stream grpc.ServerStream) e
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_StreamPoisServer = grpc.ServerStreamingServer[StreamPoisResponse]
+
+func _PoiService_ImportPois_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(PoiServiceServer).ImportPois(&grpc.GenericServerStream[ImportPoisRequest, ImportPoisResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_ImportPoisServer = grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]
+
+func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchNearbyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).SearchNearby(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_SearchNearby_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _PoiService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AddPhotoRequest)
@@ -690,6 +776,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _PoiService_ListPois_Handler,
 		},
 		{
+			MethodName: "SearchNearby",
+			Handler:    _PoiService_SearchNearby_Handler,
+		},
+		{
 			MethodName: "AddPhoto",
 			Handler:    _PoiService_AddPhoto_Handler,
 		},
@@ -731,6 +821,11 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "StreamPois",
 			Handler:       _PoiService_StreamPois_Handler,
 			ServerStreams: true,
+		},
+		{
+			StreamName:    "ImportPois",
+			Handler:       _PoiService_ImportPois_Handler,
+			ClientStreams: true,
 		},
 	},
 	Metadata: "waybook/poi/v1/poi.proto",

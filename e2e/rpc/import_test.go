@@ -1,0 +1,149 @@
+package rpc_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// importPois sends batches of landmarks.
+func (w *waybook) importPois(ctx context.Context, batches ...*poiv1.ImportPoisRequest) (*poiv1.ImportPoisResponse, error) {
+	stream, err := w.poi.ImportPois(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, batch := range batches {
+		// When the service has ended the call, CloseAndRecv tells why.
+		if stream.Send(batch) != nil {
+			break
+		}
+	}
+	return stream.CloseAndRecv()
+}
+
+func importedPoi(key, name string) *poiv1.ImportedPoi {
+	return &poiv1.ImportedPoi{Key: key, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_THRILL, Location: taipei}
+}
+
+func batchOf(owner int64, pois ...*poiv1.ImportedPoi) *poiv1.ImportPoisRequest {
+	return &poiv1.ImportPoisRequest{OwnerId: owner, Pois: pois}
+}
+
+func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchanged, failed int64) {
+	t.Helper()
+	if got.GetCreatedCount() != created || got.GetUnchangedCount() != unchanged || got.GetFailedCount() != failed {
+		t.Errorf("got %v, want %d created, %d unchanged, %d failed", got, created, unchanged, failed)
+	}
+}
+
+func TestARepeatedImportChangesNothingAndSaysSo(t *testing.T) {
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	batches := func(owner int64) []*poiv1.ImportPoisRequest {
+		var batches []*poiv1.ImportPoisRequest
+		for b := range 3 {
+			batch := batchOf(owner)
+			for i := range 500 {
+				batch.Pois = append(batch.Pois, importedPoi(fmt.Sprint(b, "-", i), fmt.Sprint("landmark ", i)))
+			}
+			batches = append(batches, batch)
+		}
+		return batches
+	}
+	for _, step := range []struct{ owner, created, unchanged int64 }{{owner, 1500, 0}, {owner, 0, 1500}, {other, 1500, 0}} {
+		reply, err := w.importPois(t.Context(), batches(step.owner)...)
+		expectImport(t, got(t, reply, err), step.created, step.unchanged, 0)
+	}
+	sent, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))
+	count := 0
+	for _, batch := range got(t, sent, err) {
+		count += len(batch.GetPois())
+	}
+	if count != 3000 {
+		t.Errorf("%d landmarks", count)
+	}
+	reply, err := w.importPois(t.Context())
+	expectImport(t, got(t, reply, err), 0, 0, 0)
+}
+
+func TestAnItemOfAnImportFailsByItselfWithItsPositionAndReason(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	moved := importedPoi("1", "one")
+	moved.Location = &typev1.Location{Lat: 1, Lng: 2}
+	reply, err := w.importPois(t.Context(),
+		batchOf(owner, importedPoi("1", "one"), importedPoi("1", "one"), importedPoi("1", "other"), &poiv1.ImportedPoi{}),
+		batchOf(owner, moved, importedPoi(strings.Repeat("中", 34), "two"), importedPoi("2", long(200))),
+	)
+	expectImport(t, got(t, reply, err), 2, 1, 4)
+	var failures []string
+	for _, f := range reply.GetFailures() {
+		failures = append(failures, fmt.Sprint(f.GetIndex(), " ", f.GetKey(), " ", f.GetReason()))
+	}
+	want := []string{"2 1 KEY_TAKEN", "3  INVALID_PARAMETER", "4 1 KEY_TAKEN", "5 " + strings.Repeat("中", 33) + " INVALID_PARAMETER"}
+	if !slices.Equal(failures, want) {
+		t.Fatalf("got %q\nwant %q", failures, want)
+	}
+	for _, field := range []string{"key", "name", "category", "location"} {
+		if message := reply.GetFailures()[1].GetMessage(); !strings.Contains(message, field+": ") {
+			t.Errorf("%s is not named in %q", field, message)
+		}
+	}
+}
+
+func TestOnlyTheFirstThousandFailuresOfAnImportAreListedAndAllCounted(t *testing.T) {
+	w := start(t)
+	bad := batchOf(w.newUser("a"))
+	for range 600 {
+		bad.Pois = append(bad.Pois, importedPoi("", ""))
+	}
+	reply, err := w.importPois(t.Context(), bad, bad)
+	expectImport(t, got(t, reply, err), 0, 0, 1200)
+	if failures := reply.GetFailures(); len(failures) != 1000 || failures[999].GetIndex() != 999 {
+		t.Errorf("%d failures are listed", len(failures))
+	}
+}
+
+func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	reply, err := w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x")))
+	expectImport(t, got(t, reply, err), 1, 0, 0)
+	list, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
+	p := got(t, list, err).GetPois()[0]
+	if p.GetName() != "x" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
+		t.Errorf("got %v", p)
+	}
+	// A key is free again once its landmark is deleted.
+	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}); err != nil {
+		t.Fatal(err)
+	}
+	reply, err = w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y")))
+	expectImport(t, got(t, reply, err), 1, 0, 0)
+}
+
+func TestAnImportAsAWholeFailsAsItsContractSays(t *testing.T) {
+	w, ctx := start(t), t.Context()
+	owner, other := w.newUser("a"), w.newUser("b")
+	item := importedPoi("1", "x")
+	tooMany := batchOf(owner)
+	for range 1001 {
+		tooMany.Pois = append(tooMany.Pois, item)
+	}
+	expectFault(t, failed(w.importPois(ctx, batchOf(1, item))), codes.NotFound, "USER_NOT_FOUND")
+	expectFault(t, failed(w.importPois(ctx, batchOf(0, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
+	expectFault(t, failed(w.importPois(ctx, batchOf(owner))), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
+	expectFault(t, failed(w.importPois(ctx, tooMany)), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
+	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(other, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
+	// What the batch before brought stays.
+	reply, err := w.importPois(ctx, batchOf(owner, item))
+	expectImport(t, got(t, reply, err), 0, 1, 0)
+}

@@ -1,0 +1,99 @@
+package poi
+
+import (
+	"math"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// earthRadius is the mean radius of the Earth in metres; distances are those on a
+// sphere of that size.
+const earthRadius = 6371008.8
+
+// point is a place on the map, in degrees. A pole has the longitude 0 and the
+// antimeridian 180, so that equal places are equal points.
+type point struct{ lat, lng float64 }
+
+func pointAt(lat, lng float64) point {
+	switch {
+	case math.Abs(lat) == 90:
+		lng = 0
+	case lng == -180:
+		lng = 180
+	}
+	return point{lat, lng}
+}
+
+// distance is how far two points are from each other along the surface, in metres.
+func distance(a, b point) float64 {
+	// The haversine formula, which is exact for small distances. Differences are
+	// taken in degrees, where they lose nothing, across the antimeridian too.
+	const degree = math.Pi / 180
+	north := math.Sin((a.lat - b.lat) * degree / 2)
+	east := math.Sin(math.Remainder(a.lng-b.lng, 360) * degree / 2)
+	h := north*north + math.Cos(a.lat*degree)*math.Cos(b.lat*degree)*east*east
+	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
+}
+
+// area is where SearchNearby searches.
+type area struct {
+	// middle is what distances are from, and no point of the area is farther from
+	// it than radius, in metres.
+	middle point
+	radius float64
+	// box is nil when the area is the whole circle.
+	box *box
+}
+
+// box is all points between two parallels and two meridians. It crosses the
+// antimeridian when west is greater than east.
+type box struct{ south, west, north, east float64 }
+
+func areaOf(request *poiv1.SearchNearbyRequest) area {
+	if circle := request.GetCircle(); circle != nil {
+		center := circle.GetCenter()
+		return area{middle: pointAt(center.GetLat(), center.GetLng()), radius: circle.GetRadiusMeters()}
+	}
+	b := request.GetBox()
+	return areaOfBox(box{south: b.GetSouth(), west: b.GetWest(), north: b.GetNorth(), east: b.GetEast()})
+}
+
+func areaOfBox(b box) area {
+	width := b.east - b.west
+	if width < 0 {
+		width += 360
+	}
+	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+width/2, 360))
+	// A box of a few degrees is nowhere farther from its middle than at a corner.
+	radius := max(
+		distance(middle, pointAt(b.south, b.west)), distance(middle, pointAt(b.south, b.east)),
+		distance(middle, pointAt(b.north, b.west)), distance(middle, pointAt(b.north, b.east)),
+	)
+	return area{middle: middle, radius: radius + slack, box: &b}
+}
+
+// holds tells whether a point at a distance from the middle is in the area.
+func (a area) holds(p point, distance float64) bool {
+	if distance > a.radius {
+		return false
+	}
+	return a.box == nil || a.box.holds(p)
+}
+
+func (b box) holds(p point) bool {
+	if p.lat < b.south || p.lat > b.north {
+		return false
+	}
+	if math.Abs(p.lat) == 90 {
+		// All meridians meet there.
+		return true
+	}
+	return b.holdsLng(p.lng) || p.lng == 180 && b.holdsLng(-180)
+}
+
+func (b box) holdsLng(lng float64) bool {
+	if b.west <= b.east {
+		return b.west <= lng && lng <= b.east
+	}
+	return lng >= b.west || lng <= b.east
+}

@@ -1,0 +1,94 @@
+package poi
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/golang/geo/s2"
+)
+
+func TestDistancesAreThoseOfVectorsOnTheSphere(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 1))
+	pois := scatter(random, 2000)
+	vector := func(p point) s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
+	for i := range pois[1:] {
+		a, b := pointAt(pois[i].Lat, pois[i].Lng), pointAt(pois[i+1].Lat, pois[i+1].Lng)
+		want := float64(vector(a).Distance(vector(b))) * earthRadius
+		if want > 19_000_000 {
+			// Close to the antipode the formula loses digits; nobody searches there.
+			continue
+		}
+		if got := distance(a, b); math.Abs(got-want) > 1e-6*max(1, want/1000) {
+			t.Errorf("from %v to %v: %v, want %v", a, b, got, want)
+		}
+	}
+}
+
+func TestOnePlaceIsOnePointHoweverItIsWritten(t *testing.T) {
+	for _, pair := range [][2]point{
+		{pointAt(90, 12), pointAt(90, -170)}, {pointAt(-90, 180), pointAt(-90, 0)}, {pointAt(25, 180), pointAt(25, -180)},
+		{pointAt(0, math.Copysign(0, -1)), pointAt(0, 0)},
+	} {
+		if away := distance(pair[0], pair[1]); away != 0 || pair[0] != pair[1] {
+			t.Errorf("%v and %v are %v apart", pair[0], pair[1], away)
+		}
+	}
+	if d := distance(pointAt(0, 179.5), pointAt(0, -179.5)); math.Abs(d-earthRadius*math.Pi/180) > 1e-6 {
+		t.Errorf("a degree across the antimeridian is %v", d)
+	}
+}
+
+func TestABoxHoldsItsEdgesAndNothingBeyond(t *testing.T) {
+	crossing := box{south: -1, west: 179, north: 1, east: -179}
+	arctic := box{south: 88, west: 10, north: 90, east: 12}
+	for _, test := range []struct {
+		box      box
+		lat, lng float64
+		want     bool
+	}{
+		{box{0, 0, 1, 1}, 0, 0, true},
+		{box{0, 0, 1, 1}, 1, 1, true},
+		{box{0, 0, 1, 1}, math.Nextafter(1, 2), 1, false},
+		{box{0, 0, 1, 1}, 1, math.Nextafter(1, 2), false},
+		{box{0, 0, 0, 0}, 0, 0, true},
+		{crossing, 0, 179, true},
+		{crossing, 0, -179, true},
+		{crossing, 0, 180, true},
+		{crossing, 0, -180, true},
+		{crossing, 0, 178.9, false},
+		{crossing, 0, -178.9, false},
+		{crossing, 0, 0, false},
+		{box{0, 175, 1, 180}, 0.5, -180, true},
+		{box{0, -180, 1, -175}, 0.5, 180, true},
+		{box{0, 180, 1, -180}, 0.5, 180, true},
+		{box{0, 180, 1, -180}, 0.5, 179.9, false},
+		{box{0, 170, 1, 175}, 0.5, 180, false},
+		{arctic, 90, -77, true},
+		{arctic, 89.999, 11, true},
+		{arctic, 89.999, -77, false},
+		{box{-90, 10, -88, 12}, -90, -180, true},
+		{box{88, 10, 89, 12}, 90, 11, false},
+	} {
+		place, a := pointAt(test.lat, test.lng), areaOfBox(test.box)
+		if got := a.holds(place, distance(a.middle, place)); got != test.want {
+			t.Errorf("%v holds %v, %v: %v", test.box, test.lat, test.lng, got)
+		}
+	}
+}
+
+func TestTheMiddleOfABoxIsHalfWayBetweenItsEdges(t *testing.T) {
+	for _, test := range []struct {
+		box  box
+		want point
+	}{
+		{box{0, 10, 2, 12}, point{1, 11}},
+		{box{-1, 179, 1, -177}, point{0, -179}},
+		{box{-1, 177, 1, -179}, point{0, 179}},
+		{box{-1, 179, 1, -179}, point{0, 180}},
+	} {
+		if got := areaOfBox(test.box).middle; got != test.want {
+			t.Errorf("the middle of %v is %v", test.box, got)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package poi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// hotspots are where the random landmarks crowd.
+var hotspots = []point{
+	{25.034, 121.5645}, {0, 0}, {90, 0}, {-90, 0}, {89.99, 180}, {-89.5, -120}, {0, 180}, {12.5, -180}, {-60, 179.9}, {45, 45}, {35.2644, 45},
+}
+
+// scatter makes landmarks all over the world, many of them close to the hotspots, some
+// at one and the same place, at the poles, and on the antimeridian as either longitude.
+func scatter(random *rand.Rand, count int) []poi {
+	pois := make([]poi, count)
+	for i := range pois {
+		spot := hotspots[random.IntN(len(hotspots))]
+		lat, lng := spot.lat, spot.lng
+		switch random.IntN(12) {
+		case 0:
+			lat, lng = math.Asin(2*random.Float64()-1)*180/math.Pi, 360*random.Float64()-180
+		case 1:
+		case 2:
+			lat, lng = 90-180*float64(random.IntN(2)), 360*random.Float64()-180
+		case 3:
+			lat, lng = random.NormFloat64()*0.3, 180-360*float64(random.IntN(2))
+		default:
+			// From centimetres to hundreds of kilometres away.
+			reach := math.Pow(10, 8*random.Float64()-7)
+			lat += random.NormFloat64() * reach
+			lng += random.NormFloat64() * reach / max(0.001, math.Cos(lat*math.Pi/180))
+			lat, lng = max(-90, min(90, lat)), math.Remainder(lng, 360)
+		}
+		pois[i] = newLandmark(int64(i+1), lat, lng)
+		pois[i].Category = int64(1 + random.IntN(5))
+	}
+	return pois
+}
+
+func newLandmark(id int64, lat, lng float64) poi {
+	return poi{
+		ID: id, OwnerID: 1 + id%3, RequestKey: fmt.Sprint("#", id), Name: fmt.Sprint("landmark ", id), Category: 1,
+		Lat: lat, Lng: lng, Cell: cellOf(lat, lng),
+	}
+}
+
+func (s *Server) store(t testing.TB, pois []poi) {
+	t.Helper()
+	for batch := range slices.Chunk(pois, 5000) {
+		errs, err := s.pois.Documents.InsertMany(t.Context(), batch)
+		if err := errors.Join(append(errs, err)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func circle(lat, lng, radius float64) *poiv1.SearchNearbyRequest {
+	center := &typev1.Location{Lat: lat, Lng: lng}
+	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: center, RadiusMeters: radius}}}
+}
+
+func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
+	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{Box: &poiv1.Box{South: south, West: west, North: north, East: east}}}
+}
+
+// randomArea is a search close to a hotspot.
+func randomArea(random *rand.Rand) *poiv1.SearchNearbyRequest {
+	spot := hotspots[random.IntN(len(hotspots))]
+	reach := math.Pow(10, 6*random.Float64()-6)
+	lat := max(-90, min(90, spot.lat+random.NormFloat64()*reach))
+	lng := math.Remainder(spot.lng+random.NormFloat64()*reach*3, 360)
+	if random.IntN(2) == 0 {
+		return circle(lat, lng, min(100_000, math.Pow(10, 7*random.Float64()-1)))
+	}
+	height, width := math.Pow(10, 6*random.Float64()-5.31), math.Pow(10, 6*random.Float64()-5.31)
+	south := max(-90, lat-height*random.Float64())
+	west := math.Remainder(lng-width*random.Float64(), 360)
+	return boxed(south, west, min(90, south+height), math.Remainder(west+width, 360))
+}
+
+// walkNearby reads all pages of a search.
+func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, size int) []position {
+	t.Helper()
+	all := []position{}
+	request.PageSize, request.PageToken = int32(size), ""
+	for {
+		reply, err := s.SearchNearby(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(reply.GetPois()); n > size || n < size && reply.GetNextPageToken() != "" {
+			t.Fatalf("a page of %d has %d", size, n)
+		}
+		for _, f := range reply.GetPois() {
+			all = append(all, position{f.GetDistanceMeters(), f.GetPoi().GetPoiId()})
+		}
+		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+			return all
+		}
+	}
+}
+
+// bruteForce looks at every landmark.
+func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []position {
+	a := areaOf(request)
+	all := []position{}
+	for _, p := range pois {
+		place := pointAt(p.Lat, p.Lng)
+		away := distance(a.middle, place)
+		if a.holds(place, away) && (request.GetCategory() == 0 || int64(request.GetCategory()) == p.Category) {
+			all = append(all, position{away, p.ID})
+		}
+	}
+	slices.SortFunc(all, comparePositions)
+	return all
+}
+
+func TestSearchNearbyFindsWhatLookingAtEveryLandmarkFinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	s, pois := newServer(t), scatter(random, 6000)
+	s.store(t, pois)
+	most := 0
+	for range 100 {
+		request := randomArea(random)
+		if random.IntN(3) == 0 {
+			request.Category = poiv1.PoiCategory(1 + random.IntN(5))
+		}
+		want := bruteForce(pois, request)
+		most = max(most, len(want))
+		for _, size := range []int{1 + random.IntN(9), 10 + random.IntN(90), 1000} {
+			if len(want) > 50*size {
+				continue
+			}
+			if got := s.walkNearby(t, request, size); !slices.Equal(got, want) {
+				t.Fatalf("%v in pages of %d:\n got %v\nwant %v", request, size, got, want)
+			}
+		}
+	}
+	if most < 1000 {
+		t.Errorf("no search finds more than %d", most)
+	}
+}
+
+func TestPagesOfOneWalkThroughAStackOfLandmarksAtOnePoint(t *testing.T) {
+	s := newServer(t)
+	var pois []poi
+	for id := range int64(300) {
+		pois = append(pois, newLandmark(id+1, 25, 121))
+	}
+	s.store(t, pois)
+	for _, request := range []*poiv1.SearchNearbyRequest{circle(25, 121, 0), circle(25, 121.3, 50_000), boxed(24, 120, 26, 121)} {
+		if got, want := s.walkNearby(t, request, 1), bruteForce(pois, request); len(want) != 300 || !slices.Equal(got, want) {
+			t.Errorf("%v: got %v", request, got)
+		}
+	}
+}
+
+func TestACrowdFarFromTheMiddleIsReadInPart(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	s := newServer(t)
+	var pois []poi
+	for id := range int64(20_000) {
+		pois = append(pois, newLandmark(id+1, 25+random.NormFloat64()*0.001, 121+random.NormFloat64()*0.001))
+	}
+	s.store(t, pois)
+	request := circle(25.3, 121.3, 100_000)
+	want := bruteForce(pois, request)
+	search := search{pois: s.pois.Documents, area: areaOf(request)}
+	after := start
+	for n := 0; n < 500; n += 100 {
+		found, err := search.nearest(t.Context(), after, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range found {
+			if f.position != want[n+i] {
+				t.Fatalf("number %d is %v, want %v", n+i, f.position, want[n+i])
+			}
+		}
+		after = found[99].position
+	}
+}
+
+func TestALandmarkThatStaysComesOnceWhileOthersComeAndGo(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	s := newServer(t)
+	stay := scatter(random, 500)
+	for i := range stay {
+		stay[i] = newLandmark(int64(i+1), random.Float64(), random.Float64())
+	}
+	s.store(t, stay)
+	request := boxed(0, 0, 1, 1)
+	request.PageSize = 20
+	var seen []int64
+	for next := int64(1000); ; next++ {
+		s.store(t, []poi{newLandmark(next, random.Float64(), random.Float64())})
+		if next%3 == 0 {
+			if err := s.pois.Documents.Delete(t.Context(), next-1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reply, err := s.SearchNearby(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range reply.GetPois() {
+			if id := f.GetPoi().GetPoiId(); id < 1000 {
+				seen = append(seen, id)
+			}
+		}
+		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+			break
+		}
+	}
+	slices.Sort(seen)
+	if len(seen) != len(stay) || len(slices.Compact(seen)) != len(stay) {
+		t.Errorf("%d of %d were seen", len(seen), len(stay))
+	}
+}
+
+func TestATokenOfAnotherSearchIsRefused(t *testing.T) {
+	s := newServer(t)
+	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
+	first := circle(0, 180, 100_000)
+	first.PageSize = 1
+	reply, err := s.SearchNearby(t.Context(), first)
+	if err != nil || reply.GetNextPageToken() == "" {
+		t.Fatal(reply, err)
+	}
+	ofCategory := circle(0, 180, 100_000)
+	ofCategory.Category = 1
+	for _, other := range []*poiv1.SearchNearbyRequest{
+		circle(0, 179, 100_000), circle(0.1, 180, 100_000), circle(0, 180, 99_999), boxed(-1, 179, 1, -179), ofCategory,
+	} {
+		other.PageToken = reply.GetNextPageToken()
+		if _, err := s.SearchNearby(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
+			t.Errorf("%v: got %v", other, err)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package poi
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Whatever a token is, it is read as a position that makes the same token again, or
+// refused as a bad one.
+func FuzzParsePosition(f *testing.F) {
+	const origin = 0x01020304
+	good := position{distance: 1234.5, id: 7}.token(origin)
+	for _, seed := range []string{
+		good, good[:len(good)-1], good + "A", "", "!", position{id: 1}.token(origin + 1), position{id: 0}.token(origin),
+		start.token(origin), position{distance: 1e9, id: 1}.token(origin),
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		p, err := parsePosition(token, origin)
+		switch {
+		case err != nil:
+			if !errors.Is(err, docstore.ErrBadToken) {
+				t.Fatalf("got error %v", err)
+			}
+		case token == "":
+			if p != start {
+				t.Fatalf("no token is %v", p)
+			}
+		case p.token(origin) != token || p.id < 1 || !(p.distance >= 0):
+			t.Fatalf("%q was read as %v", token, p)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package poi
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// everybody is an account service that knows every user.
+type everybody struct{ accountv1.AccountServiceClient }
+
+func (everybody) BatchGetUsers(
+	_ context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	reply := &accountv1.BatchGetUsersResponse{}
+	for _, id := range request.GetUserIds() {
+		reply.Users = append(reply.Users, &accountv1.User{UserId: id, Name: "x"})
+	}
+	return reply, nil
+}
+
+// newServer returns a service over an empty store.
+func newServer(t testing.TB) *Server {
+	t.Helper()
+	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	validator, err := protovalidate.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := service.NewDeps(store, validator, slog.New(slog.DiscardHandler))
+	if deps.People, err = people.NewDirectory(everybody{}, deps.Log); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := deps.People.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	server, err := New(t.Context(), deps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
