@@ -89,7 +89,11 @@ var albumPhotos = list[*albumv1.Photo]{"photos", "photo", func(out reply, photo 
 
 // streamAlbumsRequest: contract 4.7.
 func streamAlbumsRequest(in *input) *albumv1.StreamAlbumsRequest {
-	return &albumv1.StreamAlbumsRequest{OwnerId: required(in, &paramUserID, asID)}
+	return &albumv1.StreamAlbumsRequest{
+		OwnerId:      required(in, &paramUserID, asID),
+		Limit:        askedLimit(in),
+		AfterAlbumId: valueOr(optional(in, &paramAfter, asID), 0),
+	}
 }
 
 func albumsOfBatch(batch *albumv1.StreamAlbumsResponse) []*albumv1.AlbumSummary {

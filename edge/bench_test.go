@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -32,7 +35,46 @@ func BenchmarkXMLRender(b *testing.B) {
 	write := writeAlbum(nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		renderAlbum(b, x, write)
+		renderAlbum(b, x, write, benchmarkAlbum)
+	}
+}
+
+// An album with ten photos and ten comments.
+func BenchmarkXMLRenderWithChildren(b *testing.B) {
+	const text = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
+	full := &albumv1.GetAlbumResponse{Album: benchmarkAlbum.GetAlbum()}
+	for n := range int64(10) {
+		full.Photos = append(full.Photos, &albumv1.Photo{PhotoId: n, ThumbnailUrl: "upload/photo/7_t.jpg", Description: text})
+		full.Comments = append(full.Comments, &typev1.Comment{
+			CommentId: n, Author: benchmarkAlbum.GetAlbum().GetOwner(), CreateTime: noon, Text: text,
+		})
+	}
+	x := newExchange(&handler{config: Config{Zone: time.UTC}})
+	x.out = xmlReply{&x.response.document}
+	write := writeAlbum(nil)
+	b.ReportAllocs()
+	for b.Loop() {
+		renderAlbum(b, x, write, full)
+	}
+}
+
+func BenchmarkFindOperation(b *testing.B) {
+	x := newExchange(&handler{functions: functions(operations(Config{
+		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
+		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
+	}))})
+	x.in.form = &x.form
+	x.form.parse("func=updateBlog&delete=true")
+	b.ReportAllocs()
+	for b.Loop() {
+		found, err := x.findFunction()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if x.variant(found) != found[deleting] {
+			b.Fatal("another operation")
+		}
+		x.in.readings = x.in.readings[:0]
 	}
 }
 
@@ -52,15 +94,15 @@ func BenchmarkFormToXML(b *testing.B) {
 		if err := x.in.complaint(nil, request); err != nil {
 			b.Fatal(err)
 		}
-		renderAlbum(b, x, write)
+		renderAlbum(b, x, write, benchmarkAlbum)
 		x.in.readings = x.in.readings[:0]
 		x.form.reset()
 	}
 }
 
-func renderAlbum(b *testing.B, x *exchange, write func(*exchange, *albumv1.GetAlbumResponse) error) {
+func renderAlbum(b *testing.B, x *exchange, write func(*exchange, *albumv1.GetAlbumResponse) error, album *albumv1.GetAlbumResponse) {
 	writeSuccess(x.out)
-	if err := write(x, benchmarkAlbum); err != nil {
+	if err := write(x, album); err != nil {
 		b.Fatal(err)
 	}
 	x.out.finish()

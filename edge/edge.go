@@ -3,7 +3,7 @@
 //
 // operations.go holds the table of the operations; everything else here serves
 // one of its columns. "Contract 4.3" in a comment names a section of the legacy
-// contract.
+// contract; what the interface has beyond it says that it is an addition.
 package edge
 
 import (
@@ -33,6 +33,17 @@ const (
 	DefaultMaxFormBytes = 2 << 20
 )
 
+// Sessions says where users get their sessions.
+type Sessions int
+
+const (
+	// OpenedHere: by func=login, and func=logout closes them.
+	OpenedHere Sessions = iota
+	// OpenedElsewhere: another system opens and closes them, and the interface
+	// has no such functions.
+	OpenedElsewhere
+)
+
 // Config is what the edge depends on. The four services and Zone are required.
 type Config struct {
 	Account accountv1.AccountServiceClient
@@ -42,15 +53,24 @@ type Config struct {
 
 	// Zone is where `time`, `updateDate` and such are told.
 	Zone *time.Location
+	// Sessions adds func=login and func=logout to the legacy contract's functions,
+	// or does not.
+	Sessions Sessions
+	// TrustedProxies are believed what they say about clients; there may be none.
+	TrustedProxies TrustedProxies
+	// Signatures says whether requests are to be signed by applications.
+	Signatures Signatures
+	// TrustedOrigins are other sites whose pages may write; there may be none.
+	TrustedOrigins TrustedOrigins
+	// Load bounds how much is done at a time and for whom; nothing by default.
+	Load Load
 	// Log gets what went wrong on this side, once each; slog's default when nil.
 	Log *slog.Logger
 	// Validator names every violation of a request that is wrong already.
 	// Sharing the services' one saves memory; protovalidate's own when nil.
 	Validator protovalidate.Validator
-	// Observe is told of every request: its func, or "" for one that is not in
-	// the table, and the stable reason of its failure or "" for success. Both
-	// have few values. May be nil.
-	Observe func(function, reason string, elapsed time.Duration)
+	// Observe is told of every request how it was answered. May be nil.
+	Observe func(*http.Request, Answer)
 
 	// CallTimeout bounds each call to a service and, in a stream, the wait for
 	// each batch.
@@ -60,6 +80,21 @@ type Config struct {
 	WriteTimeout time.Duration
 	// MaxFormBytes bounds the query and the body together.
 	MaxFormBytes int64
+}
+
+// Answer is how a request was answered.
+type Answer struct {
+	// Function is the request's func, or "" for one that is not in the table, and
+	// Reason the stable reason of its failure or "" for success. Both have few values.
+	Function, Reason string
+	// Status is the HTTP status and Bytes the length of the body, as sent; zero when
+	// nothing was.
+	Status  int
+	Bytes   int64
+	Elapsed time.Duration
+	// Signature is the form of the request's signature, hmac or legacy, when it is
+	// right, the reason why it would be refused or was, or "" when it was not looked at.
+	Signature string
 }
 
 // New returns the handler of the whole interface. It answers other paths than
@@ -72,7 +107,7 @@ func New(c Config) http.Handler {
 		c.Validator = protovalidate.GlobalValidator
 	}
 	if c.Observe == nil {
-		c.Observe = func(string, string, time.Duration) {}
+		c.Observe = func(*http.Request, Answer) {}
 	}
 	if c.CallTimeout <= 0 {
 		c.CallTimeout = DefaultCallTimeout
@@ -83,7 +118,7 @@ func New(c Config) http.Handler {
 	if c.MaxFormBytes <= 0 {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
-	h := &handler{config: c, functions: functions(operations(c))}
+	h := &handler{config: c, functions: functions(operations(c)), sites: c.TrustedOrigins.protection()}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(h) }}
 	return h
 }

@@ -20,16 +20,34 @@ type exchange struct {
 	body     []byte
 	in       input
 	response response
+	turn     turn
 	out      reply
 	// function is set once the request has named one of the table.
 	function string
+	// signature is the outcome of checkSignature as an Answer tells it.
+	signature string
+}
+
+// fixedHeaders are those of every reply. Replies share their values, which nobody changes
+// in place.
+var fixedHeaders = [...]struct {
+	name   string
+	values []string
+}{
+	{"Cache-Control", []string{"no-store"}},
+	{"Vary", []string{"Accept-Encoding"}},
+	{"X-Content-Type-Options", []string{"nosniff"}},
+	// A reply that a browser shows as a page loads nothing, runs nothing and is in no frame.
+	{"Content-Security-Policy", []string{"default-src 'none'; frame-ancestors 'none'"}},
+	{"Referrer-Policy", []string{"no-referrer"}},
 }
 
 func newExchange(h *handler) *exchange {
-	x := &exchange{handler: h}
+	x := &exchange{handler: h, turn: turn{load: &h.config.Load}}
 	x.response.zone = h.config.Zone
 	x.response.writeTimeout = h.config.WriteTimeout
 	x.response.zippers = &h.zippers
+	x.response.turn = &x.turn
 	return x
 }
 
@@ -42,9 +60,15 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 	x.response.zip = acceptsGzip(r.Header["Accept-Encoding"])
 
 	header := w.Header()
-	header.Set("Cache-Control", "no-store")
-	header.Set("Vary", "Accept-Encoding")
-	header.Set("X-Content-Type-Options", "nosniff")
+	for _, fixed := range fixedHeaders {
+		header[fixed.name] = fixed.values
+	}
+	if len(r.TransferEncoding) > 0 {
+		// A body in chunks may have come with a length too, which net/http forgets. A
+		// proxy may have gone by that; what it sent after this request may be part of
+		// it, and is not read as another (RFC 9112, 6.3).
+		header.Set("Connection", "close")
+	}
 	x.answerIn(xmlReply{&x.response.document})
 }
 
@@ -71,7 +95,9 @@ func (x *exchange) close() {
 			document:     document{bytes: smallBuffer(x.response.bytes, keep), zone: x.response.zone},
 			writeTimeout: x.response.writeTimeout,
 			zippers:      x.response.zippers,
+			turn:         &x.turn,
 		},
+		turn: x.turn,
 	}
 }
 
@@ -97,6 +123,7 @@ func (x *exchange) readForm() error {
 	if !x.form.parse(x.request.URL.RawQuery) {
 		return plainFailure("TOO_MANY_PARAMETERS")
 	}
+	x.form.queryFields = len(x.form.fields)
 	body, err := x.readBody(limit)
 	if err != nil {
 		return err
@@ -122,6 +149,11 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	x.response.control.SetReadDeadline(time.Now().Add(x.handler.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
 	for {
+		if len(x.body) >= largeFormBytes {
+			if err := x.turn.growLarge(x.request.Context()); err != nil {
+				return "", err
+			}
+		}
 		if len(x.body) == cap(x.body) {
 			x.body = append(x.body, 0)[:len(x.body)]
 		}

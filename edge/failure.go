@@ -5,10 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/gate"
 )
 
 // reasonDomain is the google.rpc.ErrorInfo domain of the services' own reasons.
@@ -23,8 +26,8 @@ type failure struct {
 	// status is the HTTP status. 0 is 200, because old clients read a body
 	// only then (contract 7.3 leaves it open).
 	status int
-	// retry tells the client that the same request may succeed a little later.
-	retry bool
+	// retryAfter is when the same request may succeed; 0 when waiting is no help.
+	retryAfter time.Duration
 	// cause is for the log and never leaves the process.
 	cause error
 }
@@ -75,6 +78,9 @@ func failureOf(err error, in *input) *failure {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return unavailable("SERVICE_TIMEOUT", http.StatusServiceUnavailable, err)
 	}
+	if errors.Is(err, gate.ErrFull) {
+		return unavailable("SERVICE_BUSY", http.StatusServiceUnavailable, err)
+	}
 	answer, ok := status.FromError(err)
 	if !ok {
 		return internalError(err)
@@ -85,19 +91,41 @@ func failureOf(err error, in *input) *failure {
 	case codes.DeadlineExceeded:
 		return unavailable("SERVICE_TIMEOUT", http.StatusServiceUnavailable, err)
 	case codes.ResourceExhausted:
-		return unavailable("TOO_MANY_REQUESTS", http.StatusTooManyRequests, err)
+		return tooMany(answer, err)
 	}
 	return failureOfDetails(answer, in, err)
 }
 
+// unavailable is a failure that is likely to pass in a moment.
 func unavailable(reason string, status int, cause error) *failure {
-	return &failure{
-		reason: reason,
-		info:   strings.ReplaceAll(reason, "_", " "),
-		status: status,
-		retry:  true,
-		cause:  cause,
+	f := refusal(reason, status)
+	f.retryAfter = time.Second
+	f.cause = cause
+	return f
+}
+
+// tooMany is the failure of RESOURCE_EXHAUSTED: of attempts to log in when the
+// service says so, of everybody's requests when it is busy, else of this client's. The
+// service may say when to try again.
+func tooMany(answer *status.Status, cause error) *failure {
+	reason, code, retryAfter := "TOO_MANY_REQUESTS", http.StatusTooManyRequests, time.Second
+	for _, detail := range answer.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			switch {
+			case detail.GetDomain() != reasonDomain:
+			case detail.GetReason() == "TOO_MANY_ATTEMPTS":
+				reason = detail.GetReason()
+			case detail.GetReason() == "SERVICE_BUSY":
+				reason, code = detail.GetReason(), http.StatusServiceUnavailable
+			}
+		case *errdetails.RetryInfo:
+			retryAfter = max(retryAfter, detail.GetRetryDelay().AsDuration())
+		}
 	}
+	f := unavailable(reason, code, cause)
+	f.retryAfter = retryAfter
+	return f
 }
 
 // failureOfDetails reads the details of a status: a known reason, else the
@@ -141,7 +169,8 @@ func failureOfReason(reason string) *failure {
 	switch reason {
 	case "ALBUM_NOT_FOUND", "BLOG_NOT_FOUND", "POI_NOT_FOUND", "PHOTO_NOT_FOUND",
 		"COMMENT_NOT_FOUND", "USER_NOT_FOUND", "VOTE_NOT_FOUND", "CHOICE_NOT_FOUND",
-		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED":
+		"ALREADY_VOTED", "CONFLICT", "NOT_OWNER", "LOGIN_REQUIRED", "PASSWORD_INCORRECT",
+		"SIGNATURE_INVALID", "SIGNATURE_EXPIRED", "SIGNATURE_REPLAYED":
 		return plainFailure(reason)
 	case "QUOTED_BLOG_NOT_FOUND":
 		quoted := parameter{name: paramReplyBlogID.name, hint: "no such blog"}

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,6 +14,8 @@ const maxParameters = 100
 // the body. The zero form is empty and ready.
 type form struct {
 	fields []field
+	// queryFields is how many of the fields came in the query.
+	queryFields int
 	// broken names the parameters whose name or value cannot be text.
 	broken []string
 }
@@ -58,10 +61,25 @@ func (f *form) get(name string) (value string, present bool) {
 	return "", false
 }
 
+// count is how often a parameter came.
+func (f *form) count(name string) (n int) {
+	for i := range f.fields {
+		if f.fields[i].name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// inQuery reports whether the query had a parameter.
+func (f *form) inQuery(name string) bool {
+	return slices.ContainsFunc(f.fields[:f.queryFields], func(each field) bool { return each.name == name })
+}
+
 // reset empties the form and lets go of what it held.
 func (f *form) reset() {
 	clear(f.fields)
-	f.fields, f.broken = f.fields[:0], nil
+	f.fields, f.queryFields, f.broken = f.fields[:0], 0, nil
 }
 
 // decodeText undoes the encoding of one name or value and reports whether the

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -26,6 +27,10 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 		f.Add(http.MethodPost, "", c.form, demoCookie, "gzip", "晴 & <b>")
 		f.Add(http.MethodGet, c.form+"&responseFormat=JSON", "", "", "", "\r\n\"\\")
 	}
+	f.Add(http.MethodPost, "", loginForm, "", "", "")
+	f.Add(http.MethodPost, "password=p", loginForm, "", "", "")
+	f.Add(http.MethodPost, "", "func=logout", demoCookie, "", "")
+	f.Add(http.MethodGet, "func=getUserAlbumList&userID=7&limit=1&after=0", "", "", "", "x")
 	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "a=%", "id=1", "*;q=0", "]]>")
 	f.Add("BREW", "%", ";", ";", ";", "\x00\uFFFE")
 
@@ -132,6 +137,12 @@ func answerHolding(request proto.Message, text string) proto.Message {
 			},
 			Comments: comments,
 		}
+	case *accountv1.AuthenticateRequest:
+		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}}
+	case *accountv1.OpenSessionRequest:
+		return &accountv1.OpenSessionResponse{Token: text}
+	case *accountv1.CloseSessionRequest:
+		return &accountv1.CloseSessionResponse{}
 	case *albumv1.CreateAlbumRequest:
 		return &albumv1.CreateAlbumResponse{}
 	case *albumv1.UpdateAlbumRequest:

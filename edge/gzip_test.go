@@ -40,3 +40,23 @@ func TestOnlyALongReplyIsZipped(t *testing.T) {
 		}
 	}
 }
+
+// Lines of a header are one list, what is said last of gzip counts, and nobody gets gzip
+// who did not ask.
+func FuzzGzipIsForThoseWhoAskForIt(f *testing.F) {
+	for _, line := range []string{"", "gzip", "*;q=0, x-gzip ; Q=0.001", "br;q=1.0, *", "gzip;q=0;q=1", ",;=,", "identity;q=1, *;q=0x1p-1"} {
+		f.Add(line, "gzip;q=0")
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		accepted := acceptsGzip([]string{first, second})
+		if joined := acceptsGzip([]string{first + "," + second}); joined != accepted {
+			t.Errorf("as two lines %v, as one %v", accepted, joined)
+		}
+		if asked := strings.ToLower(first + "," + second); accepted && !strings.Contains(asked, "gzip") && !strings.Contains(asked, "*") {
+			t.Errorf("nobody asked")
+		}
+		if !acceptsGzip([]string{first, second, "gzip"}) || acceptsGzip([]string{first, second, "gzip;q=0"}) {
+			t.Error("what came last did not count")
+		}
+	})
+}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -15,6 +17,7 @@ import (
 type handler struct {
 	config    Config
 	functions functionTable
+	sites     *http.CrossOriginProtection
 	zippers   zippers
 	exchanges sync.Pool
 }
@@ -27,7 +30,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.exchanges.Get().(*exchange)
 	x.open(w, r)
 	reason, complete := x.settle(x.answer())
-	h.config.Observe(x.function, reason, time.Since(began))
+	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.sent, time.Since(began), x.signature})
 	x.close()
 	h.exchanges.Put(x)
 	if !complete {
@@ -48,6 +51,11 @@ func (x *exchange) answer() (err error) {
 		}
 	}()
 
+	defer x.turn.end()
+
+	if err := x.handler.config.Load.refuseClient(x.handler.config.TrustedProxies, x.request); err != nil {
+		return err
+	}
 	if x.request.URL.Path != Path {
 		return refusal("NOT_FOUND", http.StatusNotFound)
 	}
@@ -69,6 +77,9 @@ func (x *exchange) answer() (err error) {
 	if formatErr != nil {
 		return formatErr
 	}
+	if err := x.turn.begin(x.request.Context()); err != nil {
+		return err
+	}
 	return x.carryOut(variants)
 }
 
@@ -89,12 +100,23 @@ func (x *exchange) findFunction() (*variants, error) {
 // carryOut checks what holds before any other parameter is looked at, and then
 // hands over to the operation.
 func (x *exchange) carryOut(v *variants) (err error) {
-	if v[asWritten].effect == writes && x.request.Method != http.MethodPost {
-		return plainFailure("POST_REQUIRED")
+	if v[asWritten].effect == writes {
+		if x.request.Method != http.MethodPost {
+			return plainFailure("POST_REQUIRED")
+		}
+		if err := x.refuseOtherSites(); err != nil {
+			return err
+		}
+	}
+	if err := x.checkSignature(v[asWritten].effect); err != nil {
+		return err
 	}
 	if v[asWritten].login == loginNeeded {
 		x.in.user, err = x.handler.sessionUser(x.request.Context(), x.request.Header)
 		if err != nil {
+			return err
+		}
+		if err := x.handler.config.Load.refuseUser(x.in.user); err != nil {
 			return err
 		}
 	}
@@ -151,7 +173,7 @@ func (x *exchange) log(f *failure) {
 		return
 	}
 	level := slog.LevelError
-	if f.retry && !x.response.started {
+	if f.retryAfter > 0 && !x.response.started {
 		level = slog.LevelDebug
 	}
 	x.handler.config.Log.Log(context.WithoutCancel(x.request.Context()), level, "request failed",
@@ -161,8 +183,8 @@ func (x *exchange) log(f *failure) {
 func (x *exchange) sendFailure(f *failure) error {
 	header := x.response.writer.Header()
 	header.Set("X-Waybook-Reason", f.reason)
-	if f.retry {
-		header.Set("Retry-After", "1")
+	if f.retryAfter > 0 {
+		header.Set("Retry-After", strconv.FormatFloat(math.Ceil(f.retryAfter.Seconds()), 'f', 0, 64))
 	}
 	if f.status == http.StatusMethodNotAllowed {
 		header.Set("Allow", "GET, HEAD, POST")

@@ -3,6 +3,7 @@ package edge
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -11,7 +12,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"google.golang.org/protobuf/proto"
@@ -34,7 +34,7 @@ func TestARequestIsCheckedInOrder(t *testing.T) {
 		{name: "a form in another charset", method: "POST", target: Path, body: "a=1", contentType: form + "; charset=big5", reason: "INVALID_CONTENT_TYPE", info: "INVALID CONTENT TYPE"},
 		{name: "parameters that are not text", target: Path + "?func=x&albumTitle=%FF&other=%", reason: "INVALID_ENCODING", info: "INVALID ENCODING: albumTitle; INVALID ENCODING: other"},
 		{name: "no func", target: Path + "?responseFormat=YAML", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: func"},
-		{name: "an unknown func", target: Path + "?func=getalbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"},
+		{name: "an unknown func", target: Path + "?func=getalbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog, login, logout)"},
 		{name: "an unknown format", target: Path + "?func=addAlbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
 		{name: "an empty format", target: Path + "?func=addAlbum&responseFormat=", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
 		{name: "a write by GET", target: Path + "?func=addAlbum", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
@@ -123,13 +123,21 @@ func TestAServiceThatDoesNotAnswerIsATimeout(t *testing.T) {
 func TestObserveIsToldOfEveryRequestOnce(t *testing.T) {
 	var seen []string
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
-		c.Observe = func(function, reason string, _ time.Duration) { seen = append(seen, function+" "+reason) }
+		c.Observe = func(_ *http.Request, a Answer) {
+			seen = append(seen, fmt.Sprintf("%s %s %d %d", a.Function, a.Reason, a.Status, a.Bytes))
+		}
 	})
-	get(h, "func=getAlbum&albumID=1")
-	get(h, "func=getAlbum")
-	get(h, "func=whatever%20it%20is")
-	if got := strings.Join(seen, ", "); got != "getAlbum , getAlbum MISSING_PARAMETER,  INVALID_PARAMETER" {
-		t.Errorf("got %q", got)
+	for _, query := range []string{"func=getAlbum&albumID=1", "func=getAlbum", "func=whatever%20it%20is"} {
+		seen = nil
+		w := get(h, query)
+		reason := w.Header().Get("X-Waybook-Reason")
+		function, _, _ := strings.Cut(strings.TrimPrefix(query, "func="), "&")
+		if strings.HasPrefix(function, "what") {
+			function = ""
+		}
+		if want := fmt.Sprintf("%s %s 200 %d", function, reason, w.Body.Len()); len(seen) != 1 || seen[0] != want {
+			t.Errorf("got %q, want %q", seen, want)
+		}
 	}
 }
 

@@ -42,6 +42,19 @@ func required[T any](in *input, p *parameter, convert func(string) (T, bool)) T 
 	return value
 }
 
+// requiredInBody reads a parameter that must be there, and not in the query: the
+// address of a request is written down in logs and histories on its way. One that
+// is there is refused even if the body has it too.
+func requiredInBody[T any](in *input, p *parameter, convert func(string) (T, bool)) T {
+	if in.form.inQuery(p.name) {
+		misplaced := &parameter{name: p.name, hint: "send it in the body"}
+		in.readings = append(in.readings, reading{misplaced, stateInvalid})
+		var zero T
+		return zero
+	}
+	return required(in, p, convert)
+}
+
 // optional reads a parameter that may be absent, which is nil.
 func optional[T any](in *input, p *parameter, convert func(string) (T, bool)) *T {
 	value, state := read(in, p, convert)

@@ -36,6 +36,13 @@ var (
 	paramLng            = parameter{"lng", "from -180 to 180", []string{"lng", "location.lng"}}
 )
 
+// The parameters of a signature (contract 4.1), for where signatures are switched on.
+var (
+	paramKey = parameter{name: "key", hint: "1 to 64 letters, digits and . _ -"}
+	paramTs  = parameter{name: "ts", hint: "seconds since 1970"}
+	paramSig = parameter{name: "sig", hint: "64 lowercase hexadecimal digits"}
+)
+
 // The parameters of albums (contract 4.3 to 4.7).
 var (
 	paramAlbumID       = parameter{"albumID", idHint, []string{"album_id"}}
@@ -48,6 +55,18 @@ var (
 var (
 	paramPoiCategory = parameter{"category", "1 to 5", []string{"category"}}
 	paramPoiID       = parameter{"POIID", idHint, []string{"poi_id"}}
+)
+
+// The parameters of a part of a list, which the legacy contract does not have.
+var (
+	paramLimit = parameter{"limit", "1 to 1000000", []string{"limit"}}
+	paramAfter = parameter{"after", "0 to 9007199254740991", []string{"after_album_id", "after_poi_id"}}
+)
+
+// The parameters of login, which the legacy contract does not have.
+var (
+	paramEmail    = parameter{"email", "1 to 254 bytes", []string{"email"}}
+	paramPassword = parameter{"password", "1 to 200 characters", []string{"password"}}
 )
 
 // The parameters of blogs (contract 4.10 to 4.13).

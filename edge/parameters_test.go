@@ -95,7 +95,7 @@ func TestAFaultThatTheEdgeFindsKeepsTheRequestFromBeingSent(t *testing.T) {
 // Every field of a request that a user can get wrong leads back to a parameter.
 func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
 	filled := url.Values{}
-	for _, p := range []*parameter{&paramAlbumID, &paramBlogID, &paramReplyBlogID, &paramZoomLevel, &paramMapType, &paramUserID, &paramPoiID, &paramAlbumTitle} {
+	for _, p := range []*parameter{&paramAlbumID, &paramBlogID, &paramReplyBlogID, &paramZoomLevel, &paramMapType, &paramUserID, &paramPoiID, &paramAlbumTitle, &paramLimit, &paramAfter} {
 		filled.Set(p.name, "1")
 	}
 	var form form

@@ -9,7 +9,11 @@ import (
 
 // streamPoisRequest: contract 4.8.
 func streamPoisRequest(in *input) *poiv1.StreamPoisRequest {
-	return &poiv1.StreamPoisRequest{Category: required(in, &paramPoiCategory, asNumber[poiv1.PoiCategory])}
+	return &poiv1.StreamPoisRequest{
+		Category:   required(in, &paramPoiCategory, asNumber[poiv1.PoiCategory]),
+		Limit:      askedLimit(in),
+		AfterPoiId: valueOr(optional(in, &paramAfter, asID), 0),
+	}
 }
 
 func poisOfBatch(batch *poiv1.StreamPoisResponse) []*poiv1.PoiSummary { return batch.GetPois() }

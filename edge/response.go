@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/waybook/waybook/internal/gate"
 )
 
 const (
@@ -35,6 +37,7 @@ type response struct {
 	control      *http.ResponseController
 	writeTimeout time.Duration
 	zippers      *zippers
+	turn         *turn
 	head         bool
 	zip          bool
 
@@ -44,11 +47,33 @@ type response struct {
 	// err is what stopped sending, for good.
 	err    error
 	zipper *gzip.Writer
+	// status and sent are the status and how much of the body has been sent.
+	status int
+	sent   int64
 }
 
-// itemDone may send what has gathered. Call it between two items of a list.
+// body is where a response's body goes, counted.
+type body struct{ *response }
+
+// Write sends a part of the body.
+func (b body) Write(part []byte) (int, error) {
+	n, err := b.writer.Write(part)
+	b.sent += int64(n)
+	return n, err
+}
+
+func (r *response) writeStatus(status int) {
+	r.status = status
+	r.writer.WriteHeader(status)
+}
+
+// itemDone may send what has gathered. Call it between two items of a list. A reply
+// that has to be sent in pieces while as many are as may be fails.
 func (r *response) itemDone() error {
 	if r.err == nil && len(r.bytes) >= sendAt {
+		if !r.turn.goLong() {
+			return gate.ErrFull
+		}
 		r.send()
 	}
 	return r.err
@@ -72,7 +97,9 @@ func (r *response) await(wait func()) {
 	sent := make(chan struct{})
 	timer := time.AfterFunc(patience, func() {
 		defer close(sent)
-		r.send()
+		if r.turn.goLong() {
+			r.send()
+		}
 	})
 	defer func() {
 		if !timer.Stop() {
@@ -110,9 +137,9 @@ func (r *response) send() {
 		if r.zip {
 			header.Set("Content-Encoding", "gzip")
 		}
-		r.writer.WriteHeader(http.StatusOK)
+		r.writeStatus(http.StatusOK)
 		if r.zip && !r.head {
-			r.zipper = r.zippers.get(r.writer)
+			r.zipper = r.zippers.get(body{r})
 		}
 	}
 	r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
@@ -122,7 +149,7 @@ func (r *response) send() {
 		_, err := r.zipper.Write(r.bytes)
 		r.note(errors.Join(err, r.zipper.Flush()))
 	default:
-		_, err := r.writer.Write(r.bytes)
+		_, err := body{r}.Write(r.bytes)
 		r.note(err)
 	}
 	r.bytes = r.bytes[:0]
@@ -135,23 +162,23 @@ func (r *response) send() {
 }
 
 func (r *response) sendWhole(status int) {
-	body := r.bytes
+	content := r.bytes
 	header := r.writer.Header()
-	if r.zip && len(body) >= zipAt {
+	if r.zip && len(content) >= zipAt {
 		var zipped bytes.Buffer
 		zipper := r.zippers.get(&zipped)
-		zipper.Write(body) // into memory, which does not fail
+		zipper.Write(content) // into memory, which does not fail
 		zipper.Close()
 		r.zippers.put(zipper)
 		header.Set("Content-Encoding", "gzip")
-		body = zipped.Bytes()
+		content = zipped.Bytes()
 	}
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	header.Set("Content-Length", strconv.Itoa(len(content)))
 	r.control.SetWriteDeadline(time.Now().Add(r.writeTimeout))
 	r.started = true
-	r.writer.WriteHeader(status)
+	r.writeStatus(status)
 	if !r.head {
-		_, err := r.writer.Write(body)
+		_, err := body{r}.Write(content)
 		r.note(err)
 	}
 }

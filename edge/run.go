@@ -59,11 +59,12 @@ func writeNothing[Response any](reply, Response) {}
 
 // stream runs an operation that answers with a list of any length, of which it
 // holds one batch at a time.
-func stream[Request proto.Message, Batch, Item any](
+func stream[Request listRequest, Batch, Item any](
 	build func(*input) Request,
 	call call[Request, grpc.ServerStreamingClient[Batch]],
 	itemsOf func(*Batch) []Item,
 	list list[Item],
+	idOf func(Item) int64,
 ) run {
 	return func(x *exchange) error {
 		request := build(&x.in)
@@ -93,15 +94,20 @@ func stream[Request proto.Message, Batch, Item any](
 		}
 		writeSuccess(x.out)
 		x.out.beginList(list.name)
+		part := newPart(request, idOf)
 		for position := 0; err != io.EOF; x.response.await(receive) {
 			if err != nil {
 				return causeOr(ctx, err)
 			}
-			if position, err = list.write(x, itemsOf(batch), position); err != nil {
+			if position, err = list.write(x, part.take(itemsOf(batch)), position); err != nil {
 				return err
+			}
+			if part.hasMore {
+				break
 			}
 		}
 		x.out.endList(list.name)
+		part.writeNext(x.out)
 		x.out.finish()
 		return nil
 	}

@@ -69,9 +69,11 @@ func unquote(value string) string {
 // isToken reports whether s has the form of a session's secret: 32 lowercase
 // hexadecimal digits.
 func isToken(s string) bool {
-	if len(s) != 32 {
-		return false
-	}
+	return len(s) == 32 && isHex(s)
+}
+
+// isHex reports whether s is of lowercase hexadecimal digits only.
+func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
 			return false

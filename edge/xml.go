@@ -87,25 +87,43 @@ func (x xmlReply) day(name string, at *timestamppb.Timestamp) {
 	writeDate(x, name, year, int(month), day)
 }
 
+// plainInXML are the characters of ASCII that are written as they are.
+var plainInXML = func() (plain [256]bool) {
+	for c := ' '; c < 0x7F; c++ {
+		plain[c] = true
+	}
+	plain['\t'], plain['\n'], plain[0x7F] = true, true, true
+	plain['&'], plain['<'], plain['>'] = false, false, false
+	return plain
+}()
+
+// lastLead begins U+F000 to U+FFFF in UTF-8, of which XML cannot carry the last two.
+const lastLead = 0xEF
+
 // appendXML appends text that any parser gives back byte for byte. A carriage
 // return is written as a reference, because a parser turns a bare one into a
 // line feed (XML 1.0, 2.11); `>` is escaped so that "]]>" cannot appear. What
 // XML cannot carry at all becomes U+FFFD.
 func appendXML(b []byte, s string) []byte {
+	valid := utf8.ValidString(s) // then most characters need no look
 	done := 0
 	for i := 0; i < len(s); {
+		c := s[i]
+		if plainInXML[c] || valid && c >= utf8.RuneSelf && c != lastLead {
+			i++
+			continue
+		}
 		size := 1
 		var escaped string
-		switch c := s[i]; {
-		case c == '&':
+		switch c {
+		case '&':
 			escaped = "&amp;"
-		case c == '<':
+		case '<':
 			escaped = "&lt;"
-		case c == '>':
+		case '>':
 			escaped = "&gt;"
-		case c == '\r':
+		case '\r':
 			escaped = "&#13;"
-		case ' ' <= c && c < utf8.RuneSelf:
 		default:
 			var r rune
 			if r, size = utf8.DecodeRuneInString(s[i:]); !inXML(r, size) {

@@ -5,6 +5,7 @@ package conformance
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -13,6 +14,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/docstore/embedded"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 )
 
@@ -35,6 +37,28 @@ func TestMongoEngineOnARealServer(t *testing.T) {
 		t.Skipf("%s is not set", serverURI)
 	}
 	runAll(t, uri, docstoretest.Settings{})
+}
+
+// The programs are few here; -rapid.checks runs as many as wanted.
+func TestTheMongoEngineDoesWhatTheEmbeddedOneDoes(t *testing.T) {
+	uris := map[string]string{"FerretDB": mongotest.Start(t)}
+	if uri := os.Getenv(serverURI); uri != "" {
+		uris["a real server"] = uri
+	}
+	for name, uri := range uris {
+		t.Run(name, func(t *testing.T) {
+			inFile, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := inFile.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			docstoretest.SideBySide(t, 30, inFile, open(t, uri, freshDatabase(t, uri)))
+		})
+	}
 }
 
 func runAll(t *testing.T, uri string, settings docstoretest.Settings) {

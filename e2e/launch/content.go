@@ -55,10 +55,15 @@ func CreatePois(t testing.TB, connection grpc.ClientConnInterface, category poiv
 	})
 }
 
-// CreateAlbums creates albums of one owner and returns their ids.
+// CreateAlbums creates albums of a new owner and returns their ids.
 func CreateAlbums(t testing.TB, connection grpc.ClientConnInterface, title string, count int) []int64 {
 	t.Helper()
-	owner := CreateUser(t, connection, "小旅人")
+	return CreateAlbumsOf(t, connection, CreateUser(t, connection, "小旅人"), title, count)
+}
+
+// CreateAlbumsOf creates albums of an owner and returns their ids.
+func CreateAlbumsOf(t testing.TB, connection grpc.ClientConnInterface, owner int64, title string, count int) []int64 {
+	t.Helper()
 	albums := albumv1.NewAlbumServiceClient(connection)
 	return createAll(t, count, func(ctx context.Context) (int64, error) {
 		created, err := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: title, Category: 1, Location: taipei()})

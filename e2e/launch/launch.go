@@ -1,5 +1,5 @@
-// Package launch builds Waybook's programs and runs standalone for tests, as a
-// process of its own.
+// Package launch builds Waybook's programs and runs them for tests, as processes of
+// their own.
 package launch
 
 import (
@@ -46,7 +46,7 @@ func Begin(t testing.TB, binary string, environment []string, args ...string) *P
 		p.Data = args[i+1]
 	}
 	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "WAYBOOK_") {
+		if !strings.HasPrefix(variable, "WAYBOOK_") && !strings.HasPrefix(variable, "OTEL_") {
 			p.command.Env = append(p.command.Env, variable)
 		}
 	}
@@ -101,6 +101,10 @@ func (p *Process) Ready() *Process {
 
 // isGreeting reports whether all of the greeting has been printed.
 func isGreeting(text string) bool {
+	if strings.HasPrefix(text, "waybook ") { // one of the separate programs, which prints this address last
+		_, last, _ := strings.Cut(text, "  admin  ")
+		return strings.HasSuffix(last, "\n")
+	}
 	return strings.Contains(text, "Waybook is ready.") && strings.HasSuffix(text, "Ctrl-C ends it.\n")
 }
 
@@ -155,6 +159,9 @@ func (p *Process) PID() int { return p.command.Process.Pid }
 
 // Out is what the process printed to its user, so far.
 func (p *Process) Out() string { return p.out.String() }
+
+// Logged is what the process wrote to standard error, so far.
+func (p *Process) Logged() string { return p.errors.String() }
 
 // Printed is all that it printed, so far.
 func (p *Process) Printed() string { return p.out.String() + p.errors.String() }

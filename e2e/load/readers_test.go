@@ -41,7 +41,7 @@ func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ende
 		Account: accountv1.NewAccountServiceClient(connection), Album: albumv1.NewAlbumServiceClient(connection),
 		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
 		Zone: time.UTC, Log: env.Log, WriteTimeout: writeTimeout,
-		Observe: func(_, reason string, _ time.Duration) { ended <- reason },
+		Observe: func(_ *http.Request, a edge.Answer) { ended <- a.Reason },
 	}))
 	t.Cleanup(func() {
 		if err := env.Stack.Stop(context.Background()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -18,28 +19,69 @@ import (
 // are not atomic towards each other, and one by one they are.
 func Start(tb testing.TB) (uri string) {
 	tb.Helper()
-	server, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{TCP: "127.0.0.1:0"},
-		Handler:   "sqlite",
-		SQLiteURL: "file:" + tb.TempDir() + "/",
-		Logger:    slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
+	ctx, stop := context.WithCancel(context.Background())
+	directory, address, stopped := tb.TempDir(), make(chan string, 1), make(chan error, 1)
+	go func() { stopped <- Serve(ctx, "127.0.0.1:0", directory, func(bound string) { address <- bound }) }()
+	select {
+	case bound := <-address:
+		uri = URI(bound)
+	case err := <-stopped:
+		stop()
 		tb.Fatalf("start FerretDB: %v", err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- server.Run(ctx) }()
 	tb.Cleanup(func() {
 		stop()
 		if err := <-stopped; err != nil {
 			tb.Errorf("stop FerretDB: %v", err)
 		}
 	})
-	return fmt.Sprintf("%s%s?maxPoolSize=1", server.MongoDBURI(), Database())
+	return uri
+}
+
+// URI is that of a database that nobody has used, at a server's address, with one
+// connection at a time.
+func URI(address string) string {
+	return fmt.Sprintf("mongodb://%s/%s?maxPoolSize=1", address, Database())
+}
+
+// Serve runs a server that keeps its data in a directory, and says where it listens, until
+// the context ends.
+func Serve(ctx context.Context, address, directory string, listens func(address string)) error {
+	server, err := ferretdb.New(&ferretdb.Config{
+		Listener:  ferretdb.ListenerConfig{TCP: address},
+		Handler:   "sqlite",
+		SQLiteURL: "file:" + directory + "/",
+		Logger:    slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	uri, err := url.Parse(server.MongoDBURI())
+	if err != nil {
+		return err
+	}
+	listens(uri.Host)
+	return server.Run(ctx)
 }
 
 // Database returns a name that no other database has.
 func Database() string {
 	return "test_" + strings.ToLower(rand.Text())
+}
+
+// InDatabase makes a URI name another database, and keeps where its user is known.
+func InDatabase(uri, name string) string {
+	scheme, rest, _ := strings.Cut(uri, "://")
+	rest, options, _ := strings.Cut(rest, "?")
+	hosts, database, _ := strings.Cut(rest, "/")
+	if strings.Contains(hosts, "@") && !strings.Contains(strings.ToLower(options), "authsource=") {
+		if database == "" {
+			database = "admin"
+		}
+		options = strings.TrimPrefix(options+"&authSource="+database, "&")
+	}
+	if options != "" {
+		options = "?" + options
+	}
+	return scheme + "://" + hosts + "/" + name + options
 }

@@ -23,3 +23,18 @@ func TestStartGivesAServerThatAnswersInADatabaseOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestAURINamesAnotherDatabaseAndKeepsItsUser(t *testing.T) {
+	for uri, want := range map[string]string{
+		"mongodb://h":                          "mongodb://h/new",
+		"mongodb://h:1,i:2/?replicaSet=r":      "mongodb://h:1,i:2/new?replicaSet=r",
+		"mongodb://h/old?replicaSet=r":         "mongodb://h/new?replicaSet=r",
+		"mongodb://u:p@h/?tls=true":            "mongodb://u:p@h/new?tls=true&authSource=admin",
+		"mongodb+srv://u:p@h/old":              "mongodb+srv://u:p@h/new?authSource=old",
+		"mongodb://u:p@h/old?authSource=known": "mongodb://u:p@h/new?authSource=known",
+	} {
+		if got := mongotest.InDatabase(uri, "new"); got != want {
+			t.Errorf("%s became %s, want %s", uri, got, want)
+		}
+	}
+}

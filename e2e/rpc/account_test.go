@@ -116,7 +116,7 @@ func TestAllSessionsOfAUserAndNoOthersAreClosedAtOnce(t *testing.T) {
 }
 
 func TestASessionThatExpiredIsRefused(t *testing.T) {
-	w := start(t, func(config *assembly.Config) { config.SessionTTL = time.Nanosecond })
+	w := start(t, func(config *assembly.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
 	token := got(t, reply, err).GetToken()
@@ -126,7 +126,7 @@ func TestASessionThatExpiredIsRefused(t *testing.T) {
 
 func TestAccountFailsAsItsContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
-	name := "x"
+	name, password := "x", "long enough"
 	expectFailures(t, []failure{
 		{"GetUser of nobody", func() error {
 			return failed(w.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: 1}))
@@ -139,6 +139,18 @@ func TestAccountFailsAsItsContractSays(t *testing.T) {
 		}, codes.NotFound, "USER_NOT_FOUND"},
 		{"CloseAllSessions of nobody", func() error {
 			return failed(w.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: 1}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser with a password for no address", func() error {
+			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}))
+		}, codes.FailedPrecondition, "EMAIL_REQUIRED"},
+		{"a new password of nobody", func() error {
+			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"GrantReward to nobody", func() error {
+			return failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}))
+		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"GetRewardTotal of nobody", func() error {
+			return failed(w.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{UserId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
 	})
 }

@@ -29,6 +29,9 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		"account.UpdateUser": func(c context.Context) error {
 			return failed(w.account.UpdateUser(c, &accountv1.UpdateUserRequest{UserId: user, Name: proto.String("x")}))
 		},
+		"account.Authenticate": func(c context.Context) error {
+			return failed(w.account.Authenticate(c, &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}))
+		},
 		"account.OpenSession": func(c context.Context) error {
 			return failed(w.account.OpenSession(c, &accountv1.OpenSessionRequest{UserId: user}))
 		},
@@ -38,8 +41,38 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		"account.CloseSession": func(c context.Context) error {
 			return failed(w.account.CloseSession(c, &accountv1.CloseSessionRequest{UserId: user, Token: token}))
 		},
+		"account.ListSessions": func(c context.Context) error {
+			return failed(w.account.ListSessions(c, &accountv1.ListSessionsRequest{UserId: user}))
+		},
 		"account.CloseAllSessions": func(c context.Context) error {
 			return failed(w.account.CloseAllSessions(c, &accountv1.CloseAllSessionsRequest{UserId: user}))
+		},
+		"account.GrantReward": func(c context.Context) error {
+			return failed(w.account.GrantReward(c, &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 1}))
+		},
+		"account.GetRewardTotal": func(c context.Context) error {
+			return failed(w.account.GetRewardTotal(c, &accountv1.GetRewardTotalRequest{UserId: user}))
+		},
+		"account.CreateApplication": func(c context.Context) error {
+			return failed(w.account.CreateApplication(c, &accountv1.CreateApplicationRequest{Name: "x"}))
+		},
+		"account.GetApplication": func(c context.Context) error {
+			return failed(w.account.GetApplication(c, &accountv1.GetApplicationRequest{Key: "x"}))
+		},
+		"account.ListApplications": func(c context.Context) error {
+			return failed(w.account.ListApplications(c, &accountv1.ListApplicationsRequest{}))
+		},
+		"account.UpdateApplication": func(c context.Context) error {
+			return failed(w.account.UpdateApplication(c, &accountv1.UpdateApplicationRequest{Key: "x", Name: proto.String("x")}))
+		},
+		"account.RotateApplicationSecret": func(c context.Context) error {
+			return failed(w.account.RotateApplicationSecret(c, &accountv1.RotateApplicationSecretRequest{Key: "x"}))
+		},
+		"account.DeleteApplication": func(c context.Context) error {
+			return failed(w.account.DeleteApplication(c, &accountv1.DeleteApplicationRequest{Key: "x"}))
+		},
+		"account.VerifySignature": func(c context.Context) error {
+			return failed(w.account.VerifySignature(c, signatureOf("x", "x", 0, "x")))
 		},
 
 		"album.CreateAlbum": func(c context.Context) error {
@@ -140,6 +173,9 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 		},
 		"poi.ImportPois": func(c context.Context) error {
 			return failed(w.importPois(c, batchOf(user, importedPoi("x", "x"))))
+		},
+		"poi.ExportPois": func(c context.Context) error {
+			return failed(collect(w.poi.ExportPois(c, &poiv1.ExportPoisRequest{OwnerId: user})))
 		},
 		"poi.SearchNearby": func(c context.Context) error {
 			return failed(w.poi.SearchNearby(c, circle(taipei.GetLat(), taipei.GetLng(), 10)))

@@ -8,8 +8,10 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
 // brittle is a store of which every call can be made to fail, and whose
@@ -25,9 +27,18 @@ type brittle struct {
 func newBrittle(t *testing.T) *brittle {
 	t.Helper()
 	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	return newBrittleOf(t, got(t, engine, err))
+}
+
+// newBrittleOverWire is newBrittle over MongoDB's wire protocol.
+func newBrittleOverWire(t *testing.T) *brittle {
+	t.Helper()
+	engine, err := mongo.Open(t.Context(), mongotest.Start(t), "")
+	return newBrittleOf(t, got(t, engine, err))
+}
+
+func newBrittleOf(t *testing.T, engine docstore.Engine) *brittle {
+	t.Helper()
 	t.Cleanup(func() {
 		if err := engine.Close(); err != nil {
 			t.Error(err)

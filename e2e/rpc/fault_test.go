@@ -16,7 +16,7 @@ var engineWords = []string{"bolt", "mongo", "docstore", "waybook.db", "goroutine
 
 // expectFault checks everything that a failed call tells: code, reason, domain, and
 // the fields named in violations, all of them and no others.
-func expectFault(t *testing.T, err error, code codes.Code, reason string, fields ...string) {
+func expectFault(t testing.TB, err error, code codes.Code, reason string, fields ...string) {
 	t.Helper()
 	answer := status.Convert(err)
 	if answer.Code() != code {

@@ -30,6 +30,18 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: "1", Name: long(101), IconUrl: strings.Repeat("x", 2001)})),
 			[]string{"request_id", "name", "icon_url"},
 		},
+		"CreateUser who logs in": {
+			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: "no address", Password: "1234567"})),
+			[]string{"email", "password"},
+		},
+		"CreateUser with too long an address": {
+			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: strings.Repeat("x", 240) + "@waybook.example", Password: long(201)})),
+			[]string{"email", "password"},
+		},
+		"CreateUser with a password for no address": {
+			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Password: "long enough"})),
+			[]string{"name", "password"},
+		},
 		"BatchGetUsers": {failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
 		"BatchGetUsers of wrong ones": {
 			failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),
@@ -39,9 +51,68 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 			failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: -1, Name: proto.String("")})),
 			[]string{"user_id", "name"},
 		},
+		"UpdateUser who logs in": {
+			failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Email: proto.String(""), Password: proto.String("")})),
+			[]string{"email", "password"},
+		},
+		"Authenticate": {
+			failed(w.account.Authenticate(ctx, &accountv1.AuthenticateRequest{ClientAddress: strings.Repeat("x", 101)})),
+			[]string{"email", "password", "client_address"},
+		},
+		"GrantReward": {
+			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{Source: "Blog 1", Amount: 1_000_000_001})),
+			[]string{"user_id", "source", "amount"},
+		},
+		"GrantReward of less than nothing": {
+			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
+			[]string{"user_id", "source", "amount"},
+		},
+		"GetRewardTotal": {
+			failed(w.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{})),
+			[]string{"user_id"},
+		},
 		"VerifySession": {
 			failed(w.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: tooHigh, Token: strings.Repeat("A", 32)})),
 			[]string{"user_id", "token"},
+		},
+		"CreateApplication": {
+			failed(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{RequestId: "x", Name: long(101), Key: "a b", Secret: "fifteen digits."})),
+			[]string{"request_id", "name", "key", "secret"},
+		},
+		"CreateApplication with too long a secret": {
+			failed(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Key: strings.Repeat("a", 65), Secret: strings.Repeat("a", 201)})),
+			[]string{"name", "key", "secret"},
+		},
+		"GetApplication":    {failed(w.account.GetApplication(ctx, &accountv1.GetApplicationRequest{})), []string{"key"}},
+		"DeleteApplication": {failed(w.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{})), []string{"key"}},
+		"RotateApplicationSecret": {
+			failed(w.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{})), []string{"key"},
+		},
+		"ListApplications": {
+			failed(w.account.ListApplications(ctx, &accountv1.ListApplicationsRequest{PageSize: 101, PageToken: long(1001)})),
+			[]string{"page_size", "page_token"},
+		},
+		"UpdateApplication": {
+			failed(w.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Name: proto.String("")})),
+			[]string{"key", "name"},
+		},
+		"VerifySignature of nothing": {
+			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{TimestampSeconds: -1})),
+			[]string{"key", "timestamp_seconds", "use", "form"},
+		},
+		"VerifySignature": {
+			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{
+				RequestId: "x", Key: "x", Use: 3, TimestampSeconds: tooHigh,
+				Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{CanonicalSha256: make([]byte, 31), Signature: strings.Repeat("A", 64)}},
+			})),
+			[]string{"request_id", "use", "timestamp_seconds", "hmac.canonical_sha256", "hmac.signature"},
+		},
+		"VerifySignature in the legacy form, once, for no call": {
+			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{
+				Key: "x", Use: accountv1.SignatureUse_SIGNATURE_USE_ONCE,
+				Form: &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: strings.Repeat("x", 3<<20+1)}},
+			})),
+			[]string{"request_id", "legacy.text", "legacy.signature"},
 		},
 		"CreateAlbum": {
 			failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: "x", Title: long(201), Category: 17, Location: nowhere})),
@@ -68,8 +139,8 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 			[]string{"owner_id", "page_size", "page_token"},
 		},
 		"StreamAlbums": {
-			failed(collect(w.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: -1}))),
-			[]string{"owner_id"},
+			failed(collect(w.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: -1, AfterAlbumId: tooHigh, Limit: -1}))),
+			[]string{"owner_id", "after_album_id", "limit"},
 		},
 		"CreateBlog": {
 			failed(w.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
@@ -81,6 +152,18 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 				"post_date.day", "weather", "reply_blog_id", "zoom_level", "map_type", "vote.description", "vote.choices",
 			},
 		},
+		"ListBlogs of nobody": {failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
+		"ListBlogs of wrong ones": {
+			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
+				AuthorId: -1, Order: 2, PageSize: 101, Publication: 2,
+				PostDateFrom: &typev1.Date{Year: 2026, Month: 2, Day: 29}, PostDateTo: &typev1.Date{Year: 10_000, Month: 1, Day: 1},
+			})),
+			[]string{"author_id", "page_size", "order", "order", "post_date_from", "post_date_to.year", "publication"},
+		},
+		"ListBlogs in creation order by planned date": {
+			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1, PostDateTo: &typev1.Date{Year: 2026, Month: 2, Day: 28}})),
+			[]string{"order"},
+		},
 		"CastBallot": {
 			failed(w.blog.CastBallot(ctx, &blogv1.CastBallotRequest{Choice: 21})),
 			[]string{"voter_id", "blog_id", "choice"},
@@ -90,8 +173,8 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 			[]string{"owner_id", "name", "category", "location"},
 		},
 		"StreamPois": {
-			failed(collect(w.poi.StreamPois(ctx, &poiv1.StreamPoisRequest{Category: 6}))),
-			[]string{"category"},
+			failed(collect(w.poi.StreamPois(ctx, &poiv1.StreamPoisRequest{Category: 6, AfterPoiId: tooHigh, Limit: -1}))),
+			[]string{"category", "after_poi_id", "limit"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

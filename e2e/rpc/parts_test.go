@@ -28,12 +28,15 @@ type parts struct {
 
 	mu  sync.Mutex
 	now time.Time
+	// away, unless nil, is what every reward fails with.
+	away error
 }
 
 // direct is the account service as its neighbours in one process call it.
 type direct struct {
 	accountv1.AccountServiceClient
 	server *account.Server
+	parts  *parts
 }
 
 func (d direct) BatchGetUsers(
@@ -42,24 +45,39 @@ func (d direct) BatchGetUsers(
 	return d.server.BatchGetUsers(ctx, request)
 }
 
+func (d direct) GrantReward(
+	ctx context.Context, request *accountv1.GrantRewardRequest, _ ...grpc.CallOption,
+) (*accountv1.GrantRewardResponse, error) {
+	if err := d.parts.absence(); err != nil {
+		return nil, err
+	}
+	return d.server.GrantReward(ctx, request)
+}
+
 const sessionTTL = time.Hour
 
 func startParts(t *testing.T) *parts {
 	t.Helper()
-	p := &parts{store: newBrittle(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	return startPartsOn(t, newBrittle(t))
+}
+
+func startPartsOn(t *testing.T, store *brittle) *parts {
+	t.Helper()
+	p := &parts{store: store, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	env := newEnv(t)
 	validator, err := protovalidate.New()
 	got(t, validator, err)
 	deps := service.NewDeps(p.store, validator, env.Log)
 	deps.Now = p.clock
-	accounts, err := account.New(t.Context(), deps, sessionTTL)
+	accounts, err := account.New(t.Context(), deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
 	got(t, accounts, err)
-	deps.People, err = people.NewDirectory(direct{server: accounts}, env.Log)
+	deps.Account = direct{server: accounts, parts: p}
+	deps.People, err = people.NewDirectory(deps.Account, env.Log)
 	got(t, deps.People, err)
 	env.Stack.Push("names", deps.People.Close)
 	albums, err := album.New(t.Context(), deps)
 	got(t, albums, err)
-	blogs, err := blog.New(t.Context(), deps, 10)
+	blogs, err := blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC})
 	got(t, blogs, err)
 	pois, err := poi.New(t.Context(), deps)
 	got(t, pois, err)
@@ -67,7 +85,7 @@ func startParts(t *testing.T) *parts {
 
 	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
 	got(t, listener, err)
-	service.Serve(env, "grpc port", listener, service.NewInterceptors(validator, serve.NewMetrics(), env.Log), p.services...)
+	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, serve.NewMetrics(), env.Log), p.services...)
 	p.waybook = connect(t, listener.Addr())
 	return p
 }
@@ -82,6 +100,19 @@ func (p *parts) advance(by time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = p.now.Add(by)
+}
+
+func (p *parts) absence() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.away
+}
+
+// sendAway lets every reward fail from now on, or none when err is nil.
+func (p *parts) sendAway(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.away = err
 }
 
 func (p *parts) sweep() {

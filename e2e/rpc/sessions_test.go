@@ -45,7 +45,7 @@ func TestClosingAllSessionsOfAUserClosesThoseAndNoOther(t *testing.T) {
 }
 
 func TestSessionsThatExpiredDoNotCountAsClosed(t *testing.T) {
-	w := start(t, func(config *assembly.Config) { config.SessionTTL = time.Nanosecond })
+	w := start(t, func(config *assembly.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	w.openSession(user)
 	if closed := w.closeAllSessions(user); closed != 0 {

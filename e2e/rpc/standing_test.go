@@ -70,10 +70,42 @@ func TestReflectionDescribesTheServicesWhole(t *testing.T) {
 		}
 		found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 		if err != nil || found.(protoreflect.ServiceDescriptor).Methods().Len() < 7 {
-			t.Errorf("%s is described as %v, %v", service, found, err)
+			t.Fatalf("%s is described as %v, %v", service, found, err)
 		}
+		expectComments(t, found.ParentFile())
 	}
 	if err := stream.CloseSend(); err != nil {
 		t.Error(err)
+	}
+}
+
+// expectComments complains of whatever a file declares without a comment.
+func expectComments(t *testing.T, file protoreflect.FileDescriptor) {
+	t.Helper()
+	expect := func(declared protoreflect.Descriptor) {
+		if file.SourceLocations().ByDescriptor(declared).LeadingComments == "" {
+			t.Errorf("%s has no comment", declared.FullName())
+		}
+	}
+	for i := range file.Services().Len() {
+		service := file.Services().Get(i)
+		expect(service)
+		for j := range service.Methods().Len() {
+			expect(service.Methods().Get(j))
+		}
+	}
+	for i := range file.Messages().Len() {
+		message := file.Messages().Get(i)
+		expect(message)
+		for j := range message.Fields().Len() {
+			expect(message.Fields().Get(j))
+		}
+	}
+	for i := range file.Enums().Len() {
+		enum := file.Enums().Get(i)
+		expect(enum)
+		for j := range enum.Values().Len() {
+			expect(enum.Values().Get(j))
+		}
 	}
 }

@@ -18,12 +18,13 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/standalone/assembly"
 )
 
 // waybook is a running Waybook without content, and its services over TCP.
 type waybook struct {
-	t          *testing.T
+	t          testing.TB
 	connection *grpc.ClientConn
 	account    accountv1.AccountServiceClient
 	album      albumv1.AlbumServiceClient
@@ -32,11 +33,11 @@ type waybook struct {
 }
 
 // start starts Waybook until the test's end.
-func start(t *testing.T, changes ...func(*assembly.Config)) *waybook {
+func start(t testing.TB, changes ...func(*assembly.Config)) *waybook {
 	t.Helper()
 	config := assembly.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
-		TimeZone: "UTC", SessionTTL: time.Hour, Reward: 10,
+		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Store.Data = t.TempDir()
 	for _, change := range changes {
@@ -50,7 +51,7 @@ func start(t *testing.T, changes ...func(*assembly.Config)) *waybook {
 }
 
 // newEnv returns what parts are started with; they are stopped at the test's end.
-func newEnv(t *testing.T) serve.Env {
+func newEnv(t testing.TB) serve.Env {
 	t.Helper()
 	stack := &serve.Stack{}
 	t.Cleanup(func() {
@@ -64,7 +65,7 @@ func newEnv(t *testing.T) serve.Env {
 	}
 }
 
-func connect(t *testing.T, address net.Addr) *waybook {
+func connect(t testing.TB, address net.Addr) *waybook {
 	t.Helper()
 	connection, err := grpc.NewClient(address.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -85,7 +86,7 @@ func connect(t *testing.T, address net.Addr) *waybook {
 }
 
 // got returns a reply, or ends the test.
-func got[T any](t *testing.T, reply T, err error) T {
+func got[T any](t testing.TB, reply T, err error) T {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -33,10 +33,12 @@ func TestAFillingThatWasKilledIsCompletedWithoutDuplicates(t *testing.T) {
 	if got := content(t, p); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
-	if files := filesIn(t, data); len(files) != 2 {
+	if files := filesIn(t, data); len(files) != 3 {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)
+	// The password is that of the user whom the first of the fillings made.
+	post(t, p, "", "func", "login", "email", "demo@waybook.example", "password", demoPassword(t, data)).mustSucceed(t)
 }
 
 // awaitWrites waits until a process that fills its store has written to it some

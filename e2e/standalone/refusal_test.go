@@ -63,6 +63,7 @@ func TestWhatCannotBeReadIsStatus2(t *testing.T) {
 		"an unknown flag":     {nil, []string{"-htpp", ":1"}, []string{"-htpp", "-help"}},
 		"a stray argument":    {nil, []string{"serve"}, []string{`"serve"`, "-help"}},
 		"a bad flag":          {nil, []string{"-session-ttl", "long"}, []string{"-session-ttl", "long"}},
+		"a bad network":       {nil, []string{"-trusted-proxies", "10.0.0.1"}, []string{"-trusted-proxies", "10.0.0.1/32"}},
 		"a bad variable":      {[]string{"WAYBOOK_DEMO=maybe"}, nil, []string{"WAYBOOK_DEMO", "maybe"}},
 		"all of the bad ones": {[]string{"WAYBOOK_DEMO=maybe", "WAYBOOK_REWARD=x"}, nil, []string{"WAYBOOK_DEMO", "WAYBOOK_REWARD"}},
 	} {
@@ -80,6 +81,13 @@ func TestWhatCannotBeReadIsStatus2(t *testing.T) {
 func TestAnUnknownTimeZoneIsRefusedByName(t *testing.T) {
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-time-zone", "Asia/Nowhere")...)
 	expectRefusal(t, p, 1, "-time-zone", "Asia/Nowhere")
+}
+
+func TestARewardThatCannotBeGivenIsRefusedByName(t *testing.T) {
+	for _, reward := range []string{"-1", "1000000001"} {
+		p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-reward="+reward)...)
+		expectRefusal(t, p, 1, "-reward", reward, "1000000000")
+	}
 }
 
 func TestADirectoryThatCannotBeMadeIsNamed(t *testing.T) {
@@ -112,7 +120,7 @@ func TestHelpListsAllFlagsWithTheirDefaults(t *testing.T) {
 	for _, part := range []string{
 		"-http", "127.0.0.1:8080", "-grpc", "127.0.0.1:9090", "-admin", "127.0.0.1:8081", "-data", "waybook-data",
 		"-mongodb-uri", "-demo", "default true", "-time-zone", "Asia/Taipei", "-session-ttl", "720h", "-reward", "default 10",
-		"WAYBOOK_",
+		"-login", "-trusted-proxies", "WAYBOOK_",
 	} {
 		if !strings.Contains(help, part) {
 			t.Errorf("%q is not in:\n%s", part, help)

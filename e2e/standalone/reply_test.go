@@ -97,11 +97,22 @@ func form(pairs ...string) string {
 // demoCookie reads the cookie that a start wrote.
 func demoCookie(t testing.TB, data string) string {
 	t.Helper()
-	cookie, err := os.ReadFile(filepath.Join(data, "demo-cookie"))
+	return readLine(t, filepath.Join(data, "demo-cookie"))
+}
+
+// demoPassword reads the password that the first start wrote.
+func demoPassword(t testing.TB, data string) string {
+	t.Helper()
+	return readLine(t, filepath.Join(data, "demo-password"))
+}
+
+func readLine(t testing.TB, path string) string {
+	t.Helper()
+	line, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.TrimSpace(string(cookie))
+	return strings.TrimSpace(string(line))
 }
 
 // demoUser is the user of a cookie.

@@ -68,11 +68,11 @@ func TestTheLinesThatTheFirstStartPrintsWorkAsPasted(t *testing.T) {
 	}
 }
 
-func TestNobodyElseCanReadTheDemoCookieOrTheStore(t *testing.T) {
+func TestNobodyElseCanReadTheDemoSecretsOrTheStore(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	launch.Start(t, binary, data)
 	for file, want := range map[string]os.FileMode{
-		"demo-cookie": 0o600, "waybook.db": 0o600, ".": os.ModeDir | 0o700,
+		"demo-cookie": 0o600, "demo-password": 0o600, "waybook.db": 0o600, ".": os.ModeDir | 0o700,
 	} {
 		info, err := os.Stat(filepath.Join(data, file))
 		if err != nil {
@@ -88,7 +88,7 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	data := t.TempDir()
 	first := launch.Start(t, binary, data)
 	added := pasteAll(t, first)[2].text("albumID")
-	cookie, seeded := demoCookie(t, data), landmarks(t, first)
+	cookie, password, seeded := demoCookie(t, data), demoPassword(t, data), landmarks(t, first)
 	if status := first.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("status %d\n%s", status, first.Printed())
 	}
@@ -100,6 +100,9 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	post(t, second, cookie, "func", "updateAlbum", "albumID", added, "albumTitle", "改名").mustSucceed(t)
 	if now := demoCookie(t, data); now != cookie {
 		t.Errorf("the cookie changed from %s to %s", cookie, now)
+	}
+	if now := demoPassword(t, data); now != password {
+		t.Errorf("the password changed from %s to %s", password, now)
 	}
 	if again := landmarks(t, second); again != seeded {
 		t.Errorf("landmarks %v, before %v", again, seeded)
@@ -175,11 +178,18 @@ func TestEveryFlagHasAnEnvironmentTwin(t *testing.T) {
 	p := launch.Begin(t, binary, []string{
 		"WAYBOOK_HTTP=127.0.0.1:0", "WAYBOOK_GRPC=127.0.0.1:0", "WAYBOOK_ADMIN=127.0.0.1:0",
 		"WAYBOOK_DATA=" + data, "WAYBOOK_REWARD=7", "WAYBOOK_TIME_ZONE=UTC", "WAYBOOK_SESSION_TTL=1h",
+		"WAYBOOK_LOGIN=false", "WAYBOOK_TRUSTED_PROXIES=10.0.0.0/8",
 	}).Ready()
 	posted := post(t, p, demoCookie(t, data), "func", "postBlog", "type", "0_8", "lat", "1", "lng", "2",
 		"blogTitle", "t", "blogContent", "c", "year", "2026", "month", "5", "day", "1", "weather", "有彩虹").mustSucceed(t)
 	if posted.text("reward") != "7" {
 		t.Errorf("reward %q", posted.text("reward"))
+	}
+	if info := post(t, p, "", "func", "login").text("info"); !strings.HasSuffix(info, "postBlog, updateBlog, getBlog)") {
+		t.Errorf("a login that is switched off: %s", info)
+	}
+	if strings.Contains(p.Out(), "login") {
+		t.Errorf("the greeting offers a login that is switched off:\n%s", p.Out())
 	}
 	if !strings.HasPrefix(p.HTTP, "127.0.0.1:") || strings.HasSuffix(p.HTTP, ":8080") {
 		t.Errorf("it listens on %s", p.HTTP)

@@ -62,13 +62,14 @@ func TestTheStorageLayerKnowsNoContract(t *testing.T) {
 	}
 }
 
-func TestOnlyTheBootstrapChoosesAnEngine(t *testing.T) {
+func TestOnlyTheBootstrapAndTheStoresKeeperKnowEngines(t *testing.T) {
 	const bootstrap = "github.com/waybook/waybook/internal/serve/service"
-	for _, module := range []string{"internal", "services/account", "services/album", "services/blog", "services/poi", "standalone"} {
+	const keeper = "github.com/waybook/waybook/waybookctl/storekeeping"
+	for _, module := range []string{"internal", "services/account", "services/album", "services/blog", "services/poi", "standalone", "waybookctl"} {
 		imports := golang(t, module, "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
 		for line := range strings.Lines(imports) {
 			importer, imported, _ := strings.Cut(strings.TrimSpace(line), " ")
-			if importer == bootstrap || strings.HasPrefix(importer, "github.com/waybook/waybook/internal/docstore") {
+			if importer == bootstrap || strings.HasPrefix(importer, keeper) || strings.HasPrefix(importer, "github.com/waybook/waybook/internal/docstore") {
 				continue
 			}
 			for path := range strings.FieldsSeq(imported) {

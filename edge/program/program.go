@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net/http"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -24,6 +25,9 @@ type Config struct {
 	// Account, Album, Blog and Poi are the addresses of the services.
 	Account, Album, Blog, Poi string
 	TimeZone                  string
+	Interface                 edge.Flags
+	// HasAccessLog says that each request is a line of the log.
+	HasAccessLog bool
 }
 
 // Register declares the flags, with their defaults.
@@ -35,6 +39,8 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Blog, "blog", "127.0.0.1:9093", "`address` of the blog service")
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
+	c.Interface.Register(flags)
+	serve.RegisterAccessLog(flags, &c.HasAccessLog, true)
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -48,24 +54,40 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		return fmt.Errorf("validator: %w", err)
 	}
 	metrics := serve.NewMetrics()
-	handler := edge.Config{Zone: zone, Log: env.Log, Validator: validator, Observe: metrics.ObserveRequest}
+	handler := edge.Config{
+		Zone: zone, Validator: validator,
+		Sessions: config.Interface.Sessions(), TrustedProxies: config.Interface.TrustedProxies,
+		Signatures:     config.Interface.Signatures,
+		TrustedOrigins: config.Interface.TrustedOrigins, Load: config.Interface.Load(),
+	}
 	if err := dial(env, config, &handler); err != nil {
 		return err
 	}
 	readiness := serve.NewReadiness(nil)
-	admin, err := serve.Listen(ctx, "admin", config.Admin)
+	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
 	}
-	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
 	listener, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return err
 	}
-	env.HTTP("edge", listener, edge.New(handler))
+	env.HTTP("edge", listener, NewHandler(env, metrics, config.HasAccessLog, handler))
 	env.Ready(readiness)
-	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin.Addr())
+	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil
+}
+
+// NewHandler returns the edge's handler, whose requests are named, traced, counted and,
+// when that is wanted, logged.
+func NewHandler(env serve.Env, metrics *serve.Metrics, hasAccessLog bool, config edge.Config) http.Handler {
+	requests := env.NewRequests(metrics, hasAccessLog)
+	metrics.CountGate("edge requests", config.Load.Requests)
+	metrics.CountGate("edge long replies", config.Load.LongReplies)
+	metrics.CountGate("edge large forms", config.Load.LargeForms)
+	config.Log = env.Log
+	config.Observe = func(r *http.Request, a edge.Answer) { requests.Observe(r, serve.Answer(a)) }
+	return requests.Follow(edge.New(config))
 }
 
 // dial connects the handler to the services.

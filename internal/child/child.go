@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
 	"github.com/waybook/waybook/internal/owned"
+	"github.com/waybook/waybook/internal/upkeep"
 )
 
 // Index is the name of the index of a collection of children that orders them by
@@ -135,6 +136,22 @@ func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token s
 func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 	_, err := s.Children.DeleteAll(ctx, Index, parentID)
 	return err
+}
+
+// Relation is what an operator can have checked: that no child outlives its parent, and
+// that no parent counts fewer than it has. A removal that is under way while a number is
+// raised may leave it too low again, as it was; the next check finds that.
+func (s *Set[P, C]) Relation() upkeep.Relation {
+	const one = 1
+	return upkeep.Bond[P, C]{
+		Parents: s.Parents, Children: s.Children, Index: Index, ParentOf: s.ParentOf,
+		Value: func(*P, *C) int32 { return one },
+		Kind:  upkeep.LowCount,
+		Fits:  func(parent *P, there upkeep.Numbers) bool { return *s.Count(parent) >= there[one] },
+		Repair: func(parent *P, there upkeep.Numbers) {
+			*s.Count(parent) = there[one]
+		},
+	}.Relation()
 }
 
 // allowed asks allow about a parent that it won't change.

@@ -136,13 +136,20 @@ func Authors(comments []Comment) []int64 {
 // Proto shows comments with their authors' profiles.
 func Proto(comments []Comment, profiles map[int64]people.Profile) []*typev1.Comment {
 	shown := make([]*typev1.Comment, len(comments))
+	// In one piece what each comment has: a page has many.
+	pieces := make([]struct {
+		comment typev1.Comment
+		author  typev1.Profile
+		created timestamppb.Timestamp
+	}, len(comments))
 	for i, comment := range comments {
-		shown[i] = &typev1.Comment{
-			CommentId:  comment.ID,
-			Author:     profiles[comment.AuthorID].Proto(comment.AuthorID),
-			CreateTime: timestamppb.New(comment.CreateTime),
-			Text:       comment.Text,
-		}
+		piece := &pieces[i]
+		author := profiles[comment.AuthorID]
+		piece.author.UserId, piece.author.Name, piece.author.IconUrl = comment.AuthorID, author.Name, author.IconURL
+		piece.created.Seconds, piece.created.Nanos = comment.CreateTime.Unix(), int32(comment.CreateTime.Nanosecond())
+		shown[i] = &piece.comment
+		shown[i].CommentId, shown[i].Text = comment.ID, comment.Text
+		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
 		if comment.Reply != nil {
 			shown[i].Reply = &typev1.AuthorReply{
 				CreateTime: timestamppb.New(comment.Reply.CreateTime),

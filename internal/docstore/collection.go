@@ -8,6 +8,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,6 +23,8 @@ const maxUpdateTries = 256
 type Collection[T any] struct {
 	spec  Spec
 	table Table
+	// plan decodes documents; nil when only the driver can.
+	plan *plan
 }
 
 // Open declares a collection in a store and returns it.
@@ -33,8 +36,11 @@ func Open[T any](ctx context.Context, engine Engine, spec Spec) (*Collection[T],
 	if err != nil {
 		return nil, fmt.Errorf("open collection %s: %w", spec.Name, err)
 	}
-	return &Collection[T]{spec: spec, table: table}, nil
+	return &Collection[T]{spec: spec, table: table, plan: planFor(reflect.TypeFor[T]())}, nil
 }
+
+// Name is the collection's name.
+func (c *Collection[T]) Name() string { return c.spec.Name }
 
 // Insert stores a new document. Errors: *DuplicateError.
 func (c *Collection[T]) Insert(ctx context.Context, document T) error {
@@ -156,13 +162,45 @@ func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) erro
 	return none, c.wrap("update", ErrConflict)
 }
 
+// Observe reads a document and lets look see it; when somebody has changed the document
+// by the time look is done it starts again. So what look has read elsewhere belongs to
+// the document as it saw it. Nothing is written. An error of look ends Observe and is
+// returned as it is. Errors: ErrNotFound, ErrConflict when others changed the document
+// 256 times in a row.
+func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error) error {
+	for try := range maxUpdateTries {
+		before, err := c.table.Get(ctx, id)
+		if err != nil {
+			return c.wrap("observe", err)
+		}
+		document, err := c.decode(before)
+		if err != nil {
+			return err
+		}
+		if err := look(&document); err != nil {
+			return err
+		}
+		after, err := c.table.Get(ctx, id)
+		if err != nil {
+			return c.wrap("observe", err)
+		}
+		if after.Lookup(RevisionField).Equal(before.Lookup(RevisionField)) {
+			return nil
+		}
+		if err := pause(ctx, try); err != nil {
+			return c.wrap("observe", err)
+		}
+	}
+	return c.wrap("observe", ErrConflict)
+}
+
 // pause waits a random while that grows with the tries, so that writers of one
 // document get out of each other's way.
 func pause(ctx context.Context, try int) error {
 	if try < 2 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(rand.N(time.Duration(min(try, 10)) * time.Millisecond))
+	timer := time.NewTimer(rand.N(time.Duration(min(try, 10)) * time.Millisecond)) // #nosec G404 -- a pause
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -272,8 +310,19 @@ func pageLength(raws []bson.Raw, limit int) int {
 // holds one page in memory and no resource of the store between pages. An error
 // ends the walk.
 func (c *Collection[T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, error] {
+	return c.BatchesUpTo(ctx, query, 0)
+}
+
+// BatchesUpTo is Batches that ends after count documents, unless that is 0, and reads
+// no more than the one behind them.
+func (c *Collection[T]) BatchesUpTo(ctx context.Context, query Query, count int64) iter.Seq2[[]T, error] {
+	if count == 0 {
+		count = math.MaxInt64
+	}
 	return func(yield func([]T, error) bool) {
+		query, left := query, count
 		for {
+			query.Limit = int(min(int64(query.Limit), left))
 			page, err := c.Page(ctx, query)
 			if err != nil {
 				yield(nil, err)
@@ -282,7 +331,8 @@ func (c *Collection[T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T,
 			if len(page.Documents) > 0 && !yield(page.Documents, nil) {
 				return
 			}
-			if page.Next == "" {
+			left -= int64(len(page.Documents))
+			if page.Next == "" || left == 0 {
 				return
 			}
 			query.Token = page.Next
@@ -299,20 +349,28 @@ func (c *Collection[T]) wrap(verb string, err error) error {
 
 func (c *Collection[T]) decode(raw bson.Raw) (T, error) {
 	var document T
-	if err := bson.Unmarshal(raw, &document); err != nil {
-		return document, c.wrap("decode", err)
-	}
-	return document, nil
+	return document, c.decodeInto(raw, &document)
 }
 
 func (c *Collection[T]) decodeAll(raws []bson.Raw) ([]T, error) {
 	documents := make([]T, len(raws))
 	for i, raw := range raws {
-		if err := bson.Unmarshal(raw, &documents[i]); err != nil {
-			return nil, c.wrap("decode", err)
+		if err := c.decodeInto(raw, &documents[i]); err != nil {
+			return nil, err
 		}
 	}
 	return documents, nil
+}
+
+// decodeInto decodes a document into one that is zero.
+func (c *Collection[T]) decodeInto(raw bson.Raw, document *T) error {
+	if c.plan != nil && c.plan.decode(raw, reflect.ValueOf(document).Elem()) {
+		return nil
+	}
+	var anew T
+	err := bson.Unmarshal(raw, &anew)
+	*document = anew
+	return c.wrap("decode", err)
 }
 
 // encode makes BSON of a document and appends its revision.

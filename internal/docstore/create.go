@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// maxDraws bounds how often Create draws an id that turns out to be taken.
+// maxDraws bounds how often Create draws an id.
 const maxDraws = 16
 
 // RequestIndex is the name of the unique index by which Create recognises a
@@ -53,8 +53,10 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 
 // Create stores the document that build makes of an id and a request key, drawing
 // ids until one is free. When the same owner's same request was answered before it
-// returns the document as it is now, and stores nothing. The collection declares
-// RequestIndex (DESIGN §3: a create may be repeated safely).
+// returns the document as it is now, and stores nothing, even if another document
+// has meanwhile taken a key that the new one would need. The collection declares
+// RequestIndex (DESIGN §3: a create may be repeated safely). Errors: *DuplicateError,
+// in a unique index other than RequestIndex.
 func Create[T any](
 	ctx context.Context, c *Collection[T], draw func() int64, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
@@ -75,10 +77,19 @@ func Create[T any](
 		if !errors.As(err, &duplicate) {
 			return none, 0, err
 		}
-		if duplicate.Index == RequestIndex {
-			document, err := c.Find(ctx, RequestIndex, request.key(requestKey)...)
-			return document, Repeated, err
+		if duplicate.Index == IDIndex {
+			continue
 		}
+		first, found, findErr := Answered(ctx, c, request)
+		switch {
+		case findErr != nil:
+			return none, 0, findErr
+		case found:
+			return first, Repeated, nil
+		case duplicate.Index != RequestIndex:
+			return none, 0, err
+		}
+		// What the request had made was deleted just now: it makes a new one.
 	}
-	return none, 0, c.wrap("create", fmt.Errorf("%d ids in a row were taken", maxDraws))
+	return none, 0, c.wrap("create", fmt.Errorf("no document could be stored under %d ids in a row", maxDraws))
 }

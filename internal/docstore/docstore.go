@@ -73,7 +73,24 @@ type Spec struct {
 	ID Kind
 	// Indexes are all its indexes but that of _id.
 	Indexes []Index
+	// Sharding is where the collection lies on a sharded cluster.
+	Sharding Sharding
 }
+
+// Sharding is where a collection lies on a sharded MongoDB cluster; other stores don't
+// look at it. A cluster keeps a unique index on each shard by itself, so it holds as a
+// whole only when the shard key is a prefix of it. The index of _id is one that every
+// collection has: the shard key must be _id, and any other unique index does not begin
+// with it. Hence a collection with a unique index of its own stays on one shard.
+type Sharding int
+
+const (
+	// OneShard keeps the collection whole on one shard.
+	OneShard Sharding = iota
+	// ByID spreads the collection over the shards by a hash of _id. A read by another
+	// index asks every shard.
+	ByID
+)
 
 // Index declares an index. A document sorts by the fields in their order and, where
 // they are equal, by _id. Every document must have every indexed field.
@@ -104,6 +121,9 @@ type Engine interface {
 	// existing documents do not fit a declared index, when _id was declared of
 	// another kind, and when the collection is open with another declaration.
 	Open(ctx context.Context, spec Spec) (Table, error)
+	// Inspect tells what the store has of a collection, whether it is open or not, and
+	// changes nothing. It fails when _id was declared of another kind.
+	Inspect(ctx context.Context, spec Spec) (Inspection, error)
 	// Ping asks the store itself whether it can be used now.
 	Ping(ctx context.Context) error
 	// Close waits for calls under way and releases the store. Calls that come
@@ -158,7 +178,8 @@ type Scan struct {
 	// after those of Equal may have. From above To is a range of nothing.
 	From, To any
 	// After, unless nil, are the values of the remaining fields and _id of the
-	// document behind which the scan starts. It may lie outside the range.
+	// document behind which the scan starts. It may lie outside the range. Of a unique
+	// index, the document that has taken over all its values may come or not.
 	After []any
 	// Limit is the highest number of documents returned, 1 or more.
 	Limit int

@@ -44,6 +44,9 @@ func (s Spec) Validate() error {
 			}
 			fields[field.Name] = true
 		}
+		if index.Unique && s.Sharding != OneShard {
+			return fmt.Errorf("docstore: collection %q can't be sharded: unique index %q would hold on each shard only", s.Name, index.Name)
+		}
 	}
 	return nil
 }

@@ -7,13 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/gate"
 )
 
 // Domain is the domain of the google.rpc.ErrorInfo that each fault carries.
@@ -29,6 +32,8 @@ type Error struct {
 	Message string
 	// Violations are all fields of the request that are wrong, if that is why.
 	Violations []Violation
+	// RetryAfter, unless 0, is how long to wait before the same call may succeed.
+	RetryAfter time.Duration
 
 	cause error
 }
@@ -69,17 +74,22 @@ func Invalid(reason string, violations ...Violation) *Error {
 // From makes a fault of any error: itself if it is one, otherwise what callers may
 // know of it. It is for the interceptors; a handler returns errors as they are.
 func From(err error) *Error {
+	if err == nil {
+		return nil // before anything that would be allocated
+	}
 	var known *Error
 	var duplicate *docstore.DuplicateError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, context.DeadlineExceeded):
 		known = tooLate()
 	case errors.Is(err, context.Canceled):
 		known = callerGone()
+	case errors.Is(err, gate.ErrFull):
+		// Not UNAVAILABLE, which callers repeat at once: that would add to what is too much.
+		known = New(codes.ResourceExhausted, "SERVICE_BUSY", "too much is being done at the moment; try again")
+		known.RetryAfter = time.Second
 	case errors.Is(err, docstore.ErrBadToken):
 		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a token of this list"})
 	case errors.Is(err, docstore.ErrUnavailable):
@@ -93,8 +103,8 @@ func From(err error) *Error {
 	return known
 }
 
-// fromStatus makes a fault of what a call to another service returned. Its code and
-// reason go on; its message only when that service is one of ours.
+// fromStatus makes a fault of what a call to another service returned. Its code goes
+// on; its reason, its message and when to try again only from a service of ours.
 func fromStatus(err error) *Error {
 	// Not status.FromError: its message has that of every error wrapped around.
 	var answer interface{ GRPCStatus() *status.Status }
@@ -102,10 +112,21 @@ func fromStatus(err error) *Error {
 		return internalError()
 	}
 	remote := answer.GRPCStatus()
+	var ours *Error
+	var retryAfter time.Duration
 	for _, detail := range remote.Details() {
-		if info, ok := detail.(*errdetails.ErrorInfo); ok && info.GetDomain() == Domain {
-			return New(remote.Code(), info.GetReason(), "%s", remote.Message())
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.GetDomain() == Domain {
+				ours = New(remote.Code(), detail.GetReason(), "%s", remote.Message())
+			}
+		case *errdetails.RetryInfo:
+			retryAfter = detail.GetRetryDelay().AsDuration()
 		}
+	}
+	if ours != nil {
+		ours.RetryAfter = retryAfter
+		return ours
 	}
 	switch remote.Code() {
 	case codes.Unavailable:
@@ -142,7 +163,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.cause }
 
 // GRPCStatus is what the caller sees: code, message, google.rpc.ErrorInfo with the
-// reason, and google.rpc.BadRequest with every violation.
+// reason, google.rpc.BadRequest with every violation, and google.rpc.RetryInfo.
 func (e *Error) GRPCStatus() *status.Status {
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: e.Reason, Domain: Domain}}
 	if len(e.Violations) > 0 {
@@ -152,6 +173,9 @@ func (e *Error) GRPCStatus() *status.Status {
 				&errdetails.BadRequest_FieldViolation{Field: v.Field, Description: v.Message})
 		}
 		details = append(details, bad)
+	}
+	if e.RetryAfter > 0 {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)})
 	}
 	bare := status.New(e.Kind, e.Message)
 	full, err := bare.WithDetails(details...)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/gate"
 )
 
 // secret stands for what only the log may hold.
@@ -31,6 +33,7 @@ func TestEachErrorBecomesWhatCallersMayKnowOfIt(t *testing.T) {
 		"a bad page token":      {fmt.Errorf("%s: %w", secret, docstore.ErrBadToken), codes.InvalidArgument, "INVALID_PARAMETER"},
 		"an unavailable store":  {fmt.Errorf("%w: %s", docstore.ErrUnavailable, secret), codes.Unavailable, "STORE_UNAVAILABLE"},
 		"a conflict":            {fmt.Errorf("%w: %s", docstore.ErrConflict, secret), codes.Aborted, "CONFLICT"},
+		"a full gate":           {fmt.Errorf("%s: %w", secret, gate.ErrFull), codes.ResourceExhausted, "SERVICE_BUSY"},
 		"a duplicate":           {fmt.Errorf("%s: %w", secret, &docstore.DuplicateError{Index: secret}), codes.Aborted, "CONFLICT"},
 		"a document not found":  {fmt.Errorf("%s: %w", secret, docstore.ErrNotFound), codes.Internal, "INTERNAL"},
 		"anything else":         {errors.New(secret), codes.Internal, "INTERNAL"},
@@ -100,5 +103,17 @@ func TestAFaultOfAnotherServiceOfOursGoesOnAsItIs(t *testing.T) {
 	got := fault.From(fmt.Errorf("resolve user 7: %w", remote))
 	if got.Kind != codes.NotFound || got.Reason != "USER_NOT_FOUND" || got.Message != "there is no user 7" {
 		t.Errorf("got %v %s %q", got.Kind, got.Reason, got.Message)
+	}
+}
+
+func TestAStatusSaysWhenToTryAgainAndThatGoesOn(t *testing.T) {
+	busy := fault.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many attempts")
+	if details := busy.GRPCStatus().Details(); len(details) != 1 {
+		t.Errorf("it says more than its reason: %v", details)
+	}
+	busy.RetryAfter = 90 * time.Second
+	got := fault.From(fmt.Errorf("log in: %w", busy.GRPCStatus().Err()))
+	if got.Reason != busy.Reason || got.RetryAfter != busy.RetryAfter {
+		t.Errorf("got %s after %v", got.Reason, got.RetryAfter)
 	}
 }

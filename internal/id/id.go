@@ -34,11 +34,11 @@ func NewSource(now func() time.Time) *Source {
 
 // Next draws an identifier.
 func (s *Source) Next() int64 {
-	drawn := s.now().Sub(epoch).Milliseconds()<<randomBits | rand.Int64N(1<<randomBits)
+	drawn := s.now().Sub(epoch).Milliseconds()<<randomBits | rand.Int64N(1<<randomBits) // #nosec G404 -- no secret
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if drawn <= s.last {
-		drawn = s.last + 1 + rand.Int64N(8)
+		drawn = s.last + 1 + rand.Int64N(8) // #nosec G404 -- no secret
 	}
 	s.last = drawn
 	return drawn

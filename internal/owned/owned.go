@@ -17,8 +17,8 @@ type Collection[T any] struct {
 	Documents *docstore.Collection[T]
 	// Bin finishes deletions.
 	Bin *trash.Bin
-	// Owner is whose document it is.
-	Owner func(*T) int64
+	// ID is a document's id, and Owner whose document it is.
+	ID, Owner func(*T) int64
 	// NotFound is the fault of an id that names nothing, NotOwner that of somebody
 	// who may not do that to the document with an id.
 	NotFound, NotOwner func(id int64) *fault.Error

@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/maypok86/otter/v2/stats"
 
 	"github.com/waybook/waybook/internal/fault"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -41,6 +44,18 @@ type Directory struct {
 	log     *slog.Logger
 	fresh   *otter.Cache[int64, Profile]
 	last    *otter.Cache[int64, Profile]
+
+	stale atomic.Uint64
+}
+
+// Stats are what a directory counts since it was made.
+type Stats struct {
+	// Hits and Misses are users whose profiles the cache had and had not.
+	Hits, Misses uint64
+	// Stale is how often Show gave the last known profiles.
+	Stale uint64
+	// Size is about how many users are in the cache.
+	Size int
 }
 
 // NewDirectory returns a directory of the users of an account service.
@@ -48,6 +63,7 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Di
 	fresh, err := otter.New(&otter.Options[int64, Profile]{
 		MaximumSize:      maxProfiles,
 		ExpiryCalculator: otter.ExpiryWriting[int64, Profile](profileTTL),
+		StatsRecorder:    stats.NewCounter(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("profile cache: %w", err)
@@ -66,6 +82,12 @@ func (d *Directory) Close(context.Context) error {
 	return nil
 }
 
+// Stats returns what the directory counts.
+func (d *Directory) Stats() Stats {
+	counted := d.fresh.Stats()
+	return Stats{Hits: counted.Hits, Misses: counted.Misses, Stale: d.stale.Load(), Size: d.fresh.EstimatedSize()}
+}
+
 // Show returns the profiles of users for a reply. It never fails: a user who is gone
 // has the zero Profile, and so has one never seen before while the account service
 // is down, since content with a name missing serves a reader better than none.
@@ -74,14 +96,15 @@ func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	if err == nil {
 		return profiles
 	}
+	d.stale.Add(1)
 	d.log.WarnContext(ctx, "showing the last known names", "users", len(ids), "error", err)
 	profiles = make(map[int64]Profile, len(ids))
 	for _, id := range ids {
-		profile, ok := d.fresh.GetIfPresent(id)
-		if !ok {
-			profile, _ = d.last.GetIfPresent(id)
+		if entry, ok := d.fresh.GetEntryQuietly(id); ok { // counted above
+			profiles[id] = entry.Value
+			continue
 		}
-		profiles[id] = profile
+		profiles[id], _ = d.last.GetIfPresent(id)
 	}
 	return profiles
 }
@@ -120,7 +143,8 @@ func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, e
 			return nil, err
 		}
 		for _, user := range reply.GetUsers() {
-			profiles[user.GetUserId()] = Profile{Name: user.GetName(), IconURL: user.GetIconUrl(), Exists: true}
+			// Cloned, since a part of a string would keep the whole reply in memory.
+			profiles[user.GetUserId()] = Profile{Name: strings.Clone(user.GetName()), IconURL: strings.Clone(user.GetIconUrl()), Exists: true}
 		}
 	}
 	for id, profile := range profiles {

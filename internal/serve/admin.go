@@ -16,7 +16,7 @@ import (
 const pingTimeout = 2 * time.Second
 
 // drainTime is how long requests under way may take once a server stops. Like that
-// of the gRPC port it leaves, of stopTimeout, enough for the others.
+// of the gRPC port it leaves, of StopTimeout, enough for the others.
 const drainTime = 3 * time.Second
 
 // Readiness tells whether a program should be sent requests: between Ready and
@@ -52,7 +52,7 @@ func (r *Readiness) Err(ctx context.Context) error {
 }
 
 // AdminHandler serves /healthz (the process lives), /readyz (it should be sent
-// requests) and /metrics.
+// requests), both as gRPC health checks too, and /metrics.
 func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -66,20 +66,77 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 		fmt.Fprintln(w, "ok")
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
-	return mux
+	return withHealth(readiness, mux)
 }
 
 // HTTP serves a handler on a listener and pushes its graceful stop: requests under
 // way may end, for drainTime; then they are cut off, as a client that stopped
 // reading would otherwise hold up the end for as long as it likes.
 func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
-	server := &http.Server{
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	e.http(name, listener, newServer(handler, http1, patience{headerTime, idleTime}))
+}
+
+// Admin serves the admin port and returns its address.
+func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, metrics *Metrics) (net.Addr, error) {
+	listener, err := Listen(ctx, "admin", address)
+	if err != nil {
+		return nil, err
+	}
+	var both http.Protocols
+	both.SetHTTP1(true)
+	both.SetUnencryptedHTTP2(true) // gRPC health checks
+	e.describe(ctx, readiness, metrics)
+	handler := AdminHandler(readiness, metrics)
+	if e.HasProfiles {
+		handler = withProfiles(handler)
+	}
+	e.http("admin port", listener, newServer(handler, both, patience{headerTime, idleTime}))
+	return listener.Addr(), nil
+}
+
+// describe adds metrics of the process as a whole.
+func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metrics) {
+	ctx = context.WithoutCancel(ctx) // of the start; a scrape comes later
+	metrics.GaugeFunc("waybook_ready", "Whether the program should be sent requests: 1 or 0.", func() float64 {
+		if readiness.Err(ctx) != nil {
+			return 0
+		}
+		return 1
+	})
+	if identity := e.Transport.Identity; identity != nil {
+		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "When the certificate in use expires.", func() float64 {
+			return float64(identity.Expiry().Unix())
+		})
+	}
+}
+
+const (
+	// maxHeaderBytes bounds a request's line and header, which may hold a form in its query.
+	maxHeaderBytes = 256 << 10
+	// headerTime is how long a client may take to send them, and idleTime to send
+	// nothing between two requests.
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+)
+
+// patience is what a server has with its clients; tests have less.
+type patience struct{ header, idle time.Duration }
+
+func newServer(handler http.Handler, protocols http.Protocols, patience patience) *http.Server {
+	return &http.Server{
 		Handler: handler,
 		// No ReadTimeout: it would also end a long reply. A handler that reads a
 		// body bounds that itself.
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: patience.header,
+		IdleTimeout:       patience.idle,
+		MaxHeaderBytes:    maxHeaderBytes,
+		Protocols:         &protocols,
 	}
+}
+
+func (e Env) http(name string, listener net.Listener, server *http.Server) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -10,12 +10,22 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/authority"
 	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/identity"
 )
 
 // newEnv returns an environment whose stack the test stops.
@@ -61,6 +71,48 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 	expect("while it stops", http.StatusServiceUnavailable)
 }
 
+func TestProbesOverGRPCTellLivenessAndReadiness(t *testing.T) {
+	env := newEnv(t)
+	var broken error
+	readiness := serve.NewReadiness(func(context.Context) error { return broken })
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, serve.NewMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := grpc.NewClient(address.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	probes := healthv1.NewHealthClient(connection)
+	expect := func(when string, want healthv1.HealthCheckResponse_ServingStatus) {
+		t.Helper()
+		for _, check := range []string{"", serve.ReadinessName} {
+			reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: check})
+			if err != nil || reply.GetStatus() != want {
+				t.Errorf("%s: %q is %v, %v", when, check, reply, err)
+			}
+		}
+		reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: serve.Liveness})
+		if err != nil || reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+			t.Errorf("%s: not alive: %v, %v", when, reply, err)
+		}
+	}
+	expect("before it serves", healthv1.HealthCheckResponse_NOT_SERVING)
+	env.Ready(readiness)
+	expect("while it serves", healthv1.HealthCheckResponse_SERVING)
+	broken = errors.New("the disk is gone")
+	expect("without its store", healthv1.HealthCheckResponse_NOT_SERVING)
+	if _, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: "x"}); status.Code(err) != codes.NotFound {
+		t.Errorf("an unknown check: %v", err)
+	}
+	if reply, err := http.Get("http://" + address.String() + "/healthz"); err != nil || reply.StatusCode != http.StatusOK || reply.Body.Close() != nil {
+		t.Errorf("by HTTP: %v, %v", reply, err)
+	}
+	if err := errors.Join(connection.Close(), env.Stack.Stop(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestMetricsCountCallsAndRequests(t *testing.T) {
 	metrics := serve.NewMetrics()
 	metrics.ObserveCall("/x.Y/Z", codes.NotFound, 0)
@@ -69,12 +121,68 @@ func TestMetricsCountCallsAndRequests(t *testing.T) {
 	for _, line := range []string{
 		`waybook_rpc_duration_seconds_count{code="NotFound",method="/x.Y/Z"} 1`,
 		`waybook_edge_request_duration_seconds_count{func="getAlbum",reason="ALBUM_NOT_FOUND"} 1`,
-		"go_goroutines ",
+		"waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0", "waybook_edge_requests_in_flight 0",
+		`waybook_build_info{go_version="go1.`, "go_goroutines ", "go_gc_gomemlimit_bytes ", "process_start_time_seconds ",
 	} {
 		if !strings.Contains(body, line) {
 			t.Errorf("no %q", line)
 		}
 	}
+}
+
+func TestMetricsTellReadinessAndWhenTheCertificateExpires(t *testing.T) {
+	env := newEnv(t)
+	expiry := time.Now().Add(90 * time.Minute).Truncate(time.Second)
+	env.Transport.Identity = newIdentity(t, expiry)
+	metrics, readiness := serve.NewMetrics(), serve.NewReadiness(nil)
+	if _, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, metrics); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(line string) {
+		t.Helper()
+		if body := ask(serve.AdminHandler(readiness, metrics), "/metrics").Body.String(); !strings.Contains(body, line) {
+			t.Errorf("no %q", line)
+		}
+	}
+	expect("waybook_ready 0")
+	env.Ready(readiness)
+	expect("waybook_ready 1")
+	expect("waybook_tls_certificate_expiry_timestamp_seconds " + strconv.FormatFloat(float64(expiry.Unix()), 'g', -1, 64))
+	if err := env.Stack.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// newIdentity returns an identity whose certificate expires at some time.
+func newIdentity(t *testing.T, expiry time.Time) *identity.Identity {
+	t.Helper()
+	now := time.Now()
+	vouches, err := authority.New("test", now, 24*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := vouches.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := vouches.Issue([]string{"album"}, now, expiry.Sub(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	files := identity.Files{
+		Certificate: filepath.Join(directory, "cert"), Key: filepath.Join(directory, "key"), Authorities: filepath.Join(directory, "ca"),
+	}
+	for file, content := range map[string][]byte{files.Certificate: pair.Certificate, files.Key: pair.Key, files.Authorities: own.Certificate} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
 }
 
 func TestATakenPortNamesTheFlagToChange(t *testing.T) {

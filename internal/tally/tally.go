@@ -15,6 +15,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/owned"
+	"github.com/waybook/waybook/internal/upkeep"
 )
 
 // None is the value of a user who chooses nothing.
@@ -67,6 +68,8 @@ type Tally[P any] struct {
 	Mark func(*P) *Mark
 	// Add adds to a parent's number for a value that is not None.
 	Add func(parent *P, value int32, by int64)
+	// Numbers are a parent's numbers, of value 1 first; nil when nothing can be chosen.
+	Numbers func(*P) []int64
 }
 
 // errCounted ends an update that finds nothing to count.
@@ -96,6 +99,37 @@ func Always(value int32) func(present int32) (int32, error) {
 func (t *Tally[P]) Forget(ctx context.Context, parentID int64) error {
 	_, err := t.Choices.DeleteAll(ctx, userIndex, parentID)
 	return err
+}
+
+// Relation is what an operator can have checked: that no choice outlives its parent, and
+// that the numbers are those of the choices. A wrong number is not repaired, since it
+// may be the choices that are wrong.
+func (t *Tally[P]) Relation() upkeep.Relation {
+	return upkeep.Bond[P, Choice]{
+		Parents: t.Parents, Children: t.Choices, Index: userIndex,
+		ParentOf: func(c *Choice) int64 { return c.ParentID },
+		Value: func(parent *P, c *Choice) int32 {
+			if t.Numbers(parent) != nil && t.Mark(parent).ChoiceID == c.ID {
+				return t.Mark(parent).Value
+			}
+			return c.Counted
+		},
+		Kind: upkeep.WrongTally,
+		Fits: func(parent *P, there upkeep.Numbers) bool {
+			numbers := t.Numbers(parent)
+			for i, number := range numbers {
+				if there[int32(i)+1] != number {
+					return false
+				}
+			}
+			for value := range there {
+				if value < None || int(value) > len(numbers) {
+					return false
+				}
+			}
+			return true
+		},
+	}.Relation()
 }
 
 // want stores what the user wants. It returns the zero Choice when that is None and

@@ -69,6 +69,11 @@ func (b *Bin) Delete(ctx context.Context, id int64, remove func(context.Context,
 	return remove(ctx, id)
 }
 
+// Holds tells whether the children of a document that was deleted await a sweep.
+func (b *Bin) Holds(ctx context.Context, id int64) (bool, error) {
+	return b.records.Exists(ctx, id)
+}
+
 // Sweep purges the children of deleted parents. A parent that exists still is let
 // be, and so is its record: the deletion is under way, or failed and may be tried
 // again at this moment. It goes on past a parent whose purge failed and returns all

@@ -1,8 +1,12 @@
-// Package account is the account service: users and their sessions.
+// Package account is the account service: users with their passwords, sessions and
+// rewards, and the applications that sign requests.
 package account
 
 import (
 	"context"
+	"errors"
+	"flag"
+	"log/slog"
 	"time"
 
 	"google.golang.org/grpc"
@@ -15,19 +19,47 @@ import (
 // DefaultSessionTTL is how long a session lasts unless the program is told otherwise.
 const DefaultSessionTTL = 30 * 24 * time.Hour
 
+// SessionLife is how long sessions last.
+type SessionLife struct {
+	// Total is how long one lasts, used or not, and Idle how long it may go unused; 0
+	// is any time.
+	Total, Idle time.Duration
+}
+
+// Config is how the service is run.
+type Config struct {
+	Sessions SessionLife
+	// SignatureWindow is how far the time of a signature may be from now, either way;
+	// DefaultSignatureWindow when it is not more than nothing.
+	SignatureWindow time.Duration
+}
+
+// Register declares the flags, with their defaults.
+func (c *Config) Register(flags *flag.FlagSet) {
+	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
+	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for as long as it lasts; its use is then noted every few minutes")
+	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now")
+}
+
 // Server implements AccountService. It may be used concurrently.
 type Server struct {
 	accountv1.UnimplementedAccountServiceServer
 
-	users      *docstore.Collection[user]
-	sessions   *docstore.Collection[session]
-	draw       func() int64
-	now        func() time.Time
-	sessionTTL time.Duration
+	users        *docstore.Collection[user]
+	sessions     *docstore.Collection[session]
+	rewards      *docstore.Collection[reward]
+	passwords    *passwords
+	logins       *limiter
+	applications *docstore.Collection[application]
+	signatures   *verifier
+	draw         func() int64
+	now          func() time.Time
+	life         SessionLife
+	log          *slog.Logger
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps service.Deps, sessionTTL time.Duration) (*Server, error) {
+func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
 	users, err := docstore.Open[user](ctx, deps.Store, usersSpec())
 	if err != nil {
 		return nil, err
@@ -36,7 +68,28 @@ func New(ctx context.Context, deps service.Deps, sessionTTL time.Duration) (*Ser
 	if err != nil {
 		return nil, err
 	}
-	return &Server{users: users, sessions: sessions, draw: deps.Draw, now: deps.Now, sessionTTL: sessionTTL}, nil
+	rewards, err := docstore.Open[reward](ctx, deps.Store, rewardsSpec())
+	if err != nil {
+		return nil, err
+	}
+	attempts, err := docstore.Open[attempts](ctx, deps.Store, attemptsSpec())
+	if err != nil {
+		return nil, err
+	}
+	applications, err := docstore.Open[application](ctx, deps.Store, applicationsSpec())
+	if err != nil {
+		return nil, err
+	}
+	used, err := docstore.Open[usedSignature](ctx, deps.Store, usedSignaturesSpec())
+	if err != nil {
+		return nil, err
+	}
+	return &Server{
+		users: users, sessions: sessions, rewards: rewards,
+		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
+		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
+		draw: deps.Draw, now: deps.Now, life: config.Sessions, log: deps.Log,
+	}, nil
 }
 
 // Register registers the service.
@@ -44,7 +97,8 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Sweep removes sessions that expired.
+// Sweep removes sessions and used signatures that expired, and counts of old attempts to
+// log in.
 func (s *Server) Sweep(ctx context.Context) error {
-	return s.removeExpired(ctx)
+	return errors.Join(s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.signatures.removeExpired(ctx))
 }

@@ -13,14 +13,12 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/serve/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // tokenBytes is the size of a session's secret: 128 random bits (DESIGN §4).
 const tokenBytes = 16
-
-// expiredBatch is how many expired sessions are removed at a time.
-const expiredBatch = 200
 
 // OpenSession opens a session for a user.
 func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
@@ -32,13 +30,15 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 		return nil, err
 	}
 	token := hex.EncodeToString(secret[:])
+	now := s.now()
 	opened := session{
-		ID: sessionID(token), UserID: request.GetUserId(), ExpireMillis: s.now().Add(s.sessionTTL).UnixMilli(),
+		ID: sessionID(token), UserID: request.GetUserId(), ExpireMillis: now.Add(s.life.Total).UnixMilli(),
+		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(),
 	}
 	if err := s.sessions.Insert(ctx, opened); err != nil {
 		return nil, err
 	}
-	return &accountv1.OpenSessionResponse{Session: sessionProto(opened), Token: token}, nil
+	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
 }
 
 // VerifySession tells whether a session is open. Every call asks the store, so that
@@ -51,7 +51,8 @@ func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySes
 	if err != nil {
 		return nil, err
 	}
-	return &accountv1.VerifySessionResponse{Session: sessionProto(found)}, nil
+	found = s.noteUse(ctx, found)
+	return &accountv1.VerifySessionResponse{Session: s.sessionProto(found)}, nil
 }
 
 // CloseSession closes a session.
@@ -72,7 +73,7 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 		return nil, noUser(err, request.GetUserId())
 	}
 	// Those that expired are not open; they are no part of the count.
-	if err := s.removeExpired(ctx); err != nil {
+	if err := s.removeExpiredSessions(ctx); err != nil {
 		return nil, err
 	}
 	closed, err := s.sessions.DeleteAll(ctx, userIndex, request.GetUserId())
@@ -82,33 +83,68 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 	return &accountv1.CloseAllSessionsResponse{ClosedCount: closed}, nil
 }
 
+// ListSessions returns a page of a user's open sessions.
+func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
+	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+		return nil, noUser(err, request.GetUserId())
+	}
+	page, err := s.sessions.Page(ctx, docstore.Query{
+		Index: userIndex, Equal: []any{request.GetUserId()},
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &accountv1.ListSessionsResponse{NextPageToken: page.Next}
+	for _, found := range page.Documents {
+		if s.isOpen(found) {
+			reply.Sessions = append(reply.Sessions, s.sessionProto(found))
+		}
+	}
+	return reply, nil
+}
+
 // openSession returns an open session of a user, or docstore.ErrNotFound.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
 	found, err := s.sessions.Get(ctx, sessionID(token))
-	if err == nil && (found.UserID != userID || found.ExpireMillis <= s.now().UnixMilli()) {
+	if err == nil && (found.UserID != userID || !s.isOpen(found)) {
 		return session{}, docstore.ErrNotFound
 	}
 	return found, err
 }
 
-func (s *Server) removeExpired(ctx context.Context) error {
-	for {
-		page, err := s.sessions.Page(ctx, docstore.Query{Index: expiryIndex, Limit: expiredBatch})
-		if err != nil {
-			return err
-		}
-		for _, old := range page.Documents {
-			if old.ExpireMillis > s.now().UnixMilli() {
-				return nil
-			}
-			if err := s.sessions.Delete(ctx, old.ID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
-				return err
-			}
-		}
-		if page.Next == "" {
-			return nil
-		}
+func (s *Server) isOpen(found session) bool {
+	now := s.now().UnixMilli()
+	idle := s.life.Idle > 0 && found.UsedMillis > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
+	return now < found.ExpireMillis && !idle
+}
+
+// useNotedEvery is how often it is noted that a session is used, or a tenth of the time
+// that it may go unused, if that is less: verifying is a read almost always.
+const useNotedEvery = 5 * time.Minute
+
+// noteUse notes that a session is used, where that matters. A session that can't be
+// written is open none the less, and closing it at the same time wins.
+func (s *Server) noteUse(ctx context.Context, used session) session {
+	now := s.now().UnixMilli()
+	if s.life.Idle <= 0 || now-used.UsedMillis < min(useNotedEvery, s.life.Idle/10).Milliseconds() {
+		return used
 	}
+	noted, err := s.sessions.Update(ctx, used.ID, func(found *session) error {
+		found.UsedMillis = max(found.UsedMillis, now)
+		return nil
+	})
+	if err != nil {
+		if !errors.Is(err, docstore.ErrNotFound) {
+			s.log.WarnContext(ctx, "the use of a session was not noted", "error", err)
+		}
+		return used
+	}
+	return noted
+}
+
+func (s *Server) removeExpiredSessions(ctx context.Context) error {
+	return removeExpired(ctx, s.sessions, s.now(), func(old session) string { return old.ID })
 }
 
 // sessionID is under what a session is stored. The lookup needs no constant-time
@@ -118,6 +154,19 @@ func sessionID(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func sessionProto(s session) *accountv1.Session {
-	return &accountv1.Session{UserId: s.UserID, ExpireTime: timestamppb.New(time.UnixMilli(s.ExpireMillis))}
+// publicIDDigits is how much of a session's identifier others may see: enough to tell
+// sessions apart, and of a hash of 128 random bits, so that it tells nothing of them.
+const publicIDDigits = 16
+
+func (s *Server) sessionProto(found session) *accountv1.Session {
+	shown := &accountv1.Session{
+		UserId: found.UserID, SessionId: found.ID[:publicIDDigits], ExpireTime: timestamppb.New(time.UnixMilli(found.ExpireMillis)),
+	}
+	if found.CreateMillis > 0 {
+		shown.CreateTime = timestamppb.New(time.UnixMilli(found.CreateMillis))
+	}
+	if s.life.Idle > 0 && found.UsedMillis > 0 {
+		shown.LastUsedTime = timestamppb.New(time.UnixMilli(found.UsedMillis))
+	}
+	return shown
 }

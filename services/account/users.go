@@ -3,7 +3,10 @@ package account
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -13,14 +16,23 @@ import (
 
 // CreateUser creates a user.
 func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
-	created, _, err := docstore.Create(ctx, s.users, s.draw, docstore.Request{ID: request.GetRequestId()},
-		func(id int64, requestKey string) user {
-			return user{
-				ID: id, RequestKey: requestKey, Name: request.GetName(), IconURL: request.GetIconUrl(), CreateTime: s.now(),
-			}
-		})
+	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
 		return nil, err
+	}
+	created, _, err := docstore.Create(ctx, s.users, s.draw, docstore.Request{ID: request.GetRequestId()},
+		func(id int64, requestKey string) user {
+			u := user{
+				ID: id, RequestKey: requestKey, Name: request.GetName(), IconURL: request.GetIconUrl(), CreateTime: s.now(),
+				EmailKey: noEmailKey(id), PasswordHash: passwordHash,
+			}
+			if request.GetEmail() != "" {
+				u.Email, u.EmailKey = request.GetEmail(), emailKey(request.GetEmail())
+			}
+			return u
+		})
+	if err != nil {
+		return nil, emailTaken(err)
 	}
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
 }
@@ -34,7 +46,7 @@ func (s *Server) GetUser(ctx context.Context, request *accountv1.GetUserRequest)
 	return &accountv1.GetUserResponse{User: userProto(found)}, nil
 }
 
-// BatchGetUsers returns those users that exist.
+// BatchGetUsers returns those users that exist, as everybody may see them.
 func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
 	found, err := s.users.GetMany(ctx, request.GetUserIds())
 	if err != nil {
@@ -42,13 +54,18 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 	}
 	reply := &accountv1.BatchGetUsersResponse{Users: make([]*accountv1.User, len(found))}
 	for i, u := range found {
-		reply.Users[i] = userProto(u)
+		reply.Users[i] = shownProto(u)
 	}
 	return reply, nil
 }
 
-// UpdateUser changes a user.
+// UpdateUser changes a user. A new password is stored before the sessions of the old
+// one are closed: a call that fails in between is repeated and goes on.
 func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
+	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
+	if err != nil {
+		return nil, err
+	}
 	updated, err := s.users.Update(ctx, request.GetUserId(), func(u *user) error {
 		if request.Name != nil {
 			u.Name = request.GetName()
@@ -56,10 +73,24 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		if request.IconUrl != nil {
 			u.IconURL = request.GetIconUrl()
 		}
+		if request.Email != nil {
+			u.Email, u.EmailKey = request.GetEmail(), emailKey(request.GetEmail())
+		}
+		if request.Password != nil {
+			if u.Email == "" {
+				return fault.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password needs an email address")
+			}
+			u.PasswordHash = passwordHash
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, noUser(err, request.GetUserId())
+		return nil, emailTaken(noUser(err, request.GetUserId()))
+	}
+	if request.Password != nil {
+		if _, err := s.sessions.DeleteAll(ctx, userIndex, request.GetUserId()); err != nil {
+			return nil, err
+		}
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
 }
@@ -78,7 +109,28 @@ func noUser(err error, id int64) error {
 	return err
 }
 
+func emailTaken(err error) error {
+	var duplicate *docstore.DuplicateError
+	if errors.As(err, &duplicate) && duplicate.Index == emailIndex {
+		return fault.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user has that email address")
+	}
+	return err
+}
+
+// emailKey is the same for addresses that differ in letter case only.
+func emailKey(email string) string { return strings.ToLower(email) }
+
+// noEmailKey is the key of a user without an address: no address, and nobody else's.
+func noEmailKey(id int64) string { return "#" + strconv.FormatInt(id, 10) }
+
 func userProto(u user) *accountv1.User {
+	all := shownProto(u)
+	all.Email, all.HasPassword = u.Email, u.PasswordHash != ""
+	return all
+}
+
+// shownProto leaves out how the user logs in.
+func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
 		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),
 	}

@@ -32,18 +32,23 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	return reply, nil
 }
 
-// StreamAlbums sends all albums of a user.
+// StreamAlbums sends the albums of a user.
 func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
-	query := docstore.Query{Index: ownerIndex, Equal: []any{request.GetOwnerId()}, Limit: service.StreamBatch}
+	query := docstore.Query{
+		Index: ownerIndex, Equal: []any{request.GetOwnerId()}, From: request.GetAfterAlbumId() + 1,
+		Limit: service.StreamBatch,
+	}
 	isEmpty := true
-	for albums, err := range s.albums.Documents.Batches(stream.Context(), query) {
+	for albums, err := range s.summaries.BatchesUpTo(stream.Context(), query, request.GetLimit()) {
 		if err != nil {
 			return err
 		}
 		isEmpty = false
 		batch := &albumv1.StreamAlbumsResponse{Albums: make([]*albumv1.AlbumSummary, len(albums))}
+		messages := make([]albumv1.AlbumSummary, len(albums)) // in one piece: there may be many
 		for i, a := range albums {
-			batch.Albums[i] = &albumv1.AlbumSummary{AlbumId: a.ID, Title: a.Title}
+			batch.Albums[i] = &messages[i]
+			batch.Albums[i].AlbumId, batch.Albums[i].Title = a.ID, a.Title
 		}
 		if err := stream.Send(batch); err != nil {
 			return err

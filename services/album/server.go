@@ -17,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
+	"github.com/waybook/waybook/internal/upkeep"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -24,7 +25,10 @@ import (
 type Server struct {
 	albumv1.UnimplementedAlbumServiceServer
 
-	albums  *owned.Collection[album]
+	albums *owned.Collection[album]
+	// summaries are the albums as lists show them.
+	summaries *docstore.Part[summary]
+
 	photos  *child.Set[album, photo]
 	threads *comments.Threads[album]
 	// recommendations counts who recommends what.
@@ -58,11 +62,13 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	}
 	albums := &owned.Collection[album]{
 		Documents: documents, Bin: bin,
+		ID:       func(a *album) int64 { return a.ID },
 		Owner:    func(a *album) int64 { return a.OwnerID },
 		NotFound: noAlbum, NotOwner: notOwner,
 	}
 	return &Server{
-		albums: albums,
+		albums:    albums,
+		summaries: docstore.PartOf[summary](documents),
 		photos: &child.Set[album, photo]{
 			Parents: albums, Children: photos, Draw: deps.Draw,
 			Count:    func(a *album) *int64 { return &a.PhotoCount },
@@ -80,8 +86,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		},
 		recommendations: &tally.Tally[album]{
 			Parents: albums, Choices: recommendations, Draw: deps.Draw,
-			Mark: func(a *album) *tally.Mark { return &a.Recommendations },
-			Add:  func(a *album, _ int32, by int64) { a.Score += by },
+			Mark:    func(a *album) *tally.Mark { return &a.Recommendations },
+			Add:     func(a *album, _ int32, by int64) { a.Score += by },
+			Numbers: func(a *album) []int64 { return []int64{a.Score} },
 		},
 		people: deps.People, draw: deps.Draw, now: deps.Now,
 	}, nil
@@ -97,6 +104,11 @@ func (s *Server) Sweep(ctx context.Context) error {
 	return s.albums.Sweep(ctx, func(ctx context.Context, id int64) error {
 		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
+}
+
+// Relations are what hangs on albums.
+func (s *Server) Relations() []upkeep.Relation {
+	return []upkeep.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
 func noAlbum(id int64) *fault.Error {

@@ -6,7 +6,6 @@ import (
 	"github.com/waybook/waybook/internal/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/serve/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -26,6 +25,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		return nil, err
 	}
 	if found {
+		s.trySettle(ctx, earlier)
 		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
 	}
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
@@ -36,6 +36,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
+	s.trySettle(ctx, created)
 	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
 }
 
@@ -46,11 +47,11 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 		Type: int32(request.GetType()),
 		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
 		Title: request.GetTitle(), Content: request.GetContent(),
-		PostDate: dateFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
+		PostDay: dayFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
 		ReplyBlogID: request.GetReplyBlogId(),
 		ZoomLevel:   defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
 		CreateTime: now, UpdateTime: now,
-		Reward: s.reward, Vote: voteFromProto(request.GetVote()),
+		Reward: s.reward, RewardDue: dueOf(s.reward), Vote: voteFromProto(request.GetVote()),
 	}
 	if request.ZoomLevel != nil {
 		created.ZoomLevel = request.GetZoomLevel()
@@ -95,7 +96,7 @@ func change(b *blog, request *blogv1.UpdateBlogRequest) {
 		b.Content = request.GetContent()
 	}
 	if request.GetPostDate() != nil {
-		b.PostDate = dateFromProto(request.GetPostDate())
+		b.PostDay = dayFromProto(request.GetPostDate())
 	}
 	if request.Weather != nil {
 		b.Weather = int32(request.GetWeather())
@@ -127,6 +128,15 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 
 // DeleteBlog deletes an entry; its ballots and comments go with a later sweep.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
+	found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
+	if err != nil {
+		return nil, err
+	}
+	// The mark that a reward is due goes with the entry, and with the mark all that is
+	// known of it; so the author has to have the reward before.
+	if err := s.settle(ctx, found); err != nil {
+		return nil, err
+	}
 	if err := s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
 		return nil, err
 	}
@@ -149,26 +159,4 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 		Comments:          comments.Proto(written.Documents, profiles),
 		NextCommentsToken: written.Next,
 	}, nil
-}
-
-// ListBlogs returns a page of a user's entries.
-func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
-	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
-		Index: authorIndex, Equal: []any{request.GetAuthorId()},
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(page.Documents) == 0 {
-		if _, err := s.people.Require(ctx, request.GetAuthorId()); err != nil {
-			return nil, err
-		}
-	}
-	author := s.people.Show(ctx, request.GetAuthorId())[request.GetAuthorId()]
-	reply := &blogv1.ListBlogsResponse{Blogs: make([]*blogv1.Blog, len(page.Documents)), NextPageToken: page.Next}
-	for i, b := range page.Documents {
-		reply.Blogs[i] = blogProto(b, author)
-	}
-	return reply, nil
 }

@@ -16,7 +16,7 @@ func blogProto(b blog, author people.Profile) *blogv1.Blog {
 		Location:    &typev1.Location{Lat: b.Lat, Lng: b.Lng},
 		Title:       b.Title,
 		Content:     b.Content,
-		PostDate:    &typev1.Date{Year: b.PostDate.Year, Month: b.PostDate.Month, Day: b.PostDate.Day},
+		PostDate:    b.PostDay.proto(),
 		Weather:     blogv1.Weather(b.Weather),
 		ReplyBlogId: b.ReplyBlogID,
 		ZoomLevel:   b.ZoomLevel,
@@ -51,6 +51,10 @@ func voteFromProto(asked *blogv1.NewVote) *vote {
 	return v
 }
 
-func dateFromProto(d *typev1.Date) date {
-	return date{Year: d.GetYear(), Month: d.GetMonth(), Day: d.GetDay()}
+func dayFromProto(d *typev1.Date) day {
+	return newDay(int(d.GetYear()), int(d.GetMonth()), int(d.GetDay()))
+}
+
+func (d day) proto() *typev1.Date {
+	return &typev1.Date{Year: int32(d / 10_000), Month: int32(d / 100 % 100), Day: int32(d % 100)}
 }

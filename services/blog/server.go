@@ -4,6 +4,8 @@ package blog
 import (
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"time"
 
 	"google.golang.org/grpc"
@@ -17,12 +19,18 @@ import (
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
+	"github.com/waybook/waybook/internal/upkeep"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// DefaultReward is what an author gets for posting an entry, in the service's
-// virtual currency, unless the program is told otherwise (DESIGN §4).
-const DefaultReward = 10
+const (
+	// DefaultReward is what an author gets for posting an entry, in the service's
+	// virtual currency, unless the program is told otherwise (DESIGN §4).
+	DefaultReward = 10
+	// MaxReward is the most that the account service gives at once.
+	MaxReward = 1_000_000_000
+)
 
 // Server implements BlogService. It may be used concurrently.
 type Server struct {
@@ -34,13 +42,27 @@ type Server struct {
 	// recommendations counts who recommends what.
 	recommendations *tally.Tally[blog]
 	people          *people.Directory
+	account         accountv1.AccountServiceClient
 	draw            func() int64
 	now             func() time.Time
+	zone            *time.Location
 	reward          int64
+	log             *slog.Logger
+}
+
+// Config is how the service is run.
+type Config struct {
+	// Reward is what an author gets for posting an entry, from 0 to MaxReward.
+	Reward int64
+	// Zone is where the day is today up to which entries are published.
+	Zone *time.Location
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) {
+func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
+	if config.Reward < 0 || config.Reward > MaxReward {
+		return nil, fmt.Errorf("-reward: %d is not from 0 to %d", config.Reward, MaxReward)
+	}
 	documents, err := docstore.Open[blog](ctx, deps.Store, blogsSpec())
 	if err != nil {
 		return nil, err
@@ -63,6 +85,7 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 	}
 	blogs := &owned.Collection[blog]{
 		Documents: documents, Bin: bin,
+		ID:       func(b *blog) int64 { return b.ID },
 		Owner:    func(b *blog) int64 { return b.AuthorID },
 		NotFound: noBlog, NotOwner: notOwner,
 	}
@@ -70,8 +93,9 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 		blogs: blogs,
 		ballots: &tally.Tally[blog]{
 			Parents: blogs, Choices: ballots, Draw: deps.Draw,
-			Mark: func(b *blog) *tally.Mark { return &b.Vote.Ballots },
-			Add:  func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
+			Mark:    func(b *blog) *tally.Mark { return &b.Vote.Ballots },
+			Add:     func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
+			Numbers: votesOf,
 		},
 		threads: &comments.Threads[blog]{
 			Set: child.Set[blog, comments.Comment]{
@@ -84,10 +108,12 @@ func New(ctx context.Context, deps service.Deps, reward int64) (*Server, error) 
 		},
 		recommendations: &tally.Tally[blog]{
 			Parents: blogs, Choices: recommendations, Draw: deps.Draw,
-			Mark: func(b *blog) *tally.Mark { return &b.Recommendations },
-			Add:  func(b *blog, _ int32, by int64) { b.Score += by },
+			Mark:    func(b *blog) *tally.Mark { return &b.Recommendations },
+			Add:     func(b *blog, _ int32, by int64) { b.Score += by },
+			Numbers: func(b *blog) []int64 { return []int64{b.Score} },
 		},
-		people: deps.People, draw: deps.Draw, now: deps.Now, reward: reward,
+		people: deps.People, account: deps.Account, draw: deps.Draw, now: deps.Now,
+		zone: config.Zone, reward: config.Reward, log: deps.Log,
 	}, nil
 }
 
@@ -96,11 +122,17 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	blogv1.RegisterBlogServiceServer(registrar, s)
 }
 
-// Sweep removes what deleted entries left behind.
+// Sweep removes what deleted entries left behind and settles the rewards that are due.
 func (s *Server) Sweep(ctx context.Context) error {
-	return s.blogs.Sweep(ctx, func(ctx context.Context, id int64) error {
+	removed := s.blogs.Sweep(ctx, func(ctx context.Context, id int64) error {
 		return errors.Join(s.ballots.Forget(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
+	return errors.Join(removed, s.settleDue(ctx))
+}
+
+// Relations are what hangs on entries.
+func (s *Server) Relations() []upkeep.Relation {
+	return []upkeep.Relation{s.ballots.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
 func noBlog(id int64) *fault.Error {

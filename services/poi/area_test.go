@@ -92,3 +92,58 @@ func TestTheMiddleOfABoxIsHalfWayBetweenItsEdges(t *testing.T) {
 		}
 	}
 }
+
+// Whatever area is asked for, no landmark in it lies outside the cells that are read for
+// it, and none that is in a box is farther away than the search goes.
+func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
+	f.Add(25.03, 121.56, 500.0, 25.031, 121.561, 0.0, 100.0)
+	f.Add(-90.0, 180.0, 20_000.0, -89.99, -180.0, 50.0, 3.0)
+	f.Add(0.0, -180.0, 1e5, 0.0, 180.0, 0.0, 1e5)
+	f.Add(89.99999, 10.0, 0.0, 90.0, 0.0, 0.0, 8.0)
+	f.Fuzz(func(t *testing.T, lat, lng, radius, placeLat, placeLng, inner, outer float64) {
+		for _, degrees := range []float64{lat, placeLat} {
+			if !(degrees >= -90 && degrees <= 90) {
+				return
+			}
+		}
+		for _, degrees := range []float64{lng, placeLng} {
+			if !(degrees >= -180 && degrees <= 180) {
+				return
+			}
+		}
+		if !(radius >= 0 && radius <= 1e5 && inner >= 0 && outer > inner && outer <= 1e6) {
+			return
+		}
+		place := pointAt(placeLat, placeLng)
+		circle := area{middle: pointAt(lat, lng), radius: radius}
+		// A box of which the two places are corners, if it is of a size that may be asked for.
+		west, east := min(lng, placeLng), max(lng, placeLng)
+		width := east - west
+		if width > 180 {
+			west, east, width = east, west, 360-width
+		}
+		areas := []area{circle}
+		if box := (box{south: min(lat, placeLat), west: west, north: max(lat, placeLat), east: east}); box.north-box.south <= 5 && width <= 5 {
+			areas = append(areas, areaOfBox(box))
+			if !box.holds(place) {
+				t.Errorf("%v does not hold its corner %v", box, place)
+			}
+			if away := distance(areas[1].middle, place); away > areas[1].radius {
+				t.Errorf("%v: its corner %v is %v away, farther than %v", box, place, away, areas[1].radius)
+			}
+		}
+		for _, a := range areas {
+			away := distance(a.middle, place)
+			if !a.holds(place, away) || away <= inner || away > outer {
+				continue
+			}
+			leaf, covered := cellOf(placeLat, placeLng), false
+			for _, cells := range a.ring(inner, outer).cells() {
+				covered = covered || cells.from <= leaf && leaf <= cells.to
+			}
+			if !covered {
+				t.Errorf("%+v, ring from %v to %v: %v, %v away, is outside of all cells", a, inner, outer, place, away)
+			}
+		}
+	})
+}

@@ -80,8 +80,11 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 			open = append(open, i)
 		}
 	}
+	open, err := s.recogniseOwn(ctx, ownerID, items, open, outcomes)
+	if err != nil {
+		return nil, err
+	}
 	for range maxImportTries {
-		var err error
 		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes); err != nil || len(open) == 0 {
 			return outcomes, err
 		}
@@ -89,8 +92,43 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 	return nil, fault.New(codes.Aborted, "CONFLICT", "others kept changing the same landmarks; try again")
 }
 
+// recogniseOwn settles those of the open items whose key names a landmark of the owner that
+// was not imported, as ExportPois does, and returns the others.
+func (s *Server) recogniseOwn(
+	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
+) (others []int, err error) {
+	var ids []int64
+	for _, i := range open {
+		if poiID, ok := ownID(items[i].GetKey()); ok {
+			ids = append(ids, poiID)
+		}
+	}
+	if len(ids) == 0 {
+		return open, nil
+	}
+	found, err := s.pois.Documents.GetMany(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[string]poi, len(found))
+	for _, p := range found {
+		if p.OwnerID == ownerID && !strings.HasPrefix(p.RequestKey, importPrefix) {
+			own[exported(p).GetKey()] = p
+		}
+	}
+	for _, i := range open {
+		if stored, ok := own[items[i].GetKey()]; ok {
+			outcomes[i] = compare(stored, items[i])
+		} else {
+			others = append(others, i)
+		}
+	}
+	return others, nil
+}
+
 // insertImported stores those items that are open, and returns which of them are to be
-// tried again.
+// tried again. Ids are drawn in the order of the items, so that an export gives it back;
+// only an item whose id another process took comes behind those of its batch.
 func (s *Server) insertImported(
 	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
 ) (again []int, err error) {
@@ -127,16 +165,16 @@ func (s *Server) insertImported(
 		case err != nil:
 			return nil, err
 		default:
-			outcomes[i] = compare(stored, documents[n])
+			outcomes[i] = compare(stored, items[i])
 		}
 	}
 	return again, nil
 }
 
 // compare tells what becomes of an item whose key a stored landmark has.
-func compare(stored, imported poi) outcome {
-	if stored.Name == imported.Name && stored.Category == imported.Category &&
-		stored.Lat == imported.Lat && stored.Lng == imported.Lng {
+func compare(stored poi, item *poiv1.ImportedPoi) outcome {
+	if stored.Name == item.GetName() && stored.Category == int64(item.GetCategory()) &&
+		stored.Lat == item.GetLocation().GetLat() && stored.Lng == item.GetLocation().GetLng() {
 		return outcome{unchanged: true}
 	}
 	return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}

@@ -31,16 +31,21 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	return reply, nil
 }
 
-// StreamPois sends all landmarks of a category.
+// StreamPois sends the landmarks of a category.
 func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
-	query := docstore.Query{Index: categoryIndex, Equal: []any{int64(request.GetCategory())}, Limit: service.StreamBatch}
-	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
+	query := docstore.Query{
+		Index: categoryIndex, Equal: []any{int64(request.GetCategory())}, From: request.GetAfterPoiId() + 1,
+		Limit: service.StreamBatch,
+	}
+	for pois, err := range s.summaries.BatchesUpTo(stream.Context(), query, request.GetLimit()) {
 		if err != nil {
 			return err
 		}
 		batch := &poiv1.StreamPoisResponse{Pois: make([]*poiv1.PoiSummary, len(pois))}
+		messages := make([]poiv1.PoiSummary, len(pois)) // in one piece: there may be millions
 		for i, p := range pois {
-			batch.Pois[i] = &poiv1.PoiSummary{PoiId: p.ID, Name: p.Name}
+			batch.Pois[i] = &messages[i]
+			batch.Pois[i].PoiId, batch.Pois[i].Name = p.ID, p.Name
 		}
 		if err := stream.Send(batch); err != nil {
 			return err

@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/internal/tally"
 	"github.com/waybook/waybook/internal/trash"
+	"github.com/waybook/waybook/internal/upkeep"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -25,7 +26,10 @@ import (
 type Server struct {
 	poiv1.UnimplementedPoiServiceServer
 
-	pois    *owned.Collection[poi]
+	pois *owned.Collection[poi]
+	// summaries are the landmarks as lists show them.
+	summaries *docstore.Part[summary]
+
 	photos  *child.Set[poi, photo]
 	threads *comments.Threads[poi]
 	// recommendations counts who recommends what.
@@ -60,11 +64,13 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	}
 	pois := &owned.Collection[poi]{
 		Documents: documents, Bin: bin,
+		ID:       func(p *poi) int64 { return p.ID },
 		Owner:    func(p *poi) int64 { return p.OwnerID },
 		NotFound: noPoi, NotOwner: notOwner,
 	}
 	return &Server{
-		pois: pois,
+		pois:      pois,
+		summaries: docstore.PartOf[summary](documents),
 		photos: &child.Set[poi, photo]{
 			Parents: pois, Children: photos, Draw: deps.Draw,
 			Count:    func(p *poi) *int64 { return &p.PhotoCount },
@@ -82,8 +88,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		},
 		recommendations: &tally.Tally[poi]{
 			Parents: pois, Choices: recommendations, Draw: deps.Draw,
-			Mark: func(p *poi) *tally.Mark { return &p.Recommendations },
-			Add:  func(p *poi, _ int32, by int64) { p.Score += by },
+			Mark:    func(p *poi) *tally.Mark { return &p.Recommendations },
+			Add:     func(p *poi, _ int32, by int64) { p.Score += by },
+			Numbers: func(p *poi) []int64 { return []int64{p.Score} },
 		},
 		people: deps.People, validator: deps.Validator, draw: deps.Draw, now: deps.Now,
 	}, nil
@@ -99,6 +106,11 @@ func (s *Server) Sweep(ctx context.Context) error {
 	return s.pois.Sweep(ctx, func(ctx context.Context, id int64) error {
 		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
 	})
+}
+
+// Relations are what hangs on landmarks.
+func (s *Server) Relations() []upkeep.Relation {
+	return []upkeep.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
 func noPoi(id int64) *fault.Error {

@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"buf.build/go/protovalidate"
-	"github.com/fullstorydev/grpchan/inprocgrpc"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve"
 	"github.com/waybook/waybook/internal/serve/service"
@@ -30,9 +31,12 @@ type App struct {
 	// HTTP, GRPC and Admin are the addresses that it listens on.
 	HTTP, GRPC, Admin net.Addr
 
-	clients demo.Clients
-	dataDir string
-	hasDemo bool
+	clients  demo.Clients
+	dataDir  string
+	hasDemo  bool
+	hasLogin bool
+	// needsSignatures says that a request must be signed.
+	needsSignatures bool
 }
 
 // Start starts Waybook and pushes its parts on env's stack.
@@ -45,20 +49,16 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validator: %w", err)
 	}
-	engine, err := config.Store.Open(ctx)
+	metrics := serve.NewMetrics()
+	engine, err := service.OpenStore(ctx, env, config.Store, metrics)
 	if err != nil {
 		return nil, err
 	}
-	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
-
-	metrics := serve.NewMetrics()
-	interceptors := service.NewInterceptors(validator, metrics, env.Log)
-	// The edge calls the services in process, through the interceptors that calls
-	// from outside pass too (DESIGN §6).
-	channel := new(inprocgrpc.Channel).
-		WithServerUnaryInterceptor(interceptors.Unary).
-		WithServerStreamInterceptor(interceptors.Stream)
-	accounts, services, err := newServices(ctx, config, env, service.NewDeps(engine, validator, env.Log), accountv1.NewAccountServiceClient(channel))
+	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
+	channel := NewChannel(interceptors, env.Tracing)
+	deps := service.NewDeps(engine, validator, env.Log)
+	deps.Account = accountv1.NewAccountServiceClient(channel)
+	accounts, services, err := newServices(ctx, config, env, metrics, deps, zone)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +67,15 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	}
 	app := &App{
 		clients: demo.Clients{
-			Account: accountv1.NewAccountServiceClient(channel),
+			Account: deps.Account,
 			Album:   albumv1.NewAlbumServiceClient(channel),
 			Blog:    blogv1.NewBlogServiceClient(channel),
 			Poi:     poiv1.NewPoiServiceClient(channel),
 		},
-		dataDir: config.Store.Data,
-		hasDemo: config.HasDemo,
+		dataDir:         config.Store.Data,
+		hasDemo:         config.HasDemo,
+		hasLogin:        config.Interface.HasLogin,
+		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
 		if err := demo.Fill(ctx, app.clients, accounts.HasUsers, config.Store.Data); err != nil {
@@ -81,50 +83,54 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		}
 	}
 	readiness := serve.NewReadiness(engine.Ping)
-	handler := edge.New(edge.Config{
+	handler := program.NewHandler(env, metrics, config.HasAccessLog, edge.Config{
 		Account: app.clients.Account, Album: app.clients.Album, Blog: app.clients.Blog, Poi: app.clients.Poi,
-		Zone: zone, Log: env.Log, Validator: validator, Observe: metrics.ObserveRequest,
+		Zone: zone, Validator: validator,
+		Sessions: config.Interface.Sessions(), TrustedProxies: config.Interface.TrustedProxies,
+		Signatures:     config.Interface.Signatures,
+		TrustedOrigins: config.Interface.TrustedOrigins, Load: config.Interface.Load(),
 	})
-	admin, err := serve.Listen(ctx, "admin", config.Admin)
+	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return nil, err
 	}
-	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
+	sweeps := service.NewSweeps(metrics)
 	for _, each := range services {
-		service.Sweep(ctx, env, fmt.Sprintf("%T", each), each)
+		service.Sweep(ctx, env, sweeps, packageOf(each), each)
 	}
-	grpcPort, err := serve.Listen(ctx, "grpc", config.GRPC)
+	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
 	if err != nil {
 		return nil, err
 	}
-	service.Serve(env, "grpc port", grpcPort, interceptors, services...)
+	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, services...)
 	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err
 	}
 	env.HTTP("edge", httpPort, handler)
 	env.Ready(readiness)
-	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin.Addr()
+	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
 	return app, nil
 }
 
 // newServices builds the four services over one store.
 func newServices(
-	ctx context.Context, config Config, env serve.Env, deps service.Deps, client accountv1.AccountServiceClient,
+	ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics, deps service.Deps, zone *time.Location,
 ) (*account.Server, []service.Service, error) {
-	accounts, err := account.New(ctx, deps, config.SessionTTL)
+	accounts, err := account.New(ctx, deps, config.Account)
 	if err != nil {
 		return nil, nil, err
 	}
-	if deps.People, err = people.NewDirectory(client, env.Log); err != nil {
+	if deps.People, err = people.NewDirectory(deps.Account, env.Log); err != nil {
 		return nil, nil, err
 	}
 	env.Stack.Push("names", deps.People.Close)
+	service.CountNames(metrics, deps.People)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err
 	}
-	blogs, err := blog.New(ctx, deps, config.Reward)
+	blogs, err := blog.New(ctx, deps, blog.Config{Reward: config.Reward, Zone: zone})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -133,4 +139,10 @@ func newServices(
 		return nil, nil, err
 	}
 	return accounts, []service.Service{accounts, albums, blogs, pois}, nil
+}
+
+// packageOf is a service's name, such as album of an *album.Server.
+func packageOf(each service.Service) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", each), "*"), ".")
+	return name
 }

@@ -2,8 +2,10 @@ package assembly
 
 import (
 	"flag"
-	"time"
 
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/identity"
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
@@ -15,12 +17,19 @@ type Config struct {
 	// and of health and metrics.
 	HTTP, GRPC, Admin string
 	Store             service.StoreFlags
+	// Clients may call the gRPC port, once it has TLS.
+	Clients identity.Clients
+	// Load is how much each of the four services does at a time.
+	Load      service.Load
+	Interface edge.Flags
 	// HasDemo says that an empty store is filled with demo content.
-	HasDemo    bool
-	TimeZone   string
-	SessionTTL time.Duration
-	// Reward is what an author gets for posting an entry.
+	HasDemo  bool
+	TimeZone string
+	Account  account.Config
+	// Reward is what an author gets for posting an entry; see blog.Config.
 	Reward int64
+	// HasAccessLog says that each request to the edge is a line of the log.
+	HasAccessLog bool
 }
 
 // Register declares the flags, with their defaults.
@@ -28,9 +37,14 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` of the edge, which serves /API.php")
 	flags.StringVar(&c.GRPC, "grpc", "127.0.0.1:9090", "`address` of the gRPC port, which serves all four services")
 	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
+	c.Interface.Register(flags)
 	c.Store.Register(flags, "waybook-data")
+	c.Clients = service.DefaultClients()
+	service.RegisterClients(flags, &c.Clients)
+	c.Load.Register(flags)
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
-	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
-	flags.DurationVar(&c.SessionTTL, "session-ttl", account.DefaultSessionTTL, "how long a session lasts")
+	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies, and of the day up to which entries are published")
+	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
+	serve.RegisterAccessLog(flags, &c.HasAccessLog, false)
 }

@@ -21,7 +21,11 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "Waybook is ready.\n\n  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
 		a.HTTP, a.GRPC, a.Admin)
-	if shown != nil {
+	switch {
+	case a.needsSignatures:
+		fmt.Fprint(out, "\nRequests must be signed by an application: waybookctl application create NAME makes one,\n"+
+			"and docs/signatures.md says how it signs.\n")
+	case shown != nil:
 		a.suggest(out, shown)
 	}
 	fmt.Fprint(out, "\nCtrl-C ends it.\n")
@@ -38,6 +42,9 @@ func (a *App) suggest(out io.Writer, shown *demo.Shown) {
 	fmt.Fprintf(out, "\nTry it:\n\n  curl '%s?%s'\n  curl '%s?func=getCategoryPOIList&category=2'\n"+
 		"  curl -b \"$(cat %s)\" -d func=addAlbum -d category=5 -d lat=25.0340 -d lng=121.5645 --data-urlencode albumTitle=我的相簿 %s\n",
 		url, read, url, shellQuoted(shown.CookieFile), url)
+	if a.hasLogin && shown.PasswordFile != "" {
+		fmt.Fprintf(out, "\nfunc=login takes the email %s and the password in %s\n", demo.Email, shown.PasswordFile)
+	}
 }
 
 // shellQuoted quotes a path for a POSIX shell if it needs that.

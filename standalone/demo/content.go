@@ -25,13 +25,16 @@ const (
 	firstPoiPart
 )
 
-// fill creates the content and returns the demo user's id.
-func fill(ctx context.Context, clients Clients) (int64, error) {
+// fill creates the content and returns the demo user's id. The demo user can log in
+// with the password; the friend can't.
+func fill(ctx context.Context, clients Clients, password string) (int64, error) {
 	var users [2]int64
-	for i, name := range []string{"小旅人", "阿海"} {
-		created, err := clients.Account.CreateUser(ctx, &accountv1.CreateUserRequest{
-			RequestId: requestID(firstUser + i), Name: name, IconUrl: fmt.Sprintf("upload/icon/demo%d.jpg", i+1),
-		})
+	for i, user := range []*accountv1.CreateUserRequest{
+		{Name: "小旅人", IconUrl: "upload/icon/demo1.jpg", Email: Email, Password: password},
+		{Name: "阿海", IconUrl: "upload/icon/demo2.jpg"},
+	} {
+		user.RequestId = requestID(firstUser + i)
+		created, err := clients.Account.CreateUser(ctx, user)
 		if err != nil {
 			return 0, err
 		}

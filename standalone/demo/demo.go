@@ -4,10 +4,12 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -21,10 +23,15 @@ import (
 const (
 	// cookieFile holds the demo user's cookie, as a Cookie header has it.
 	cookieFile = "demo-cookie"
+	// passwordFile holds the demo user's password.
+	passwordFile = "demo-password"
 	// unfinishedFile is there while a store is being filled, so that a filling
 	// that was interrupted is gone on with.
 	unfinishedFile = "demo-unfinished"
 )
+
+// Email is the demo user's address to log in with.
+const Email = "demo@waybook.example"
 
 // Clients are the services.
 type Clients struct {
@@ -36,7 +43,7 @@ type Clients struct {
 
 // Fill fills a store that has no users, and goes on with a filling that was
 // interrupted; each create carries a fixed request id, so nothing comes twice. The
-// demo user's cookie goes to a file in dataDir that only its owner can read.
+// demo user's cookie and password go to files in dataDir that only its owner can read.
 func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
 	unfinished := filepath.Join(dataDir, unfinishedFile)
 	_, err := os.Stat(unfinished)
@@ -52,7 +59,11 @@ func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (
 	if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
 		return err
 	}
-	userID, err := fill(ctx, clients)
+	password, err := ensurePassword(dataDir)
+	if err != nil {
+		return err
+	}
+	userID, err := fill(ctx, clients, password)
 	if err != nil {
 		return err
 	}
@@ -67,8 +78,9 @@ type Shown struct {
 	UserID int64
 	// AlbumID is the user's first album; 0 when there is none any more.
 	AlbumID int64
-	// CookieFile is the absolute path of the demo user's cookie.
-	CookieFile string
+	// CookieFile is the absolute path of the demo user's cookie, and PasswordFile
+	// that of the password; empty when the user was made without one.
+	CookieFile, PasswordFile string
 }
 
 // Find finds the demo content, or nil when the store has none. A session that ended
@@ -106,6 +118,10 @@ func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) 
 		return nil, err
 	}
 	shown := &Shown{UserID: userID, CookieFile: path}
+	password := filepath.Join(filepath.Dir(path), passwordFile)
+	if _, err := os.Stat(password); err == nil {
+		shown.PasswordFile = password
+	}
 	if len(albums.GetAlbums()) > 0 {
 		shown.AlbumID = albums.GetAlbums()[0].GetAlbumId()
 	}
@@ -118,9 +134,30 @@ func writeCookie(ctx context.Context, clients Clients, dataDir string, userID in
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dataDir, cookieFile)
+	return writeSecret(dataDir, cookieFile, fmt.Sprintf("id=%d; idrand=%s", userID, opened.GetToken()))
+}
+
+// ensurePassword returns the demo user's password, which is drawn and written down
+// before there is such a user: a filling that is gone on with finds the user that it
+// made, who keeps the first password.
+func ensurePassword(dataDir string) (string, error) {
+	written, err := os.ReadFile(filepath.Join(dataDir, passwordFile))
+	if err == nil {
+		return strings.TrimSpace(string(written)), nil
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return "", err
+	}
+	password := rand.Text()
+	return password, writeSecret(dataDir, passwordFile, password)
+}
+
+// writeSecret writes a file of one line, whole or not at all, that only its owner
+// can read.
+func writeSecret(dataDir, name, line string) error {
+	path := filepath.Join(dataDir, name)
 	written := path + ".new"
-	if err := os.WriteFile(written, fmt.Appendf(nil, "id=%d; idrand=%s\n", userID, opened.GetToken()), 0o600); err != nil {
+	if err := os.WriteFile(written, []byte(line+"\n"), 0o600); err != nil {
 		return err
 	}
 	return os.Rename(written, path)

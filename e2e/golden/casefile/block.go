@@ -52,8 +52,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Numbe
 func blocksOf(path, text string) (sentence string, blocks []*block, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	sentence = lines[0]
-	if !strings.HasSuffix(sentence, ")") || !strings.Contains(sentence, " (seed ") && !strings.Contains(sentence, " (DESIGN §") {
-		return "", nil, &Error{path, 1, "want a sentence with its source, such as (seed 4.3) or (DESIGN §4)"}
+	if !hasSource(sentence) {
+		return "", nil, &Error{path, 1, "want a sentence with its source, such as (seed 4.3), (DESIGN §4) or (addition)"}
 	}
 	for i, text := range lines[1:] {
 		number := i + 2
@@ -74,4 +74,9 @@ func blocksOf(path, text string) (sentence string, blocks []*block, err error) {
 		}
 	}
 	return sentence, blocks, nil
+}
+
+func hasSource(sentence string) bool {
+	return strings.HasSuffix(sentence, " (addition)") ||
+		strings.HasSuffix(sentence, ")") && (strings.Contains(sentence, " (seed ") || strings.Contains(sentence, " (DESIGN §"))
 }

@@ -3,6 +3,7 @@ package casefile
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -67,6 +68,9 @@ func matchLiteral(text, want string) (int, error) {
 }
 
 func matchVariable(text string, p part) (int, error) {
+	if p.kind == httpDate {
+		return matchDate(text, p)
+	}
 	class, what := "0123456789", "an id"
 	if p.kind == hexes {
 		class, what = "0123456789abcdef", "32 lowercase hexadecimal digits"
@@ -76,6 +80,16 @@ func matchVariable(text string, p part) (int, error) {
 		return 0, fmt.Errorf("want %s for {%s}, got %q", what, p.text, head(text))
 	}
 	return n, nil
+}
+
+func matchDate(text string, p part) (int, error) {
+	n := len(http.TimeFormat)
+	if len(text) >= n {
+		if _, err := time.Parse(http.TimeFormat, text[:n]); err == nil {
+			return n, nil
+		}
+	}
+	return 0, fmt.Errorf("want a date of HTTP for {%s}, got %q", p.text, head(text))
 }
 
 // isID reports whether s is spelled as identifiers are: no leading zero, at most 2^53-1.

@@ -14,7 +14,8 @@ import (
 //	{字*200}                         a character that many times
 //	{album}                         a variable: digits of an id, bound where it is
 //	                                first met in a reply, required to be the same
-//	                                from then on; {token:hex} binds a session's secret
+//	                                from then on; {token:hex} binds a session's secret,
+//	                                {until:date} a date of HTTP
 //
 // and, in a reply only, in the zone of the service:
 //
@@ -36,10 +37,11 @@ type part struct {
 type kind int
 
 const (
-	literal kind = iota
-	digits       // a variable of digits
-	hexes        // a variable of 32 hexadecimal digits
-	clock        // a pattern of the time or date
+	literal  kind = iota
+	digits        // a variable of digits
+	hexes         // a variable of 32 hexadecimal digits
+	httpDate      // a variable of a date as HTTP writes it
+	clock         // a pattern of the time or date
 )
 
 var (
@@ -99,8 +101,10 @@ func parsePlaceholder(name string) (part, error) {
 		return part{digits, variable}, nil
 	case class == "hex":
 		return part{hexes, variable}, nil
+	case class == "date":
+		return part{httpDate, variable}, nil
 	}
-	return part{}, fmt.Errorf("{%s}: the only class is hex", name)
+	return part{}, fmt.Errorf("{%s}: the classes are hex and date", name)
 }
 
 func (t *Template) add(p part) {

@@ -29,18 +29,20 @@ func TestATemplateBecomesTheTextToSend(t *testing.T) {
 
 func TestAVariableIsBoundWhereItIsFirstMetAndTheSameFromThenOn(t *testing.T) {
 	variables := Variables{"known": "7"}
-	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d>")
+	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d><e>{until:date}</e>")
 	secret := strings.Repeat("0123456789abcdef", 2)
-	if err := template.Match("<a>12</a><b>12</b><c>7</c><d>"+secret+"</d>", variables, Span{}); err != nil {
+	const until = "Tue, 15 Nov 1994 08:12:31 GMT"
+	if err := template.Match("<a>12</a><b>12</b><c>7</c><d>"+secret+"</d><e>"+until+"</e>", variables, Span{}); err != nil {
 		t.Fatal(err)
 	}
-	if variables["album"] != "12" || variables["token"] != secret {
+	if variables["album"] != "12" || variables["token"] != secret || variables["until"] != until {
 		t.Errorf("got %v", variables)
 	}
 	for _, different := range []string{
-		"<a>12</a><b>13</b><c>7</c><d>" + secret + "</d>",
-		"<a>12</a><b>12</b><c>8</c><d>" + secret + "</d>",
-		"<a>120</a><b>120</b><c>7</c><d>" + secret + "</d>",
+		"<a>12</a><b>13</b><c>7</c><d>" + secret + "</d><e>" + until + "</e>",
+		"<a>12</a><b>12</b><c>8</c><d>" + secret + "</d><e>" + until + "</e>",
+		"<a>120</a><b>120</b><c>7</c><d>" + secret + "</d><e>" + until + "</e>",
+		"<a>12</a><b>12</b><c>7</c><d>" + secret + "</d><e>Wed, 16 Nov 1994 08:12:31 GMT</e>",
 	} {
 		if template.Match(different, variables, Span{}) == nil {
 			t.Errorf("%s matched", different)
@@ -66,6 +68,8 @@ func TestEveryByteOfATextCounts(t *testing.T) {
 		{"{id}", "01", `at byte 0, after "": want an id for {id}, got "01"`},
 		{"{id}", "9007199254740992", `at byte 0, after "": want an id for {id}, got "9007199254740992"`},
 		{"{s:hex}", "ABCDEF0123456789ABCDEF0123456789", `at byte 0, after "": want 32 lowercase hexadecimal digits for {s}, got "ABCDEF0123456789ABCDEF0123456789"`},
+		{"{s:date}", "Thu, 01 Jan 1970 00:00:00 CET", `at byte 0, after "": want a date of HTTP for {s}, got "Thu, 01 Jan 1970 00:00:00 CET"`},
+		{"{s:date}", "Thu, 01 Jan", `at byte 0, after "": want a date of HTTP for {s}, got "Thu, 01 Jan"`},
 	} {
 		if err := parsed(t, c.source).Match(c.text, Variables{}, Span{}); err == nil || err.Error() != c.want {
 			t.Errorf("%s and %s: got %v, want %s", c.source, c.text, err, c.want)

@@ -29,6 +29,10 @@ func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]fun
 			_, err := docstore.Open[place](ctx, engine, placeSpec())
 			return err
 		},
+		"Inspect": func(ctx context.Context) error {
+			_, err := engine.Inspect(ctx, placeSpec())
+			return err
+		},
 		"Ping":   engine.Ping,
 		"Insert": func(ctx context.Context) error { return c.Insert(ctx, somePlace(2)) },
 		"Get":    func(ctx context.Context) error { _, err := c.Get(ctx, int64(1)); return err },
@@ -40,6 +44,9 @@ func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]fun
 		"Update": func(ctx context.Context) error {
 			_, err := c.Update(ctx, int64(1), func(p *place) error { p.Seen++; return nil })
 			return err
+		},
+		"Observe": func(ctx context.Context) error {
+			return c.Observe(ctx, int64(1), func(*place) error { return nil })
 		},
 		"Delete": func(ctx context.Context) error { return c.Delete(ctx, int64(1)) },
 		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, "code"); return err },
@@ -114,6 +121,8 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	index := func(name string, fields ...docstore.Field) docstore.Spec {
 		return docstore.Spec{Name: "c", ID: docstore.Int64, Indexes: []docstore.Index{{Name: name, Fields: fields}}}
 	}
+	sharded := index("i", field)
+	sharded.Indexes[0].Unique, sharded.Sharding = true, docstore.ByID
 	twice := index("i", field)
 	twice.Indexes = append(twice.Indexes, twice.Indexes[0])
 	for _, spec := range []docstore.Spec{
@@ -122,6 +131,7 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		{Name: "C", ID: docstore.Int64},
 		{Name: "c/d", ID: docstore.Int64},
 		twice,
+		sharded,
 		index("i"),
 		index("_id", field),
 		index("", field),

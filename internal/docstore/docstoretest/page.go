@@ -2,6 +2,7 @@ package docstoretest
 
 import (
 	"encoding/base64"
+	"math"
 	"slices"
 	"testing"
 
@@ -17,6 +18,7 @@ func pageCases() []testCase {
 		{"a token that was not given for the query is refused", badTokens},
 		{"a limit below one is refused", badLimits},
 		{"Batches walks everything and can be left early", batches},
+		{"BatchesUpTo ends after as many as it was told", boundedBatches},
 		{"Batches ends with an error", batchesFail},
 	}
 }
@@ -156,6 +158,28 @@ func batches(t *testing.T, engine docstore.Engine) {
 	}
 	for range c.Batches(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(9)}, Limit: 4}) {
 		t.Fatal("a batch of nothing")
+	}
+}
+
+func boundedBatches(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 10)
+	insertAll(t, c, places)
+	for count, want := range map[int64][]int{
+		1: {1}, 3: {3}, 4: {4}, 5: {4, 1}, 8: {4, 4}, 9: {4, 4, 1}, 10: {4, 4, 2}, 11: {4, 4, 2}, math.MaxInt64: {4, 4, 2}, 0: {4, 4, 2},
+	} {
+		var sizes []int
+		var got []place
+		for batch, err := range c.BatchesUpTo(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 4}, count) {
+			must(t, err)
+			sizes = append(sizes, len(batch))
+			got = append(got, batch...)
+		}
+		wantEqual(t, "batches", sizes, want)
+		wantEqual(t, "documents", got, places[:len(got)])
+	}
+	for _, err := range c.BatchesUpTo(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 4}, -1) {
+		wantPlain(t, err)
 	}
 }
 

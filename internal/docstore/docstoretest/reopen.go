@@ -23,6 +23,8 @@ func reopeningCases() []reopeningCase {
 		{"a unique index that documents do not fit fails Open and harms nothing", doesNotFit},
 		{"an index on a field that documents lack fails Open and harms nothing", lacksField},
 		{"another kind of id fails Open", otherID},
+		{"an inspection tells which indexes are missing and which undeclared, and changes nothing", inspectsOtherwise},
+		{"another kind of id fails Inspect", inspectsOtherID},
 	}
 }
 

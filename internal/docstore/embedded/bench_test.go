@@ -1,10 +1,14 @@
 package embedded_test
 
 import (
+	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -12,12 +16,20 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
 
+// sizes are the sizes of the stores that the benchmarks run on.
+var sizes = flag.String("documents", "1000,200000", "for benchmarks: how many documents, in thousands, with commas between them")
+
 // ballotsPerWriter puts the documents of a page together, as an album's photos are.
 const ballotsPerWriter = 1000
 
-func benchmarkSizes(b *testing.B, run func(b *testing.B, c *docstore.Collection[ballot], documents int64)) {
-	for _, documents := range []int64{1000, 200_000} {
-		b.Run(fmt.Sprintf("documents=%d", documents), func(b *testing.B) {
+// benchmarkSizes runs benchmarks on a filled store of each size.
+func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
+	for size := range strings.SplitSeq(*sizes, ",") {
+		documents, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || documents%ballotsPerWriter != 0 || documents < ballotsPerWriter {
+			b.Fatalf("-documents: %q is no number of thousands", size)
+		}
+		b.Run("documents="+size, func(b *testing.B) {
 			engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
 			if err != nil {
 				b.Fatal(err)
@@ -31,76 +43,121 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, c *docstore.Collection[
 			if err != nil {
 				b.Fatal(err)
 			}
-			var batch []ballot
-			for id := range documents {
-				if batch = append(batch, benchBallot(id)); len(batch) == 1000 {
-					if _, err := c.InsertMany(b.Context(), batch); err != nil {
-						b.Fatal(err)
-					}
-					batch = batch[:0]
-				}
-			}
-			b.Run("", func(b *testing.B) { run(b, c, documents) })
+			s := &benchStore{Collection: c, documents: documents}
+			s.fill(b)
+			run(b, s)
 		})
 	}
 }
 
+// benchStore is a store that was filled with so many documents.
+type benchStore struct {
+	*docstore.Collection[ballot]
+	documents int64
+	// last is the last identifier that was used.
+	last atomic.Int64
+}
+
+func (s *benchStore) fill(b *testing.B) {
+	s.last.Store(s.documents - 1)
+	const batch = 10_000
+	for first := int64(0); first < s.documents; first += batch {
+		var ballots []ballot
+		for id := first; id < min(first+batch, s.documents); id++ {
+			ballots = append(ballots, benchBallot(id))
+		}
+		if _, err := s.InsertMany(b.Context(), ballots); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// insert inserts a document after all others.
+func (s *benchStore) insert(ctx context.Context) error {
+	return s.Insert(ctx, benchBallot(s.last.Add(1)))
+}
+
 func benchBallot(id int64) ballot {
+	const prime = 1_000_000_007 // below it all codes differ, and they come in no order
 	return ballot{
-		ID: id, Writer: id / ballotsPerWriter, Code: fmt.Sprintf("code-%d", id*7919%1_000_003), Version: id,
+		ID: id, Writer: id / ballotsPerWriter, Code: fmt.Sprintf("code-%d", id*7919%prime), Version: id,
 		Body: "A quiet lane between the old temple and the river, best in the early morning.",
 	}
 }
 
-func BenchmarkPointRead(b *testing.B) {
-	benchmarkSizes(b, func(b *testing.B, c *docstore.Collection[ballot], documents int64) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := c.Get(b.Context(), rand.Int64N(documents)); err != nil {
-				b.Fatal(err)
+// manyWriters runs what a number of writers do at once.
+func manyWriters(b *testing.B, count int, write func() error) {
+	b.ReportAllocs()
+	b.SetParallelism(count / runtime.GOMAXPROCS(0))
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if err := write(); err != nil {
+				b.Error(err)
 			}
 		}
 	})
 }
 
-func BenchmarkPageReadOf100(b *testing.B) {
-	benchmarkSizes(b, func(b *testing.B, c *docstore.Collection[ballot], documents int64) {
-		b.ReportAllocs()
-		for b.Loop() {
-			writer := rand.Int64N(documents / ballotsPerWriter)
-			page, err := c.Page(b.Context(), docstore.Query{Index: "by_writer_version", Equal: []any{writer}, Limit: 100})
-			if err != nil || len(page.Documents) != 100 {
-				b.Fatalf("%d documents, %v", len(page.Documents), err)
-			}
-		}
-	})
-}
-
-func BenchmarkInsertWith1Writer(b *testing.B) {
-	var last atomic.Int64
-	benchmarkSizes(b, func(b *testing.B, c *docstore.Collection[ballot], documents int64) {
-		last.CompareAndSwap(last.Load(), max(last.Load(), documents))
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := c.Insert(b.Context(), benchBallot(last.Add(1))); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-func BenchmarkInsertWith64Writers(b *testing.B) {
-	var last atomic.Int64
-	benchmarkSizes(b, func(b *testing.B, c *docstore.Collection[ballot], documents int64) {
-		last.CompareAndSwap(last.Load(), max(last.Load(), documents))
-		b.ReportAllocs()
-		b.SetParallelism(64 / runtime.GOMAXPROCS(0))
-		b.RunParallel(func(pb *testing.PB) {
-			for pb.Next() {
-				if err := c.Insert(b.Context(), benchBallot(last.Add(1))); err != nil {
-					b.Error(err)
+func BenchmarkOperations(b *testing.B) {
+	benchmarkSizes(b, func(b *testing.B, s *benchStore) {
+		b.Run("PointRead", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Get(b.Context(), rand.Int64N(s.documents)); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})
+		b.Run("PageReadOf100", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				writer := rand.Int64N(s.documents / ballotsPerWriter)
+				page, err := s.Page(b.Context(), docstore.Query{Index: "by_writer_version", Equal: []any{writer}, Limit: 100})
+				if err != nil || len(page.Documents) != 100 {
+					b.Fatalf("%d documents, %v", len(page.Documents), err)
+				}
+			}
+		})
+		update := func(ctx context.Context) error {
+			_, err := s.Update(ctx, rand.Int64N(s.documents), func(each *ballot) error {
+				each.Version++
+				return nil
+			})
+			return err
+		}
+		for _, writers := range []int{1, 64} {
+			b.Run(fmt.Sprintf("UpdateBy%d", writers), func(b *testing.B) {
+				manyWriters(b, writers, func() error { return update(b.Context()) })
+			})
+			b.Run(fmt.Sprintf("InsertBy%d", writers), func(b *testing.B) {
+				manyWriters(b, writers, func() error { return s.insert(b.Context()) })
+			})
+		}
 	})
+}
+
+// BenchmarkWalk reads a whole store in the batches of a long list.
+func BenchmarkWalk(b *testing.B) {
+	benchmarkSizes(b, func(b *testing.B, s *benchStore) {
+		b.Run("ByID", func(b *testing.B) { s.walk(b, docstore.IDIndex) })
+		b.Run("ByIndex", func(b *testing.B) { s.walk(b, "by_writer_version") })
+	})
+}
+
+func (s *benchStore) walk(b *testing.B, index string) {
+	const batch = 200 // service.StreamBatch
+	b.ReportAllocs()
+	for b.Loop() {
+		seen := int64(0)
+		for ballots, err := range s.Batches(b.Context(), docstore.Query{Index: index, Limit: batch}) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			seen += int64(len(ballots))
+		}
+		if seen < s.documents {
+			b.Fatalf("%d documents", seen)
+		}
+	}
+	b.ReportMetric(float64(s.documents)*float64(b.N)/b.Elapsed().Seconds(), "items/s")
 }

@@ -46,6 +46,14 @@ func (d declaration) spec(collection string) docstore.Spec {
 	return spec
 }
 
+// checkID refuses another kind of _id than that of the collection, if there is one.
+func (d declaration) checkID(spec docstore.Spec) error {
+	if d.ID != 0 && d.ID != spec.ID {
+		return fmt.Errorf("collection %q was declared with another kind of _id", spec.Name)
+	}
+	return nil
+}
+
 func catalogBucket() []byte { return []byte("catalog") }
 func formatKey() []byte     { return []byte("format") }
 

@@ -50,6 +50,8 @@ type committer struct {
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
 	stopped chan struct{}
+	// commits have succeeded, with as many writes.
+	commits, writes atomic.Int64
 
 	mu     sync.Mutex
 	queue  []*write
@@ -173,6 +175,8 @@ func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 		_ = tx.Rollback()
 		return false, c.commitFailed(id, err)
 	}
+	c.commits.Add(1)
+	c.writes.Add(int64(len(batch)))
 	return false, nil
 }
 

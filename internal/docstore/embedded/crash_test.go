@@ -23,7 +23,7 @@ const (
 	crashWriters = 8
 	crashIDs     = 40
 	// shortCycles is what an ordinary run can afford; WAYBOOK_CRASH_CYCLES sets more.
-	shortCycles = 5
+	shortCycles = 20
 	// crashFileEnv makes this binary the writer that gets killed.
 	crashFileEnv = "WAYBOOK_CRASH_FILE"
 )
@@ -156,7 +156,7 @@ func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
-	killAfter := 1 + rand.IntN(1500)
+	killAfter := writesBeforeKill()
 	begun = make(map[int64]int64)
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		var what string
@@ -183,6 +183,15 @@ func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
 		t.Fatalf("the writer ended after %d of %d writes", len(done), killAfter)
 	}
 	return done, begun
+}
+
+// writesBeforeKill is mostly few, so that many cycles fit into a sitting: what can be
+// cut is one commit. Now and then it is many, which grow the file and its freelist.
+func writesBeforeKill() int {
+	if rand.IntN(20) == 0 {
+		return 1 + rand.IntN(1500)
+	}
+	return 1 + rand.IntN(60)
 }
 
 // verifyAfterKill wants each document as it was acknowledged last, or as it was

@@ -66,18 +66,36 @@ func Open(path string) (*Engine, error) {
 	if err := makeDirectory(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{
-		Timeout:      lockTimeout,
-		FreelistType: bolt.FreelistMapType,
-		NoStatistics: true,
+	return open(path, bolt.Options{}, prepareFile)
+}
+
+// OpenReadOnly opens a file that exists and leaves it as it is: every write of the engine
+// fails. Any number of processes may have the file open that way, as long as none has it
+// open otherwise. Errors: ErrLocked, fs.ErrNotExist.
+func OpenReadOnly(path string) (*Engine, error) {
+	return open(path, bolt.Options{ReadOnly: true}, func(db *bolt.DB) error {
+		return db.View(func(tx *bolt.Tx) error {
+			known, err := checkFormat(tx)
+			if err == nil && !known {
+				return errors.New("the file is empty")
+			}
+			return err
+		})
 	})
+}
+
+func open(path string, options bolt.Options, prepare func(*bolt.DB) error) (*Engine, error) {
+	options.Timeout = lockTimeout
+	options.FreelistType = bolt.FreelistMapType
+	options.NoStatistics = true
+	db, err := bolt.Open(path, 0o600, &options)
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return nil, fmt.Errorf("open store %s: %w", path, ErrLocked)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
-	if err := prepareFile(db); err != nil {
+	if err := prepare(db); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), db.Close())
 	}
 	e := &Engine{
@@ -131,6 +149,26 @@ func (e *Engine) Ping(ctx context.Context) error {
 	return e.commit.failure()
 }
 
+// FileBytes is the size of the file; zero once the store is closed.
+func (e *Engine) FileBytes() int64 {
+	if !e.calls.Enter() {
+		return 0
+	}
+	defer e.calls.Leave()
+	info, err := os.Stat(e.db.Path())
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// Commits is how many commits have succeeded, and CommittedWrites how many writes
+// shared them.
+func (e *Engine) Commits() int64 { return e.commit.commits.Load() }
+
+// CommittedWrites: see Commits.
+func (e *Engine) CommittedWrites() int64 { return e.commit.writes.Load() }
+
 // Close waits for calls under way, writes included, and releases the file.
 func (e *Engine) Close() error {
 	return e.close()
@@ -156,6 +194,9 @@ func (e *Engine) write(ctx context.Context, bytes int, apply operation) error {
 		return err
 	}
 	defer e.calls.Leave()
+	if e.db.IsReadOnly() {
+		return errors.New("the store was opened for reading only")
+	}
 	return e.commit.do(ctx, bytes, apply)
 }
 

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,68 @@ func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
 	if !errors.Is(err, embedded.ErrLocked) || !strings.Contains(err.Error(), path) {
 		t.Fatalf("got error %v", err)
 	}
+}
+
+func TestAReadOnlyEngineReadsAndLeavesTheFileAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := open(t, path)
+	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Insert(t.Context(), ballotOf(1, 1)); err != nil {
+		t.Fatal(err)
+	}
+	shut(t, engine)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := openReadOnly(t, path), openReadOnly(t, path)
+	if _, err := embedded.Open(path); !errors.Is(err, embedded.ErrLocked) {
+		t.Errorf("opened for writing while others read: %v", err)
+	}
+	c, err = docstore.Open[ballot](t.Context(), second, ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Get(t.Context(), int64(1)); err != nil || got != ballotOf(1, 1) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if err := c.Delete(t.Context(), int64(1)); err == nil || errors.Is(err, docstore.ErrUnavailable) {
+		t.Errorf("a write got error %v", err)
+	}
+	if err := first.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	shut(t, first)
+	shut(t, second)
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the file has changed: %v", err)
+	}
+}
+
+func TestAReadOnlyEngineNeedsAFileThatNobodyWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "store.db")
+	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v", err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory was made: %v", err)
+	}
+	openAt(t, path)
+	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, embedded.ErrLocked) {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func openReadOnly(t *testing.T, path string) *embedded.Engine {
+	t.Helper()
+	engine, err := embedded.OpenReadOnly(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
 }
 
 func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {

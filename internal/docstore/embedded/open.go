@@ -61,8 +61,8 @@ func (e *Engine) enterOnce(ctx context.Context) error {
 
 // reconcile brings the file from what it has of the collection to what is declared.
 func (t *table) reconcile(ctx context.Context, found declaration) error {
-	if found.ID != 0 && found.ID != t.spec.ID {
-		return fmt.Errorf("collection %q was declared with another kind of _id", t.spec.Name)
+	if err := found.checkID(t.spec); err != nil {
+		return err
 	}
 	wanted := declaration{ID: t.spec.ID}
 	var missing []int

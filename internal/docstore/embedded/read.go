@@ -99,8 +99,8 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 		if scan.After != nil {
 			w.pass(start)
 		}
-		found := make([][]byte, 0, min(scan.Limit, 128))
-		size := 0
+		var few [32][]byte // enough for most scans, and not on the heap
+		found, size := few[:0], 0
 		for len(found) < scan.Limit && w.valid() {
 			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
@@ -159,7 +159,9 @@ type walk struct {
 	entries *bolt.Cursor
 	// documents is nil when the entries are the documents.
 	documents *bolt.Cursor
-	prefix    []byte
+	// placed says that documents is at a document.
+	placed bool
+	prefix []byte
 	// last, unless nil, is what the last entries begin with.
 	last []byte
 	// skip are the fields between the prefix's first byte and _id.
@@ -212,10 +214,18 @@ func (w *walk) document() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Documents that are neighbours in the index often are in the file, and a step to
+	// the next one costs a tenth of a search.
+	if w.placed {
+		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
+			return raw, nil
+		}
+	}
 	found, raw := w.documents.Seek(id)
 	if !bytes.Equal(found, id) {
 		return nil, fmt.Errorf("the store is damaged: index entry %x has no document", w.key)
 	}
+	w.placed = true
 	return raw, nil
 }
 

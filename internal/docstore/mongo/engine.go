@@ -33,6 +33,12 @@ import (
 // disconnectTimeout bounds how long Close tells the server goodbye.
 const disconnectTimeout = 5 * time.Second
 
+// selectionTimeout is how long a call waits for a server that can take it, unless the URI
+// says serverSelectionTimeoutMS. A primary that steps down has a successor within it;
+// where there is none for longer, as after a crash, callers get their answer long before
+// the edge gives them up, and do not fill its places with waiting.
+const selectionTimeout = 3 * time.Second
+
 // DefaultDatabase is the database when nothing names another.
 const DefaultDatabase = "waybook"
 
@@ -50,8 +56,8 @@ type Engine struct {
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open connects to a server and waits until it answers. An empty database is the one
-// that the URI names, or DefaultDatabase.
+// Open connects to a server and waits until it answers, for serverSelectionTimeoutMS if
+// the URI says that. An empty database is the one that the URI names, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
@@ -59,12 +65,13 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 		return nil, errors.New("open MongoDB: the URI is malformed or its DNS records can't be read")
 	}
 	database = cmp.Or(database, parsed.Database, DefaultDatabase)
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).
+	settings := options.Client().SetServerSelectionTimeout(selectionTimeout).ApplyURI(uri).
 		SetWriteConcern(writeconcern.Majority()).
 		SetReadConcern(readconcern.Local()).
 		SetReadPreference(readpref.Primary()).
 		SetRetryWrites(true).
-		SetRetryReads(true))
+		SetRetryReads(true)
+	client, err := mongo.Connect(settings)
 	if err != nil {
 		return nil, fmt.Errorf("open MongoDB: %w", err)
 	}
@@ -80,10 +87,23 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 		defer cancel()
 		return client.Disconnect(ctx)
 	})
-	if err := e.Ping(ctx); err != nil {
+	ping := e.awaitServer
+	if parsed.ServerSelectionTimeoutSet {
+		ping = e.Ping
+	}
+	if err := ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
 	}
 	return e, nil
+}
+
+// awaitServer waits for a primary as long as ctx allows, which is longer than a call waits.
+func (e *Engine) awaitServer(ctx context.Context) error {
+	for {
+		if err := e.Ping(ctx); !errors.Is(err, errNoServer) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // Ping asks the primary.

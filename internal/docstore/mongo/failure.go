@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -14,12 +15,16 @@ import (
 // errMisfit marks what Open itself finds wrong with the documents that are there.
 var errMisfit = errors.New("stored documents do not fit the declaration")
 
+// errNoServer says that no server could take a call for as long as it waits for one.
+var errNoServer = fmt.Errorf("%w: no server can take it", docstore.ErrUnavailable)
+
 // portError says an error of the driver in the port's terms. The driver's text is
 // kept for the log, its types are not. Only the server's own refusal proves that
 // nothing has happened; whatever else went wrong may have done so after the server
 // had got the write.
 func portError(ctx context.Context, err error) error {
 	var duplicate *docstore.DuplicateError
+	var noServer topology.ServerSelectionError
 	switch {
 	case err == nil, errors.As(err, &duplicate),
 		errors.Is(err, docstore.ErrNotFound), errors.Is(err, docstore.ErrConflict),
@@ -27,6 +32,9 @@ func portError(ctx context.Context, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %v", ctx.Err(), err)
+	case errors.As(err, &noServer):
+		// Its cause is a deadline too, of the waiting and not the caller's.
+		return fmt.Errorf("%w: %v", errNoServer, err)
 	case hasDeadline(ctx) && errors.Is(err, context.DeadlineExceeded):
 		// The driver gives up a little early when no round trip fits in what is left.
 		return fmt.Errorf("%w: %v", context.DeadlineExceeded, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -109,6 +110,15 @@ func TestAServerThatCannotBeReachedIsUnavailable(t *testing.T) {
 	}
 }
 
+func TestACallThatFoundNoServerIsUnavailableLongBeforeItsCallersDeadline(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	_, err := Open(ctx, "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=1", "db")
+	if !errors.Is(err, errNoServer) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAMalformedURIIsRefusedWithoutRepeatingIt(t *testing.T) {
 	for _, uri := range []string{"", "http://secret@host", "mongodb://user:sec%ret@host", "mongodb://secret:secret@host/?w=secret&ssl=secret"} {
 		_, err := Open(t.Context(), uri, "db")
@@ -146,4 +156,24 @@ func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {
 			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 		}
 	}
+}
+
+// Whatever text a user's document has, the index is the one that the server named.
+func FuzzNoTextOfAUserNamesTheIndexOfADuplicate(f *testing.F) {
+	f.Add(uint8(0), `x index: work_email dup key: {`, `'users_b14a7b80_email'`)
+	f.Add(uint8(2), `" } UNIQUE constraint failed: index 'users_1_email`, ``)
+	f.Fuzz(func(t *testing.T, which uint8, text, more string) {
+		named := [...]struct{ server, ours string }{{"email", "email"}, {"work_email", "work_email"}, {"_id_", docstore.IDIndex}}[which%3]
+		message := "E11000 duplicate key error collection: db.users index: " + named.server + ` dup key: { email: "` + text + `" } ` + more
+		if got, known := usersTable().duplicateIn(message); got != named.ours || !known {
+			t.Errorf("%s: got %q, %v", message, got, known)
+		}
+		if named.ours == docstore.IDIndex {
+			return
+		}
+		sqlite := "[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_" + named.server + "' (2067)" + text + more
+		if got, found := usersTable().sqliteDuplicate(mongo.CommandError{Code: 1, Message: sqlite}); got != named.ours || !found {
+			t.Errorf("%s: got %q, %v", sqlite, got, found)
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -22,6 +23,7 @@ import (
 	"github.com/waybook/waybook/internal/fault"
 	"github.com/waybook/waybook/internal/serve"
 	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -33,14 +35,16 @@ type chain struct {
 	log     bytes.Buffer
 }
 
-func newChain(t *testing.T) *chain {
+func newChain(t *testing.T) *chain { return newChainUnder(t, service.Load{}) }
+
+func newChainUnder(t *testing.T, load service.Load) *chain {
 	t.Helper()
 	validator, err := protovalidate.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &chain{metrics: serve.NewMetrics()}
-	c.Interceptors = service.NewInterceptors(validator, c.metrics, slog.New(slog.NewTextHandler(&c.log, nil)))
+	c.Interceptors = service.NewInterceptors(validator, load, c.metrics, slog.New(slog.NewTextHandler(&c.log, nil)))
 	return c
 }
 
@@ -116,6 +120,17 @@ func TestAPanicIsInternalAndItsStackIsLogged(t *testing.T) {
 	}), codes.Internal, "INTERNAL", "secret index 8", "interceptors_test.go")
 }
 
+func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
+	c := newChain(t)
+	request := &accountv1.AuthenticateRequest{Email: "s3cr3t@example.com", Password: "s3cr3t-s3cr3t"}
+	c.expect(t, c.unary(t.Context(), request, func(_ context.Context, request any) (any, error) {
+		return request.([]string)[7], nil
+	}), codes.Internal, "INTERNAL", "interface conversion")
+	if strings.Contains(c.log.String(), "s3cr3t") {
+		t.Errorf("logged %s", c.log.String())
+	}
+}
+
 func TestAPrivateCauseIsLoggedAndNeverLeaves(t *testing.T) {
 	c := newChain(t)
 	failure := fmt.Errorf("insert albums: %w", errors.New("page 17 of waybook.db"))
@@ -161,13 +176,15 @@ func TestEveryCallHasADeadline(t *testing.T) {
 }
 
 func TestACallersOwnDeadlineHolds(t *testing.T) {
-	c := newChain(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
-	defer cancel()
-	c.expect(t, c.unary(ctx, valid, func(ctx context.Context, _ any) (any, error) {
-		<-ctx.Done()
-		return nil, fmt.Errorf("get albums: %w", ctx.Err())
-	}), codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "get albums")
+	synctest.Test(t, func(t *testing.T) {
+		c := newChain(t)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		c.expect(t, c.unary(ctx, valid, func(ctx context.Context, _ any) (any, error) {
+			<-ctx.Done()
+			return nil, fmt.Errorf("get albums: %w", ctx.Err())
+		}), codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "get albums")
+	})
 }
 
 func TestEveryViolationOfARequestIsNamedBeforeTheHandlerRuns(t *testing.T) {
@@ -187,6 +204,16 @@ func TestEveryViolationOfARequestIsNamedBeforeTheHandlerRuns(t *testing.T) {
 		if !fields[field] {
 			t.Errorf("%s is not named in %v", field, fields)
 		}
+	}
+}
+
+func TestARuleAboutSeveralFieldsNamesTheOneToShow(t *testing.T) {
+	c := newChain(t)
+	err := c.unary(t.Context(), &accountv1.CreateUserRequest{Name: "x", Password: "long enough"}, nil)
+	c.expect(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
+	violations := detail[*errdetails.BadRequest](status.Convert(err)).GetFieldViolations()
+	if len(violations) != 1 || violations[0].GetField() != "password" || violations[0].GetDescription() != "needs an email address" {
+		t.Errorf("violations %v", violations)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/people"
 	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/identity"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -24,8 +25,10 @@ const sweepEvery = time.Minute
 // Deps is what every service is built on. It may be used concurrently.
 type Deps struct {
 	Store docstore.Engine
-	// People resolves user ids; nil for the account service itself.
-	People *people.Directory
+	// Account calls the account service and People resolves user ids through it; both
+	// are nil for the account service itself.
+	Account accountv1.AccountServiceClient
+	People  *people.Directory
 	// Draw draws identifiers and Now tells the time, in whole milliseconds of UTC,
 	// which is what a stored time keeps.
 	Draw func() int64
@@ -49,6 +52,8 @@ type Program struct {
 	Name, GRPC string
 	// NeedsAccount says that the service calls the account service.
 	NeedsAccount bool
+	// Clients may call the service besides DefaultClients, by default.
+	Clients identity.Clients
 	// Flags declares flags of the service's own; nil when it has none.
 	Flags func(*flag.FlagSet)
 	// New builds the service.
@@ -59,6 +64,8 @@ type Program struct {
 func (m Program) Main() {
 	var grpcAddress, adminAddress, accountAddress string
 	var store StoreFlags
+	var load Load
+	clients := append(DefaultClients(), m.Clients...)
 	serve.Main(serve.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
@@ -66,6 +73,8 @@ func (m Program) Main() {
 			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port")
 			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
 			store.Register(flags, "waybook-data/"+m.Name)
+			RegisterClients(flags, &clients)
+			load.Register(flags)
 			if m.NeedsAccount {
 				flags.StringVar(&accountAddress, "account", "127.0.0.1:9091", "`address` of the account service")
 			}
@@ -78,58 +87,73 @@ func (m Program) Main() {
 			if err != nil {
 				return fmt.Errorf("validator: %w", err)
 			}
-			engine, err := store.Open(ctx)
+			metrics := serve.NewMetrics()
+			engine, err := OpenStore(ctx, env, store, metrics)
 			if err != nil {
 				return err
 			}
-			env.Stack.Push("store", func(context.Context) error { return engine.Close() })
 			deps := NewDeps(engine, validator, env.Log)
 			if m.NeedsAccount {
 				connection, err := env.Dial("account", accountAddress)
 				if err != nil {
 					return err
 				}
-				if deps.People, err = people.NewDirectory(accountv1.NewAccountServiceClient(connection), env.Log); err != nil {
+				deps.Account = accountv1.NewAccountServiceClient(connection)
+				if deps.People, err = people.NewDirectory(deps.Account, env.Log); err != nil {
 					return err
 				}
 				env.Stack.Push("names", deps.People.Close)
+				CountNames(metrics, deps.People)
 			}
 			service, err := m.New(ctx, deps)
 			if err != nil {
 				return err
 			}
-			return m.serve(ctx, env, deps, service, grpcAddress, adminAddress)
+			interceptors := NewInterceptors(validator, load, metrics, env.Log)
+			return m.serve(ctx, env, metrics, deps, service, clients, interceptors, grpcAddress, adminAddress)
 		},
 	})
 }
 
-func (m Program) serve(ctx context.Context, env serve.Env, deps Deps, service Service, grpcAddress, adminAddress string) error {
-	metrics := serve.NewMetrics()
-	admin, err := serve.Listen(ctx, "admin", adminAddress)
-	if err != nil {
-		return err
-	}
+// DefaultClients are the names of those who may call every service.
+func DefaultClients() identity.Clients { return identity.Clients{"edge", "operator"} }
+
+// RegisterClients declares the flag that lists who may call a gRPC port.
+func RegisterClients(flags *flag.FlagSet, clients *identity.Clients) {
+	flags.Var(clients, "clients", "with TLS, who may call: `names` of certificates, with commas between them")
+}
+
+func (m Program) serve(
+	ctx context.Context, env serve.Env, metrics *serve.Metrics, deps Deps, service Service, clients identity.Clients,
+	interceptors *Interceptors, grpcAddress, adminAddress string,
+) error {
 	readiness := serve.NewReadiness(deps.Store.Ping)
-	env.HTTP("admin port", admin, serve.AdminHandler(readiness, metrics))
-	listener, err := serve.Listen(ctx, "grpc", grpcAddress)
+	admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
 	if err != nil {
 		return err
 	}
-	Sweep(ctx, env, m.Name, service)
-	Serve(env, "grpc port", listener, NewInterceptors(deps.Validator, metrics, env.Log), service)
+	listener, err := env.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
+	if err != nil {
+		return err
+	}
+	Sweep(ctx, env, NewSweeps(metrics), m.Name, service)
+	Serve(env, "grpc port", listener, clients, interceptors, service)
 	env.Ready(readiness)
-	fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin.Addr())
+	fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
 	return nil
 }
 
 // Sweep lets a service sweep now and from time to time.
-func Sweep(ctx context.Context, env serve.Env, name string, service Service) {
+func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, name string, service Service) {
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(sweepEvery)
 		defer ticker.Stop()
 		for {
-			if err := service.Sweep(ctx); err != nil && ctx.Err() == nil {
-				env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
+			if err := service.Sweep(ctx); ctx.Err() == nil {
+				sweeps.observe(name, err, time.Now())
+				if err != nil {
+					env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
+				}
 			}
 			select {
 			case <-ctx.Done():

@@ -33,8 +33,23 @@ func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 // Open opens the store.
 func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
-		return embedded.Open(filepath.Join(f.Data, "waybook.db"))
+		return embedded.Open(f.file())
 	}
+	return f.connect(ctx)
+}
+
+// OpenReadOnly opens a store that exists, to look at it. The embedded one refuses writes
+// and can be looked at by several processes as long as no service has it open.
+func (f *StoreFlags) OpenReadOnly(ctx context.Context) (docstore.Engine, error) {
+	if f.MongoDBURI == "" {
+		return embedded.OpenReadOnly(f.file())
+	}
+	return f.connect(ctx)
+}
+
+func (f *StoreFlags) file() string { return filepath.Join(f.Data, "waybook.db") }
+
+func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	engine, err := mongo.Open(ctx, f.MongoDBURI, "")

@@ -4,22 +4,23 @@ package main
 import (
 	"context"
 	"flag"
-	"time"
 
 	"github.com/waybook/waybook/internal/serve/service"
 	"github.com/waybook/waybook/services/account"
 )
 
 func main() {
-	var sessionTTL time.Duration
+	var config account.Config
 	service.Program{
 		Name: "account",
 		GRPC: "127.0.0.1:9091",
+		// They ask it for names.
+		Clients: []string{"album", "blog", "poi"},
 		Flags: func(flags *flag.FlagSet) {
-			flags.DurationVar(&sessionTTL, "session-ttl", account.DefaultSessionTTL, "how long a session lasts")
+			config.Register(flags)
 		},
 		New: func(ctx context.Context, deps service.Deps) (service.Service, error) {
-			return account.New(ctx, deps, sessionTTL)
+			return account.New(ctx, deps, config)
 		},
 	}.Main()
 }

@@ -972,7 +972,11 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 type StreamAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whose albums.
-	OwnerId       int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only albums with a higher identifier than this, which need not exist; 0 for all.
+	AfterAlbumId int64 `protobuf:"varint,2,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
+	// At most how many; 0 for all.
+	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1010,6 +1014,20 @@ func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
 	if x != nil {
 		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *StreamAlbumsRequest) GetAfterAlbumId() int64 {
+	if x != nil {
+		return x.AfterAlbumId
+	}
+	return 0
+}
+
+func (x *StreamAlbumsRequest) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
 	}
 	return 0
 }
@@ -2269,9 +2287,11 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"B\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x99\x01\n" +
 	"\x13StreamAlbumsRequest\x12+\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\"N\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x126\n" +
+	"\x0eafter_album_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\fafterAlbumId\x12\x1d\n" +
+	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
 	"\x14StreamAlbumsResponse\x126\n" +
 	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xf4\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +

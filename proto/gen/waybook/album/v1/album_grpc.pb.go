@@ -67,9 +67,9 @@ type AlbumServiceClient interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no albums either),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
-	// Sends all albums of a user, in creation order, in batches. An album created
-	// or deleted meanwhile may or may not be among them; no other is left out and
-	// none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
+	// Sends the albums of a user, or a part of them, in creation order, in batches. An
+	// album created or deleted meanwhile may or may not be among them; no other is left
+	// out and none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
 	StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error)
 	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
@@ -308,9 +308,9 @@ type AlbumServiceServer interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no albums either),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
-	// Sends all albums of a user, in creation order, in batches. An album created
-	// or deleted meanwhile may or may not be among them; no other is left out and
-	// none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
+	// Sends the albums of a user, or a part of them, in creation order, in batches. An
+	// album created or deleted meanwhile may or may not be among them; no other is left
+	// out and none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
 	StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error
 	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).

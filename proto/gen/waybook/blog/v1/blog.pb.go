@@ -237,6 +237,104 @@ func (MapType) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{2}
 }
 
+// The order of a list of entries.
+type BlogOrder int32
+
+const (
+	// As they were created.
+	BlogOrder_BLOG_ORDER_UNSPECIFIED BlogOrder = 0
+	// By planned publication date.
+	BlogOrder_BLOG_ORDER_POST_DATE BlogOrder = 1
+)
+
+// Enum value maps for BlogOrder.
+var (
+	BlogOrder_name = map[int32]string{
+		0: "BLOG_ORDER_UNSPECIFIED",
+		1: "BLOG_ORDER_POST_DATE",
+	}
+	BlogOrder_value = map[string]int32{
+		"BLOG_ORDER_UNSPECIFIED": 0,
+		"BLOG_ORDER_POST_DATE":   1,
+	}
+)
+
+func (x BlogOrder) Enum() *BlogOrder {
+	p := new(BlogOrder)
+	*p = x
+	return p
+}
+
+func (x BlogOrder) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BlogOrder) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_blog_v1_blog_proto_enumTypes[3].Descriptor()
+}
+
+func (BlogOrder) Type() protoreflect.EnumType {
+	return &file_waybook_blog_v1_blog_proto_enumTypes[3]
+}
+
+func (x BlogOrder) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use BlogOrder.Descriptor instead.
+func (BlogOrder) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{3}
+}
+
+// Which entries are listed.
+type BlogPublication int32
+
+const (
+	// All.
+	BlogPublication_BLOG_PUBLICATION_UNSPECIFIED BlogPublication = 0
+	// Those whose planned date is today or earlier, in the service's time zone.
+	BlogPublication_BLOG_PUBLICATION_PUBLISHED BlogPublication = 1
+)
+
+// Enum value maps for BlogPublication.
+var (
+	BlogPublication_name = map[int32]string{
+		0: "BLOG_PUBLICATION_UNSPECIFIED",
+		1: "BLOG_PUBLICATION_PUBLISHED",
+	}
+	BlogPublication_value = map[string]int32{
+		"BLOG_PUBLICATION_UNSPECIFIED": 0,
+		"BLOG_PUBLICATION_PUBLISHED":   1,
+	}
+)
+
+func (x BlogPublication) Enum() *BlogPublication {
+	p := new(BlogPublication)
+	*p = x
+	return p
+}
+
+func (x BlogPublication) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (BlogPublication) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_blog_v1_blog_proto_enumTypes[4].Descriptor()
+}
+
+func (BlogPublication) Type() protoreflect.EnumType {
+	return &file_waybook_blog_v1_blog_proto_enumTypes[4]
+}
+
+func (x BlogPublication) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use BlogPublication.Descriptor instead.
+func (BlogPublication) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{4}
+}
+
 // A diary entry, without its comments.
 type Blog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -266,7 +364,8 @@ type Blog struct {
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
 	// The vote held inside the entry; unset when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// What the author got for posting it, in the service's virtual currency.
+	// What the author gets for posting it, once, in the service's virtual currency.
+	// AccountService has the total; it may come to know of this reward a little later.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1162,13 +1261,21 @@ func (x *GetBlogResponse) GetNextCommentsToken() string {
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose entries.
+	// Whose entries; 0 for everybody's, by planned date only.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
 	// At most how many, from 1 to 100; 0 means 20. Entries can be long, hence fewer
 	// than elsewhere.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before; empty for the first.
-	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// In which order.
+	Order BlogOrder `protobuf:"varint,4,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
+	// The earliest planned date, inclusive; none when not set.
+	PostDateFrom *v1.Date `protobuf:"bytes,5,opt,name=post_date_from,json=postDateFrom,proto3" json:"post_date_from,omitempty"`
+	// The latest planned date, inclusive; none when not set.
+	PostDateTo *v1.Date `protobuf:"bytes,6,opt,name=post_date_to,json=postDateTo,proto3" json:"post_date_to,omitempty"`
+	// Whether entries of the future are left out.
+	Publication   BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1224,12 +1331,41 @@ func (x *ListBlogsRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListBlogsRequest) GetOrder() BlogOrder {
+	if x != nil {
+		return x.Order
+	}
+	return BlogOrder_BLOG_ORDER_UNSPECIFIED
+}
+
+func (x *ListBlogsRequest) GetPostDateFrom() *v1.Date {
+	if x != nil {
+		return x.PostDateFrom
+	}
+	return nil
+}
+
+func (x *ListBlogsRequest) GetPostDateTo() *v1.Date {
+	if x != nil {
+		return x.PostDateTo
+	}
+	return nil
+}
+
+func (x *ListBlogsRequest) GetPublication() BlogPublication {
+	if x != nil {
+		return x.Publication
+	}
+	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
+}
+
 // Reply of ListBlogs.
 type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Where the next page starts; empty when this is the last. The last page of
+	// published entries may hold none.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2147,12 +2283,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fGetBlogResponse\x12)\n" +
 	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
 	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"\x92\x01\n" +
+	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"\xf2\x05\n" +
 	"\x10ListBlogsRequest\x12-\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x12&\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\bauthorId\x12&\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"h\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
+	"\x05order\x18\x04 \x01(\x0e2\x1a.waybook.blog.v1.BlogOrderB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05order\x12;\n" +
+	"\x0epost_date_from\x18\x05 \x01(\v2\x15.waybook.type.v1.DateR\fpostDateFrom\x127\n" +
+	"\fpost_date_to\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\n" +
+	"postDateTo\x12L\n" +
+	"\vpublication\x18\a \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication:\xdd\x02\xbaH\xd9\x02\x1a\x90\x01\n" +
+	"!list_blogs.everybody_by_post_date\x12Cauthor_id: must be given, unless entries are listed by planned date\x1a&this.author_id != 0 || this.order == 1\x1a\xc3\x01\n" +
+	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8e\x01\n" +
@@ -2229,7 +2372,13 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14MAP_TYPE_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fMAP_TYPE_MAP\x10\x01\x12\x16\n" +
 	"\x12MAP_TYPE_SATELLITE\x10\x02\x12\x13\n" +
-	"\x0fMAP_TYPE_HYBRID\x10\x032\xd1\b\n" +
+	"\x0fMAP_TYPE_HYBRID\x10\x03*A\n" +
+	"\tBlogOrder\x12\x1a\n" +
+	"\x16BLOG_ORDER_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
+	"\x0fBlogPublication\x12 \n" +
+	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd1\b\n" +
 	"\vBlogService\x12U\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\x12U\n" +
@@ -2261,106 +2410,112 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 	return file_waybook_blog_v1_blog_proto_rawDescData
 }
 
-var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
 var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
 	(MapType)(0),                           // 2: waybook.blog.v1.MapType
-	(*Blog)(nil),                           // 3: waybook.blog.v1.Blog
-	(*Vote)(nil),                           // 4: waybook.blog.v1.Vote
-	(*Choice)(nil),                         // 5: waybook.blog.v1.Choice
-	(*NewVote)(nil),                        // 6: waybook.blog.v1.NewVote
-	(*CreateBlogRequest)(nil),              // 7: waybook.blog.v1.CreateBlogRequest
-	(*CreateBlogResponse)(nil),             // 8: waybook.blog.v1.CreateBlogResponse
-	(*UpdateBlogRequest)(nil),              // 9: waybook.blog.v1.UpdateBlogRequest
-	(*UpdateBlogResponse)(nil),             // 10: waybook.blog.v1.UpdateBlogResponse
-	(*DeleteBlogRequest)(nil),              // 11: waybook.blog.v1.DeleteBlogRequest
-	(*DeleteBlogResponse)(nil),             // 12: waybook.blog.v1.DeleteBlogResponse
-	(*GetBlogRequest)(nil),                 // 13: waybook.blog.v1.GetBlogRequest
-	(*GetBlogResponse)(nil),                // 14: waybook.blog.v1.GetBlogResponse
-	(*ListBlogsRequest)(nil),               // 15: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 16: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),              // 17: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 18: waybook.blog.v1.CastBallotResponse
-	(*AddCommentRequest)(nil),              // 19: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 20: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 21: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 22: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 23: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 24: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 25: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 26: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 27: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 28: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 29: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 30: waybook.blog.v1.WithdrawRecommendationResponse
-	(*v1.Profile)(nil),                     // 31: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 32: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 33: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 34: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 35: waybook.type.v1.Comment
+	(BlogOrder)(0),                         // 3: waybook.blog.v1.BlogOrder
+	(BlogPublication)(0),                   // 4: waybook.blog.v1.BlogPublication
+	(*Blog)(nil),                           // 5: waybook.blog.v1.Blog
+	(*Vote)(nil),                           // 6: waybook.blog.v1.Vote
+	(*Choice)(nil),                         // 7: waybook.blog.v1.Choice
+	(*NewVote)(nil),                        // 8: waybook.blog.v1.NewVote
+	(*CreateBlogRequest)(nil),              // 9: waybook.blog.v1.CreateBlogRequest
+	(*CreateBlogResponse)(nil),             // 10: waybook.blog.v1.CreateBlogResponse
+	(*UpdateBlogRequest)(nil),              // 11: waybook.blog.v1.UpdateBlogRequest
+	(*UpdateBlogResponse)(nil),             // 12: waybook.blog.v1.UpdateBlogResponse
+	(*DeleteBlogRequest)(nil),              // 13: waybook.blog.v1.DeleteBlogRequest
+	(*DeleteBlogResponse)(nil),             // 14: waybook.blog.v1.DeleteBlogResponse
+	(*GetBlogRequest)(nil),                 // 15: waybook.blog.v1.GetBlogRequest
+	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
+	(*ListBlogsRequest)(nil),               // 17: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),              // 18: waybook.blog.v1.ListBlogsResponse
+	(*CastBallotRequest)(nil),              // 19: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 20: waybook.blog.v1.CastBallotResponse
+	(*AddCommentRequest)(nil),              // 21: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 22: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 23: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 24: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 25: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 26: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 27: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 28: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 29: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 30: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 31: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 32: waybook.blog.v1.WithdrawRecommendationResponse
+	(*v1.Profile)(nil),                     // 33: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 34: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 35: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 36: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 37: waybook.type.v1.Comment
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	31, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	33, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	32, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	33, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	34, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	35, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
-	4,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	34, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	34, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
-	5,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
+	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
+	36, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	36, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	32, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	33, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	34, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	35, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	6,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
-	3,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
+	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	32, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	33, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	34, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	35, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	3,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	3,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	35, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	3,  // 25: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 26: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	35, // 27: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	35, // 28: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	35, // 29: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	7,  // 30: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	9,  // 31: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	11, // 32: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	13, // 33: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	15, // 34: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	17, // 35: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	19, // 36: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	21, // 37: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	23, // 38: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	25, // 39: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	27, // 40: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	29, // 41: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	8,  // 42: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	10, // 43: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	12, // 44: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	14, // 45: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	16, // 46: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	18, // 47: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	20, // 48: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	22, // 49: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	24, // 50: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	26, // 51: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	28, // 52: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	30, // 53: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	42, // [42:54] is the sub-list for method output_type
-	30, // [30:42] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	37, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	3,  // 25: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	35, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	35, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 28: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 29: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	6,  // 30: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	37, // 31: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	37, // 32: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	37, // 33: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	9,  // 34: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 35: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 36: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 37: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 38: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	19, // 39: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	21, // 40: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	23, // 41: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	25, // 42: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	27, // 43: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	29, // 44: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	31, // 45: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	10, // 46: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 47: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 48: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 49: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 50: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	20, // 51: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	22, // 52: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	24, // 53: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	26, // 54: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	28, // 55: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	30, // 56: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	32, // 57: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	46, // [46:58] is the sub-list for method output_type
+	34, // [34:46] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2375,7 +2530,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      5,
 			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -61,9 +61,10 @@ type BlogServiceClient interface {
 	// Returns an entry, whatever its planned date, with the first page of its
 	// comments. Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
-	// Returns a page of a user's entries in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no entries either),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of a user's entries in creation order, or of a user's or
+	// everybody's entries by their planned date; those of one day come in creation
+	// order. Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no such entries
+	// either), INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote:
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
@@ -244,9 +245,10 @@ type BlogServiceServer interface {
 	// Returns an entry, whatever its planned date, with the first page of its
 	// comments. Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
-	// Returns a page of a user's entries in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no entries either),
-	// INVALID_ARGUMENT (page_token).
+	// Returns a page of a user's entries in creation order, or of a user's or
+	// everybody's entries by their planned date; those of one day come in creation
+	// order. Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no such entries
+	// either), INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote:
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,

@@ -919,7 +919,12 @@ func (x *ListPoisResponse) GetNextPageToken() string {
 type StreamPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category.
-	Category      PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Only landmarks with a higher identifier than this, which need not exist; 0 for
+	// all.
+	AfterPoiId int64 `protobuf:"varint,2,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
+	// At most how many; 0 for all.
+	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -959,6 +964,20 @@ func (x *StreamPoisRequest) GetCategory() PoiCategory {
 		return x.Category
 	}
 	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *StreamPoisRequest) GetAfterPoiId() int64 {
+	if x != nil {
+		return x.AfterPoiId
+	}
+	return 0
+}
+
+func (x *StreamPoisRequest) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
 }
 
 // A batch of StreamPois.
@@ -2078,7 +2097,9 @@ func (x *ImportPoisRequest) GetPois() []*ImportedPoi {
 type ImportedPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the landmark is called where it comes from, 1 to 100 bytes; unique among
-	// an owner's imported landmarks. It makes repeating an import safe.
+	// an owner's imported landmarks. It makes repeating an import safe. "poi:" and the
+	// identifier of a landmark that the owner has, and that was not imported, is the
+	// key of that one; no other beginning of a key means anything.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// Name, 1 to 200 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -2221,6 +2242,107 @@ func (x *ImportPoisResponse) GetFailures() []*ImportFailure {
 	return nil
 }
 
+// Request of ExportPois.
+type ExportPoisRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whose landmarks; 0 for everybody's.
+	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Only those of a category; all when unspecified.
+	Category      PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportPoisRequest) Reset() {
+	*x = ExportPoisRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportPoisRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportPoisRequest) ProtoMessage() {}
+
+func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportPoisRequest.ProtoReflect.Descriptor instead.
+func (*ExportPoisRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ExportPoisRequest) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ExportPoisRequest) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+// A batch of ExportPois.
+type ExportPoisResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next landmarks.
+	Pois          []*ImportedPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExportPoisResponse) Reset() {
+	*x = ExportPoisResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExportPoisResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExportPoisResponse) ProtoMessage() {}
+
+func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExportPoisResponse.ProtoReflect.Descriptor instead.
+func (*ExportPoisResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
 // Why an item of an import was refused.
 type ImportFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2239,7 +2361,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2251,7 +2373,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2264,7 +2386,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2317,7 +2439,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2329,7 +2451,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2342,7 +2464,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -2423,7 +2545,7 @@ type Circle struct {
 
 func (x *Circle) Reset() {
 	*x = Circle{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2435,7 +2557,7 @@ func (x *Circle) String() string {
 func (*Circle) ProtoMessage() {}
 
 func (x *Circle) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2448,7 +2570,7 @@ func (x *Circle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Circle.ProtoReflect.Descriptor instead.
 func (*Circle) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Circle) GetCenter() *v1.Location {
@@ -2485,7 +2607,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2497,7 +2619,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2510,7 +2632,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Box) GetSouth() float64 {
@@ -2554,7 +2676,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +2688,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +2701,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -2610,7 +2732,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2622,7 +2744,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2635,7 +2757,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -2720,10 +2842,13 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"X\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xab\x01\n" +
 	"\x11StreamPoisRequest\x12C\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\"D\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x122\n" +
+	"\fafter_poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\n" +
+	"afterPoiId\x12\x1d\n" +
+	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
 	"\x12StreamPoisResponse\x12.\n" +
 	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xe8\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
@@ -2808,7 +2933,12 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\rcreated_count\x18\x01 \x01(\x03R\fcreatedCount\x12'\n" +
 	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
 	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
-	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"i\n" +
+	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"\x83\x01\n" +
+	"\x11ExportPoisRequest\x12+\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\aownerId\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\"E\n" +
+	"\x12ExportPoisResponse\x12/\n" +
+	"\x04pois\x18\x01 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiR\x04pois\"i\n" +
 	"\rImportFailure\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x03R\x05index\x12\x10\n" +
 	"\x03key\x18\x02 \x01(\tR\x03key\x12\x16\n" +
@@ -2844,7 +2974,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xd9\v\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xb0\f\n" +
 	"\n" +
 	"PoiService\x12P\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\x12P\n" +
@@ -2855,7 +2985,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse0\x01\x12U\n" +
 	"\n" +
-	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse(\x01\x12Y\n" +
+	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse(\x01\x12U\n" +
+	"\n" +
+	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse0\x01\x12Y\n" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\x12M\n" +
 	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\x12V\n" +
 	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\x12S\n" +
@@ -2882,7 +3014,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(*Poi)(nil),                            // 1: waybook.poi.v1.Poi
@@ -2921,90 +3053,96 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*ImportPoisRequest)(nil),              // 34: waybook.poi.v1.ImportPoisRequest
 	(*ImportedPoi)(nil),                    // 35: waybook.poi.v1.ImportedPoi
 	(*ImportPoisResponse)(nil),             // 36: waybook.poi.v1.ImportPoisResponse
-	(*ImportFailure)(nil),                  // 37: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 38: waybook.poi.v1.SearchNearbyRequest
-	(*Circle)(nil),                         // 39: waybook.poi.v1.Circle
-	(*Box)(nil),                            // 40: waybook.poi.v1.Box
-	(*SearchNearbyResponse)(nil),           // 41: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 42: waybook.poi.v1.FoundPoi
-	(*v1.Profile)(nil),                     // 43: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 44: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 45: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 46: waybook.type.v1.Comment
+	(*ExportPoisRequest)(nil),              // 37: waybook.poi.v1.ExportPoisRequest
+	(*ExportPoisResponse)(nil),             // 38: waybook.poi.v1.ExportPoisResponse
+	(*ImportFailure)(nil),                  // 39: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 40: waybook.poi.v1.SearchNearbyRequest
+	(*Circle)(nil),                         // 41: waybook.poi.v1.Circle
+	(*Box)(nil),                            // 42: waybook.poi.v1.Box
+	(*SearchNearbyResponse)(nil),           // 43: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 44: waybook.poi.v1.FoundPoi
+	(*v1.Profile)(nil),                     // 45: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 46: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 47: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 48: waybook.type.v1.Comment
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	43, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	45, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	44, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	45, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	45, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	46, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	47, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	47, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	44, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	46, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	44, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	46, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	1,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	46, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	48, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	1,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	3,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	2,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	2,  // 19: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	46, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	46, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	46, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	48, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	48, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	48, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	35, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	44, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	37, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	39, // 27: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
-	40, // 28: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
-	0,  // 29: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	44, // 30: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
-	42, // 31: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	1,  // 32: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	4,  // 33: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	6,  // 34: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	8,  // 35: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	10, // 36: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	12, // 37: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	14, // 38: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	34, // 39: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	38, // 40: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	16, // 41: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	18, // 42: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	20, // 43: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	22, // 44: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	24, // 45: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	26, // 46: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	28, // 47: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	30, // 48: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	32, // 49: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	5,  // 50: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 51: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 52: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 53: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 54: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	15, // 55: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	36, // 56: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	41, // 57: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	17, // 58: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	19, // 59: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	21, // 60: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	23, // 61: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	25, // 62: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	27, // 63: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	29, // 64: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	31, // 65: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	33, // 66: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	50, // [50:67] is the sub-list for method output_type
-	33, // [33:50] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	46, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	39, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	0,  // 27: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	35, // 28: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
+	41, // 29: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	42, // 30: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 31: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	46, // 32: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	44, // 33: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	1,  // 34: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	4,  // 35: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	6,  // 36: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	8,  // 37: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	10, // 38: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	12, // 39: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	14, // 40: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	34, // 41: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	37, // 42: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	40, // 43: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	16, // 44: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	18, // 45: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	20, // 46: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	22, // 47: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	24, // 48: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	26, // 49: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	28, // 50: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	30, // 51: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	32, // 52: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	5,  // 53: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	7,  // 54: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	9,  // 55: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	11, // 56: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	13, // 57: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	15, // 58: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	36, // 59: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	38, // 60: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	43, // 61: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	17, // 62: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	19, // 63: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	21, // 64: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	23, // 65: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	25, // 66: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	27, // 67: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	29, // 68: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	31, // 69: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	33, // 70: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	53, // [53:71] is the sub-list for method output_type
+	35, // [35:53] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -3013,7 +3151,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 		return
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[37].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[39].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -3023,7 +3161,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   42,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
+	PoiService_ExportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ExportPois"
 	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
 	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
 	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
@@ -79,6 +80,12 @@ type PoiServiceClient interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
 	// that is not valid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
+	// Sends landmarks as ImportPois takes them, in creation order, in batches. One that
+	// was not imported has the key "poi:" and its identifier. Importing all of an owner's
+	// for the same owner changes nothing; into an empty store it makes landmarks whose
+	// export is the same again. A landmark created or deleted meanwhile may or may not
+	// be among them; no other is left out and none comes twice.
+	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first.
 	// Correct across the antimeridian and at the poles. Landmarks as near as each other
 	// come in creation order. One that is created, moved or deleted between pages may
@@ -204,6 +211,25 @@ func (c *poiServiceClient) ImportPois(ctx context.Context, opts ...grpc.CallOpti
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_ImportPoisClient = grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse]
+
+func (c *poiServiceClient) ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[2], PoiService_ExportPois_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ExportPoisRequest, ExportPoisResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_ExportPoisClient = grpc.ServerStreamingClient[ExportPoisResponse]
 
 func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -344,6 +370,12 @@ type PoiServiceServer interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
 	// that is not valid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
+	// Sends landmarks as ImportPois takes them, in creation order, in batches. One that
+	// was not imported has the key "poi:" and its identifier. Importing all of an owner's
+	// for the same owner changes nothing; into an empty store it makes landmarks whose
+	// export is the same again. A landmark created or deleted meanwhile may or may not
+	// be among them; no other is left out and none comes twice.
+	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
 	// Returns a page of the landmarks around a point, or in a box, nearest first.
 	// Correct across the antimeridian and at the poles. Landmarks as near as each other
 	// come in creation order. One that is created, moved or deleted between pages may
@@ -408,6 +440,9 @@ func (UnimplementedPoiServiceServer) StreamPois(*StreamPoisRequest, grpc.ServerS
 }
 func (UnimplementedPoiServiceServer) ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error {
 	return status.Error(codes.Unimplemented, "method ImportPois not implemented")
+}
+func (UnimplementedPoiServiceServer) ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error {
+	return status.Error(codes.Unimplemented, "method ExportPois not implemented")
 }
 func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
@@ -567,6 +602,17 @@ func _PoiService_ImportPois_Handler(srv interface{}, stream grpc.ServerStream) e
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type PoiService_ImportPoisServer = grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]
+
+func _PoiService_ExportPois_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ExportPoisRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PoiServiceServer).ExportPois(m, &grpc.GenericServerStream[ExportPoisRequest, ExportPoisResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_ExportPoisServer = grpc.ServerStreamingServer[ExportPoisResponse]
 
 func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SearchNearbyRequest)
@@ -826,6 +872,11 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			StreamName:    "ImportPois",
 			Handler:       _PoiService_ImportPois_Handler,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "ExportPois",
+			Handler:       _PoiService_ExportPois_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "waybook/poi/v1/poi.proto",

@@ -1,0 +1,22 @@
+// Command gateway serves the services as JSON, for bench to compare the edge with.
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/waybook/waybook/bench/internal/gateway"
+	"github.com/waybook/waybook/internal/serve"
+)
+
+func main() {
+	var config gateway.Config
+	serve.Main(serve.Program{
+		Name:    "gateway",
+		Summary: "grpc-gateway in front of Waybook's services, to be measured.",
+		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		Start: func(ctx context.Context, env serve.Env) error {
+			return gateway.Start(ctx, config, env)
+		},
+	})
+}

@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"buf.build/go/protovalidate"
+
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+	"github.com/waybook/waybook/services/blog"
+	"github.com/waybook/waybook/services/poi"
+	"github.com/waybook/waybook/standalone/assembly"
+)
+
+// dial connects to services in other processes, as the edge does.
+func dial(_ context.Context, config Config, env serve.Env, _ *serve.Metrics) (c clients, err error) {
+	albums, err := env.Dial("album", config.Album)
+	if err != nil {
+		return clients{}, err
+	}
+	blogs, err := env.Dial("blog", config.Blog)
+	if err != nil {
+		return clients{}, err
+	}
+	pois, err := env.Dial("poi", config.Poi)
+	if err != nil {
+		return clients{}, err
+	}
+	return clients{albumv1.NewAlbumServiceClient(albums), blogv1.NewBlogServiceClient(blogs), poiv1.NewPoiServiceClient(pois)}, nil
+}
+
+// inProcess runs the services in this process, as standalone does: over the same channel, with the same interceptors.
+func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics) (clients, error) {
+	validator, err := protovalidate.New()
+	if err != nil {
+		return clients{}, err
+	}
+	engine, err := (&service.StoreFlags{Data: config.Data}).Open(ctx)
+	if err != nil {
+		return clients{}, err
+	}
+	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+	interceptors := service.NewInterceptors(validator, service.Load{}, metrics, env.Log)
+	channel := assembly.NewChannel(interceptors, env.Tracing)
+	deps := service.NewDeps(engine, validator, env.Log)
+	deps.Account = accountv1.NewAccountServiceClient(channel)
+	accounts, err := account.New(ctx, deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
+	if err != nil {
+		return clients{}, err
+	}
+	if deps.People, err = people.NewDirectory(deps.Account, env.Log); err != nil {
+		return clients{}, err
+	}
+	env.Stack.Push("names", deps.People.Close)
+	albums, err := album.New(ctx, deps)
+	if err != nil {
+		return clients{}, err
+	}
+	blogs, err := blog.New(ctx, deps, blog.Config{Reward: blog.DefaultReward, Zone: time.UTC})
+	if err != nil {
+		return clients{}, err
+	}
+	pois, err := poi.New(ctx, deps)
+	if err != nil {
+		return clients{}, err
+	}
+	for _, each := range []service.Service{accounts, albums, blogs, pois} {
+		each.Register(channel)
+	}
+	return clients{albumv1.NewAlbumServiceClient(channel), blogv1.NewBlogServiceClient(channel), poiv1.NewPoiServiceClient(channel)}, nil
+}

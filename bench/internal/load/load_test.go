@@ -1,0 +1,134 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// newHTTP is what asks a server with a handler.
+func newHTTP(t *testing.T, handler http.HandlerFunc) HTTP {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return HTTP{
+		Address: strings.TrimPrefix(server.URL, "http://"), Want: "SUCCESS",
+		Requests: [][]byte{[]byte("GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"), []byte("GET /2 HTTP/1.1\r\nHost: x\r\n\r\n")},
+	}
+}
+
+func TestARepliesBodyIsReadToItsEnd(t *testing.T) {
+	for name, size := range map[string]int{"in one piece": 100, "longer than the buffer": 200_000} {
+		for _, chunked := range []bool{false, true} {
+			var asked atomic.Int64
+			from := newHTTP(t, func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				body := append([]byte("SUCCESS"), bytes.Repeat([]byte("x"), size)...)
+				for len(body) > 0 {
+					piece := body[:min(len(body), 50_000)]
+					_, _ = w.Write(piece)
+					if chunked {
+						w.(http.Flusher).Flush()
+					}
+					body = body[len(piece):]
+				}
+			})
+			connection, err := from.Open(0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 5 {
+				if err := connection.Do(t.Context()); err != nil {
+					t.Errorf("%s, chunked %v: %v", name, chunked, err)
+				}
+			}
+			if err := connection.Close(); err != nil || asked.Load() != 5 {
+				t.Errorf("%d requests, %v", asked.Load(), err)
+			}
+		}
+	}
+}
+
+func TestAReplyThatIsNoSuccessEndsTheRun(t *testing.T) {
+	for name, handler := range map[string]http.HandlerFunc{
+		"another status": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "SUCCESS", http.StatusServiceUnavailable) },
+		"another body":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("FAILED")) },
+		"no body":        func(http.ResponseWriter, *http.Request) {},
+	} {
+		if _, err := Closed(t.Context(), newHTTP(t, handler).Open, 2, time.Millisecond); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestRequestsAreTakenInTurns(t *testing.T) {
+	var asked [3]atomic.Int64
+	from := newHTTP(t, func(w http.ResponseWriter, r *http.Request) {
+		asked[r.URL.Path[1]-'0'].Add(1)
+		_, _ = w.Write([]byte("SUCCESS"))
+	})
+	connection, err := from.Open(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	for range 10 {
+		if err := connection.Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if asked[1].Load() != 5 || asked[2].Load() != 5 {
+		t.Errorf("%d and %d", asked[1].Load(), asked[2].Load())
+	}
+}
+
+// slow is a contender that answers nothing until it is let.
+type slow struct {
+	gate chan struct{}
+	done *atomic.Int64
+}
+
+func (s slow) Do(context.Context) error {
+	if s.done.Add(1) > 1 { // the first makes the connection
+		<-s.gate
+	}
+	return nil
+}
+
+func (s slow) Close() error { return nil }
+
+func TestAtARateRequestsThatCouldNotBeSentCountToo(t *testing.T) {
+	const rate, duration = 1000, 100 * time.Millisecond
+	s := slow{make(chan struct{}), new(atomic.Int64)}
+	time.AfterFunc(duration, func() { close(s.gate) }) // by then most are due
+	result, err := AtRate(t.Context(), func(int) (Connection, error) { return s, nil }, 1, rate, duration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(rate * duration.Seconds()); len(result.Latencies) != want || len(result.Lateness) != want {
+		t.Errorf("%d latencies and %d latenesses, want %d", len(result.Latencies), len(result.Lateness), want)
+	}
+	for i := range result.Latencies {
+		if result.Latencies[i] < result.Lateness[i] {
+			t.Fatalf("the time that requests waited to be begun is not part of their latency: %v, %v", result.Latencies, result.Lateness)
+		}
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	var latencies Latencies
+	for n := range 1000 {
+		latencies = append(latencies, time.Duration(n))
+	}
+	if p50, p999, all := latencies.Quantile(0.5), latencies.Quantile(0.999), latencies.Quantile(1); p50 != 500 || p999 != 999 || all != 999 {
+		t.Errorf("%d, %d, %d", p50, p999, all)
+	}
+	if none := Latencies(nil).Quantile(0.5); none != 0 {
+		t.Errorf("of nothing %v", none)
+	}
+}

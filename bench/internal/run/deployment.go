@@ -1,0 +1,127 @@
+package run
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+
+	"github.com/waybook/waybook/bench/internal/content"
+	"github.com/waybook/waybook/bench/internal/process"
+)
+
+// callChannels is over how many connections gRPC is called directly. With one, the
+// client's single writer would be the limit.
+const callChannels = 4
+
+// deployment is a running Waybook and a gateway beside it.
+type deployment struct {
+	name    string
+	content content.Content
+	// edge and gateway are the processes that clients of HTTP talk to. In one process
+	// with the services there is nothing else; else services are the others.
+	edge, gateway *process.Process
+	services      map[service]*process.Process
+	// account is the process that has the accounts; nil when edge has.
+	account *process.Process
+	// channels are connections to the services.
+	channels map[service][]*grpc.ClientConn
+}
+
+// serving are the processes whose work a reply to a case takes, front first.
+func (d *deployment) serving(c testCase, front *process.Process) (all []*process.Process) {
+	for _, each := range []*process.Process{front, d.services[c.service], d.account} {
+		isAside := d.account == nil && each != front // the services are in front itself
+		if each != nil && !isAside && !slices.Contains(all, each) {
+			all = append(all, each)
+		}
+	}
+	return all
+}
+
+// startStandalone starts standalone and, on a copy of its store, a gateway that has the
+// services in its own process too.
+func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
+	d := &deployment{name: "one process", services: map[service]*process.Process{}, channels: map[service][]*grpc.ClientConn{}}
+	data, filled, err := w.filledStore(ctx, landmarks)
+	if err != nil {
+		return nil, err
+	}
+	d.content = filled
+	copied, err := w.copied(data)
+	if err != nil {
+		return nil, err
+	}
+	if d.edge, err = w.start("standalone", nil, standaloneArgs(data)...); err != nil {
+		return nil, err
+	}
+	if d.gateway, err = w.start("gateway", nil, "-data="+copied); err != nil {
+		return nil, err
+	}
+	channels, err := w.dial(d.edge.Addresses["grpc"], nil, callChannels)
+	for _, each := range []service{albumService, blogService, poiService} {
+		d.services[each], d.channels[each] = d.edge, channels
+	}
+	return d, err
+}
+
+// startProcesses starts four services, an edge and a gateway, each a process of its
+// own. With certificates they speak mutual TLS.
+func startProcesses(ctx context.Context, w *workshop, certificates *certificates, landmarks int) (*deployment, error) {
+	d := &deployment{name: "processes", services: map[service]*process.Process{}, channels: map[service][]*grpc.ClientConn{}}
+	var secured credentials.TransportCredentials
+	if certificates != nil {
+		d.name = "processes, TLS"
+		var err error
+		if secured, err = certificates.client("operator"); err != nil {
+			return nil, err
+		}
+	}
+	start := func(name, identity string, args ...string) (*process.Process, error) {
+		environment, err := certificates.environment(identity)
+		if err != nil {
+			return nil, err
+		}
+		return w.start(name, environment, append(args, "-admin=127.0.0.1:0")...)
+	}
+	to := map[string]string{} // flags with the addresses of the services
+	for _, name := range []string{"account", "album", "blog", "poi"} {
+		data, err := w.newData()
+		if err != nil {
+			return nil, err
+		}
+		args := []string{"-grpc=127.0.0.1:0", "-data=" + data}
+		if name != "account" {
+			args = append(args, to["account"])
+		}
+		started, err := start(name, name, args...)
+		if err != nil {
+			return nil, err
+		}
+		to[name] = "-" + name + "=" + started.Addresses["grpc"]
+		if name == "account" {
+			d.account = started
+			continue
+		}
+		kind := map[string]service{"album": albumService, "blog": blogService, "poi": poiService}[name]
+		d.services[kind] = started
+		if d.channels[kind], err = w.dial(started.Addresses["grpc"], secured, callChannels); err != nil {
+			return nil, err
+		}
+	}
+	account, err := w.dial(d.account.Addresses["grpc"], secured, 1)
+	if err != nil {
+		return nil, err
+	}
+	if d.edge, err = start("edge", "edge", "-http=127.0.0.1:0", to["account"], to["album"], to["blog"], to["poi"]); err != nil {
+		return nil, err
+	}
+	if d.gateway, err = start("gateway", "edge", to["album"], to["blog"], to["poi"]); err != nil {
+		return nil, err
+	}
+	d.content, err = content.Fill(ctx, content.Services{
+		Account: account[0], Album: d.channels[albumService][0], Blog: d.channels[blogService][0], Poi: d.channels[poiService][0],
+	}, landmarks)
+	return d, err
+}

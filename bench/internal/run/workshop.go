@@ -1,0 +1,137 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/bench/internal/content"
+	"github.com/waybook/waybook/bench/internal/process"
+)
+
+// workshop is where programs are built and stores are kept, until its close.
+type workshop struct {
+	directory string
+	// closers are run in reverse order.
+	closers []func() error
+}
+
+const module = "github.com/waybook/waybook/"
+
+// profiledProgram is the package of a standalone that writes a profile.
+const profiledProgram = module + "bench/cmd/profiled"
+
+// oneProcessPrograms are the packages of what is compared when Waybook is one process.
+func oneProcessPrograms() []string {
+	return []string{module + "standalone", module + "bench/cmd/gateway", module + "bench/cmd/floor"}
+}
+
+// programs are the packages of all that is compared.
+func programs() []string {
+	return append(oneProcessPrograms(),
+		module+"edge/cmd/edge", module+"services/account/cmd/account", module+"services/album/cmd/album",
+		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi")
+}
+
+// newWorkshop builds programs in a new directory below parent, whose disk is the one
+// that is measured.
+func newWorkshop(ctx context.Context, parent string, packages []string) (*workshop, error) {
+	directory, err := os.MkdirTemp(parent, "waybook-bench")
+	if err != nil {
+		return nil, err
+	}
+	w := &workshop{directory: directory}
+	w.onClose(func() error { return os.RemoveAll(directory) })
+	if err := process.Build(ctx, directory, packages...); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
+	return w, nil
+}
+
+// within returns a workshop for one section, with the same programs.
+func (w *workshop) within() *workshop { return &workshop{directory: w.directory} }
+
+func (w *workshop) onClose(close func() error) { w.closers = append(w.closers, close) }
+
+func (w *workshop) close() error {
+	var failed error
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		failed = errors.Join(failed, w.closers[i]())
+	}
+	w.closers = nil
+	return failed
+}
+
+func (w *workshop) binary(name string) string { return filepath.Join(w.directory, name) }
+
+// newData is an empty directory for a store, until the close.
+func (w *workshop) newData() (string, error) {
+	data, err := os.MkdirTemp(w.directory, "data")
+	w.onClose(func() error { return os.RemoveAll(data) })
+	return data, err
+}
+
+// start starts a program and stops it at the close.
+func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
+	started, err := process.Start(w.binary(name), environment, args...)
+	if err == nil {
+		w.onClose(started.Stop)
+	}
+	return started, err
+}
+
+// standaloneArgs let standalone pick its ports and have no demo content.
+func standaloneArgs(data string) []string {
+	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
+}
+
+// dial connects to a gRPC port so many times, until the close.
+func (w *workshop) dial(address string, secured credentials.TransportCredentials, times int) ([]*grpc.ClientConn, error) {
+	if secured == nil {
+		secured = insecure.NewCredentials()
+	}
+	var channels []*grpc.ClientConn
+	for range times {
+		channel, err := grpc.NewClient(address, grpc.WithTransportCredentials(secured))
+		if err != nil {
+			return nil, err
+		}
+		w.onClose(channel.Close)
+		channels = append(channels, channel)
+	}
+	return channels, nil
+}
+
+// filledStore is a directory with a store that standalone has filled with the content
+// of the cases.
+func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content.Content, err error) {
+	if data, err = w.newData(); err != nil {
+		return "", c, err
+	}
+	filler, err := process.Start(w.binary("standalone"), nil, standaloneArgs(data)...)
+	if err != nil {
+		return "", c, err
+	}
+	defer func() { err = errors.Join(err, filler.Stop()) }()
+	channel, err := grpc.NewClient(filler.Addresses["grpc"], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		return "", c, err
+	}
+	defer func() { err = errors.Join(err, channel.Close()) }()
+	c, err = content.Fill(ctx, content.Services{Account: channel, Album: channel, Blog: channel, Poi: channel}, landmarks)
+	return data, c, err
+}
+
+// copied is a copy of a store that no process has open.
+func (w *workshop) copied(data string) (string, error) {
+	directory, err := w.newData()
+	if err != nil {
+		return "", err
+	}
+	return directory, errors.Join(os.Remove(directory), os.CopyFS(directory, os.DirFS(data)))
+}

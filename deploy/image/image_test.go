@@ -1,0 +1,240 @@
+package image_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"github.com/waybook/waybook/deploy/image"
+)
+
+const root = "../.."
+
+// version is what the tests build.
+const version = "v1.2.3"
+
+var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
+
+// checkout copies the sources of the workspace somewhere else.
+func checkout(t *testing.T) string {
+	t.Helper()
+	directory := t.TempDir()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		switch name := entry.Name(); {
+		case entry.IsDir() && (name == "testdata" || name == "waybook-data" || strings.HasPrefix(name, ".") && relative != "."):
+			return fs.SkipDir
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(directory, relative), 0o755)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(directory, relative), content, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return directory
+}
+
+// archive runs a command line and returns the archive that it made.
+func archive(t *testing.T, root, program string) []byte {
+	t.Helper()
+	out := t.TempDir()
+	if err := image.Main(t.Context(), []string{"-root", root, "-out", out, "-programs", program}, noEnv, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(filepath.Join(out, program+".tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func noEnv(string) (string, bool) { return "", false }
+
+func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
+	here, there := archive(t, root, "edge"), archive(t, checkout(t), "edge")
+	if sha256.Sum256(here) != sha256.Sum256(there) {
+		t.Error("the archives differ")
+	}
+}
+
+func TestAnArchiveIsAnOCILayoutThatSaysItsName(t *testing.T) {
+	directory := t.TempDir()
+	for reader := tar.NewReader(bytes.NewReader(archive(t, root, "edge"))); ; {
+		header, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(directory, header.Name)
+		if header.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, 0o755)
+		} else {
+			var content []byte
+			if content, err = io.ReadAll(reader); err == nil {
+				err = os.WriteFile(path, content, 0o644)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	index, err := layout.ImageIndexFromPath(directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := validate.Index(index); err != nil {
+		t.Error(err)
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name := manifest.Manifests[0].Annotations["io.containerd.image.name"]; name != "docker.io/waybook/edge:dev" {
+		t.Errorf("it is called %q", name)
+	}
+}
+
+func TestAnImageRunsItsProgramAsNobodyInParticular(t *testing.T) {
+	executable := compiled(t)
+	program := image.Programs()[0]
+	made, err := image.New(program, executable, amd64, version, time.Unix(0, 0).UTC())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := made.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := config.Config; c.User != "65532:65532" || !slices.Equal(c.Entrypoint, []string{"/waybook"}) || c.WorkingDir != "/data" ||
+		c.Labels["org.opencontainers.image.title"] != "edge" || c.Labels["org.opencontainers.image.version"] != version {
+		t.Errorf("configured as %+v", c)
+	}
+	if config.OS != "linux" || config.Architecture != "amd64" {
+		t.Errorf("for %s/%s", config.OS, config.Architecture)
+	}
+	layers, err := made.Layers()
+	if err != nil || len(layers) != 1 {
+		t.Fatalf("%d layers: %v", len(layers), err)
+	}
+	content, err := layers[0].Uncompressed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for reader := tar.NewReader(content); ; {
+		header, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files[header.Name], err = io.ReadAll(reader); err != nil {
+			t.Fatal(err)
+		}
+		if header.ModTime.Unix() != 0 || header.Uname != "" || (header.Uid == image.User) != (header.Name == "data/") {
+			t.Errorf("%s is of %v and belongs to %d", header.Name, header.ModTime, header.Uid)
+		}
+	}
+	if !bytes.Equal(files["waybook"], executable) {
+		t.Error("it holds another program")
+	}
+	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(files["etc/ssl/certs/ca-certificates.crt"]) {
+		t.Error("it holds no authorities")
+	}
+}
+
+func TestUnpackedFilesAreThoseOfTheImage(t *testing.T) {
+	directory := filepath.Join(t.TempDir(), "image")
+	args := []string{"-root", root, "-programs", "edge", "-unpack", directory}
+	if err := image.Main(t.Context(), args, noEnv, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{
+		".": fs.ModeDir | 0o755, "data": fs.ModeDir | 0o700, "etc/ssl/certs/ca-certificates.crt": 0o644, "waybook": 0o755,
+	} {
+		info, err := os.Stat(filepath.Join(directory, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode() != mode || name != "." && info.ModTime().Unix() != 0 {
+			t.Errorf("%s: %v of %v", name, info.Mode(), info.ModTime())
+		}
+	}
+}
+
+func TestACommandLineThatCannotBeMetIsRefused(t *testing.T) {
+	for _, args := range [][]string{
+		{"-platforms", "windows/amd64"},
+		{"-platforms", "linux"},
+		{"-tag", "v1 -X main.x=1"},
+		{"-programs", "album,albums"},
+		{"-unpack", "x"},
+		{"-unpack", "x", "-programs", "album", "-platforms", "linux/amd64,linux/arm64"},
+	} {
+		if err := image.Main(context.Background(), args, noEnv, io.Discard); err == nil {
+			t.Errorf("%v was taken", args)
+		}
+	}
+	bad := func(string) (string, bool) { return "yesterday", true }
+	if err := image.Main(t.Context(), []string{"-list"}, bad, io.Discard); err == nil {
+		t.Error("a bad SOURCE_DATE_EPOCH was taken")
+	}
+}
+
+// The Dockerfile takes the files from this package; what it says itself has to agree.
+func TestTheDockerfileMakesTheSameImage(t *testing.T) {
+	content, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, final, found := strings.Cut(string(content), "FROM scratch\n")
+	if !found {
+		t.Fatal("it does not start from scratch")
+	}
+	for _, line := range []string{
+		"COPY --from=build /image/ /",
+		"COPY --from=build --chown=65532:65532 --chmod=700 /image/data " + image.WorkingDirectory,
+		"USER 65532:65532",
+		"WORKDIR " + image.WorkingDirectory,
+		`ENTRYPOINT ["` + image.Executable + `"]`,
+	} {
+		if !strings.Contains(final, line+"\n") {
+			t.Errorf("it does not say %s", line)
+		}
+	}
+	for label := range image.Programs()[0].Labels("") {
+		if !strings.Contains(final, label+"=$") {
+			t.Errorf("it has no label %s", label)
+		}
+	}
+}

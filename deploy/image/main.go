@@ -1,0 +1,148 @@
+package image
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// tags are those that an image may have.
+var tags = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
+
+// request is what a command line asks for.
+type request struct {
+	Builder
+	programs []Program
+	// archives is the directory that gets an archive of each image.
+	archives string
+	// list asks only for the names.
+	list bool
+	// unpacked is the directory that gets the files of one image instead.
+	unpacked string
+}
+
+// Main runs a command line of ociimages.
+func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bool), out io.Writer) error {
+	asked, err := parse(args, lookupEnv, out)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if asked.list {
+		for _, program := range asked.programs {
+			fmt.Fprintf(out, "%s\t%s\n", program.Name, program.Summary)
+		}
+		return nil
+	}
+	if asked.unpacked != "" {
+		return asked.unpack(ctx)
+	}
+	if err := os.MkdirAll(asked.archives, 0o755); err != nil { // #nosec G301 -- images are for everybody
+		return err
+	}
+	for _, program := range asked.programs {
+		if err := asked.archive(ctx, program, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) (request, error) {
+	var asked request
+	flags := flag.NewFlagSet("ociimages", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&asked.Root, "root", ".", "`directory` of the workspace")
+	flags.StringVar(&asked.Version, "tag", "dev", "`tag` of the images, and the version they are labelled with")
+	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` that gets an archive of each image")
+	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` that gets the files of one program's image instead, for a Dockerfile")
+	flags.BoolVar(&asked.list, "list", false, "only print the names of the programs and what they are")
+	platforms := flags.String("platforms", "linux/amd64", "`platforms` to build for, such as linux/amd64,linux/arm64")
+	programs := flags.String("programs", "", "`programs` to build, with commas between them; all when empty")
+	if err := flags.Parse(args); err != nil {
+		return asked, err
+	}
+	if !tags.MatchString(asked.Version) {
+		return asked, fmt.Errorf("-tag: %q has other than letters, digits, dots, dashes and underscores, or too many", asked.Version)
+	}
+	for name := range strings.SplitSeq(*platforms, ",") {
+		platform, err := v1.ParsePlatform(name)
+		if err != nil || platform.OS != "linux" || platform.Architecture == "" {
+			return asked, fmt.Errorf("-platforms: %q is not like linux/arm64", name)
+		}
+		asked.Platforms = append(asked.Platforms, *platform)
+	}
+	asked.programs = Programs()
+	if *programs != "" {
+		wanted := strings.Split(*programs, ",")
+		asked.programs = slices.DeleteFunc(asked.programs, func(p Program) bool { return !slices.Contains(wanted, p.Name) })
+		if len(asked.programs) != len(wanted) {
+			return asked, fmt.Errorf("-programs: not all of %s exist, or one comes twice", *programs)
+		}
+	}
+	if asked.unpacked != "" && (len(asked.programs) != 1 || len(asked.Platforms) != 1) {
+		return asked, errors.New("-unpack takes one of -programs and one of -platforms")
+	}
+	var err error
+	asked.When, err = sourceDate(lookupEnv)
+	return asked, err
+}
+
+// sourceDate is the time of SOURCE_DATE_EPOCH, or the epoch itself.
+func sourceDate(lookupEnv func(string) (string, bool)) (time.Time, error) {
+	value, ok := lookupEnv("SOURCE_DATE_EPOCH")
+	if !ok {
+		return time.Unix(0, 0).UTC(), nil
+	}
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH %q is not a number of seconds", value)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+func (r request) archive(ctx context.Context, p Program, out io.Writer) error {
+	index, err := r.Build(ctx, p)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(r.archives, p.Name+".tar")
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(WriteArchive(file, index, p, r.Version, r.When), file.Close()); err != nil {
+		return err
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s  %s:%s  %.1f MiB  %s\n", path, p.Repository(), r.Version, float64(info.Size())/(1<<20), digest)
+	return nil
+}
+
+func (r request) unpack(ctx context.Context) error {
+	executable, err := r.compile(ctx, r.programs[0], r.Platforms[0])
+	if err != nil {
+		return err
+	}
+	return NewFiles(executable).Unpack(r.unpacked, r.When)
+}

@@ -1,0 +1,69 @@
+package manifests_test
+
+import (
+	"bytes"
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/serve/identity"
+)
+
+// loaded writes a Secret's keys to files, as a pod has them, and loads them as a program
+// does.
+func loaded(t *testing.T, secret map[string][]byte) *identity.Identity {
+	t.Helper()
+	directory := t.TempDir()
+	for key, content := range secret {
+		if err := os.WriteFile(filepath.Join(directory, key), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := identity.Files{
+		Certificate: filepath.Join(directory, "tls.crt"), Key: filepath.Join(directory, "tls.key"), Authorities: filepath.Join(directory, "ca.crt"),
+	}
+	result, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func TestTheCertificatesForDevelopmentAreWhatDevNeeds(t *testing.T) {
+	program := filepath.Join(compile(t, "waybookctl"), "waybookctl")
+	printed, err := exec.CommandContext(t.Context(), program, "certs", t.TempDir(), "--secrets").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := variant{overlay: "dev"}
+	c, err := decode(v, bytes.Split(printed, []byte("\n---\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]map[string][]byte{}
+	for _, s := range c.secrets {
+		secrets[s.Name] = map[string][]byte{}
+		for key, content := range s.StringData {
+			secrets[s.Name][key] = []byte(content)
+		}
+	}
+	for name, keys := range v.external() {
+		for _, key := range keys {
+			if len(secrets[name][key]) == 0 {
+				t.Errorf("%s has no %s", name, key)
+			}
+		}
+		loaded(t, secrets[name])
+	}
+	certificate, err := tls.X509KeyPair(secrets["waybook-album-tls"]["tls.crt"], secrets["waybook-album-tls"]["tls.key"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := certificate.Leaf.DNSNames; !slices.Contains(names, "album") {
+		t.Errorf("album is called %v", names)
+	}
+}

@@ -1,0 +1,172 @@
+package manifests_test
+
+import (
+	"fmt"
+	"slices"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// cluster is what a variant asks a cluster for.
+type cluster struct {
+	variant      variant
+	namespaces   []*corev1.Namespace
+	deployments  []*appsv1.Deployment
+	statefulSets []*appsv1.StatefulSet
+	jobs         []*batchv1.Job
+	services     []*corev1.Service
+	configMaps   []*corev1.ConfigMap
+	secrets      []*corev1.Secret
+	autoscalers  []*autoscalingv2.HorizontalPodAutoscaler
+	budgets      []*policyv1.PodDisruptionBudget
+	policies     []*networkingv1.NetworkPolicy
+	ingresses    []*networkingv1.Ingress
+	routes       []*gatewayv1.HTTPRoute
+	podMonitors  []*monitoringv1.PodMonitor
+	certificates []*certificate
+	issuers      []*issuer
+}
+
+// newScheme knows the kinds that deploy/k8s may hold, and no other.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, autoscalingv2.AddToScheme,
+		policyv1.AddToScheme, networkingv1.AddToScheme, gatewayv1.Install, monitoringv1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// decode decodes documents strictly: an unknown or repeated field is an error.
+func decode(v variant, documents [][]byte) (*cluster, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	c := &cluster{variant: v}
+	for _, document := range documents {
+		var kind metav1.PartialObjectMetadata
+		if err := yaml.Unmarshal(document, &kind); err != nil {
+			return nil, err
+		}
+		if kind.APIVersion == certManager {
+			err = c.addCertManager(kind.Kind, document)
+		} else {
+			var object runtime.Object
+			if object, _, err = decoder.Decode(document, nil, nil); err == nil {
+				err = c.add(object)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", kind.Kind, kind.Name, err)
+		}
+		if kind.Kind != "Namespace" && kind.Namespace != "waybook" {
+			return nil, fmt.Errorf("%s %s is in the namespace %q", kind.Kind, kind.Name, kind.Namespace)
+		}
+	}
+	return c, nil
+}
+
+func (c *cluster) add(object runtime.Object) error {
+	switch o := object.(type) {
+	case *corev1.Namespace:
+		c.namespaces = append(c.namespaces, o)
+	case *appsv1.Deployment:
+		c.deployments = append(c.deployments, o)
+	case *appsv1.StatefulSet:
+		c.statefulSets = append(c.statefulSets, o)
+	case *batchv1.Job:
+		c.jobs = append(c.jobs, o)
+	case *corev1.Service:
+		c.services = append(c.services, o)
+	case *corev1.ConfigMap:
+		c.configMaps = append(c.configMaps, o)
+	case *corev1.Secret:
+		c.secrets = append(c.secrets, o)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		c.autoscalers = append(c.autoscalers, o)
+	case *policyv1.PodDisruptionBudget:
+		c.budgets = append(c.budgets, o)
+	case *networkingv1.NetworkPolicy:
+		c.policies = append(c.policies, o)
+	case *networkingv1.Ingress:
+		c.ingresses = append(c.ingresses, o)
+	case *gatewayv1.HTTPRoute:
+		c.routes = append(c.routes, o)
+	case *monitoringv1.PodMonitor:
+		c.podMonitors = append(c.podMonitors, o)
+	case *monitoringv1.PrometheusRule: // decoded strictly, and checked where its queries are
+	default:
+		return fmt.Errorf("no check looks at a %T", object)
+	}
+	return nil
+}
+
+// workload is something that makes pods.
+type workload struct {
+	name     string
+	selector *metav1.LabelSelector // nil for a Job
+	template *corev1.PodTemplateSpec
+}
+
+// workloads are all that make pods.
+func (c *cluster) workloads() (all []workload) {
+	for _, d := range c.deployments {
+		all = append(all, workload{d.Name, d.Spec.Selector, &d.Spec.Template})
+	}
+	for _, s := range c.statefulSets {
+		all = append(all, workload{s.Name, s.Spec.Selector, &s.Spec.Template})
+	}
+	for _, j := range c.jobs {
+		all = append(all, workload{j.Name, nil, &j.Spec.Template})
+	}
+	return all
+}
+
+// containers are those of a workload, the ones that run first included.
+func (w workload) containers() []*corev1.Container {
+	var all []*corev1.Container
+	for n := range w.template.Spec.InitContainers {
+		all = append(all, &w.template.Spec.InitContainers[n])
+	}
+	for n := range w.template.Spec.Containers {
+		all = append(all, &w.template.Spec.Containers[n])
+	}
+	return all
+}
+
+// port finds a port of the workload's by its name or number.
+func (w workload) port(name string, number int32) (int32, bool) {
+	for _, container := range w.containers() {
+		for _, port := range container.Ports {
+			if port.Name == name && name != "" || port.ContainerPort == number {
+				return port.ContainerPort, true
+			}
+		}
+	}
+	return 0, false
+}
+
+func (c *cluster) service(name string) *corev1.Service {
+	n := slices.IndexFunc(c.services, func(s *corev1.Service) bool { return s.Name == name })
+	if n < 0 {
+		return nil
+	}
+	return c.services[n]
+}

@@ -1,0 +1,249 @@
+package manifests_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+)
+
+// mutation is a mistake that somebody may make, and the check that has to see it.
+type mutation struct {
+	name, check string
+	mutate      func(*cluster)
+}
+
+// pod is the template of a deployment, and program its container.
+func (c *cluster) pod(name string) *corev1.PodSpec {
+	for _, d := range c.deployments {
+		if d.Name == name {
+			return &d.Spec.Template.Spec
+		}
+	}
+	panic("no deployment " + name)
+}
+
+func (c *cluster) program(name string) *corev1.Container { return &c.pod(name).Containers[0] }
+
+func (c *cluster) policy(name string) *networkingv1.NetworkPolicySpec {
+	for _, p := range c.policies {
+		if p.Name == name {
+			return &p.Spec
+		}
+	}
+	panic("no policy " + name)
+}
+
+// setVariable changes a variable of a container's environment.
+func setVariable(container *corev1.Container, variable corev1.EnvVar) {
+	n := slices.IndexFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == variable.Name })
+	container.Env[n] = variable
+}
+
+func monitorOf(name, port string) *monitoringv1.PodMonitor {
+	return &monitoringv1.PodMonitor{Spec: monitoringv1.PodMonitorSpec{
+		Selector:            metav1.LabelSelector{MatchLabels: map[string]string{"app.kubernetes.io/name": name}},
+		PodMetricsEndpoints: []monitoringv1.PodMetricsEndpoint{{Port: &port}},
+	}}
+}
+
+// mutations are of dev with cert-manager and monitoring, where everything is.
+func mutations() []mutation {
+	return []mutation{
+		{"a namespace that enforces less", "security", func(c *cluster) {
+			c.namespaces[0].Labels["pod-security.kubernetes.io/enforce"] = "baseline"
+		}},
+		{"a program as root", "security", func(c *cluster) { c.pod("blog").SecurityContext.RunAsUser = ptr.To[int64](0) }},
+		{"a container with capabilities", "security", func(c *cluster) { c.program("poi").SecurityContext.Capabilities = nil }},
+		{"a Job without seccomp", "security", func(c *cluster) { c.jobs[0].Spec.Template.Spec.SecurityContext.SeccompProfile = nil }},
+		{"an init container that may gain privileges", "security", func(c *cluster) {
+			c.statefulSets[0].Spec.Template.Spec.InitContainers[0].SecurityContext.AllowPrivilegeEscalation = ptr.To(true)
+		}},
+		{"a token", "security", func(c *cluster) { c.pod("edge").AutomountServiceAccountToken = nil }},
+		{"service links", "security", func(c *cluster) { c.pod("edge").EnableServiceLinks = nil }},
+		{"an image that can be written to", "security", func(c *cluster) { c.program("edge").SecurityContext.ReadOnlyRootFilesystem = nil }},
+
+		{"no limit", "resources", func(c *cluster) { delete(c.program("edge").Resources.Limits, corev1.ResourceMemory) }},
+		{"no request", "resources", func(c *cluster) { delete(c.program("edge").Resources.Requests, corev1.ResourceCPU) }},
+		{"a limit at what Go takes", "resources", func(c *cluster) {
+			c.program("edge").Resources.Limits[corev1.ResourceMemory] = resource.MustParse("200Mi")
+		}},
+		{"GOMEMLIMIT of the limit itself", "resources", func(c *cluster) {
+			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMEMLIMIT", ValueFrom: &corev1.EnvVarSource{
+				ResourceFieldRef: &corev1.ResourceFieldSelector{ContainerName: "program", Resource: "limits.memory"}}})
+		}},
+		{"a literal GOMEMLIMIT", "resources", func(c *cluster) {
+			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMEMLIMIT", Value: "190MiB"})
+		}},
+		{"GOMAXPROCS that stayed", "resources", func(c *cluster) {
+			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMAXPROCS", Value: "4"})
+		}},
+
+		{"a probe of another port", "probes", func(c *cluster) { c.program("album").LivenessProbe.GRPC.Port = 9092 }},
+		{"a probe of a service that is not served", "probes", func(c *cluster) {
+			c.program("album").ReadinessProbe.GRPC.Service = ptr.To("ready")
+		}},
+		{"liveness that asks the store", "probes", func(c *cluster) { c.program("album").LivenessProbe.GRPC.Service = ptr.To("readiness") }},
+		{"no startup probe", "probes", func(c *cluster) { c.program("album").StartupProbe = nil }},
+		{"another admin port", "probes", func(c *cluster) {
+			setVariable(c.program("album"), corev1.EnvVar{Name: "WAYBOOK_ADMIN", Value: ":8082"})
+		}},
+		{"an impatient probe", "probes", func(c *cluster) { c.program("album").ReadinessProbe.TimeoutSeconds = 1 }},
+		{"a probe of MongoDB elsewhere", "probes", func(c *cluster) {
+			c.statefulSets[0].Spec.Template.Spec.Containers[0].ReadinessProbe.TCPSocket.Port = intstr.FromString("mongo")
+		}},
+
+		{"too little time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = ptr.To[int64](15) }},
+		{"no time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = nil }},
+		{"no wait before the stop", "stop", func(c *cluster) { c.program("edge").Lifecycle = nil }},
+		{"a rollout that takes away", "stop", func(c *cluster) {
+			c.deployments[0].Spec.Strategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromString("25%"))
+		}},
+		{"all pods on one node", "stop", func(c *cluster) { c.pod("edge").TopologySpreadConstraints = nil }},
+		{"the wrong pods spread", "stop", func(c *cluster) {
+			c.pod("edge").TopologySpreadConstraints[0].LabelSelector.MatchLabels["app.kubernetes.io/name"] = "poi"
+		}},
+
+		{"a selector of nobody", "services", func(c *cluster) { c.service("poi").Spec.Selector["app.kubernetes.io/name"] = "pois" }},
+		{"a selector of everybody", "services", func(c *cluster) {
+			c.service("poi").Spec.Selector = map[string]string{"app.kubernetes.io/part-of": "waybook"}
+		}},
+		{"a target that is no port", "services", func(c *cluster) { c.service("poi").Spec.Ports[0].TargetPort = intstr.FromString("rpc") }},
+		{"an address that is not balanced", "services", func(c *cluster) { c.service("poi").Spec.ClusterIP = "" }},
+		{"a deployment that loses its pods", "services", func(c *cluster) {
+			c.deployments[0].Spec.Template.Labels["app.kubernetes.io/name"] = "x"
+		}},
+		{"a StatefulSet without its service", "services", func(c *cluster) { c.statefulSets[0].Spec.ServiceName = "mongo" }},
+
+		{"a listener elsewhere", "addresses", func(c *cluster) { c.program("poi").Args[0] = "-grpc=:9095" }},
+		{"a call to nobody", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///accounts:9091" }},
+		{"a call to the wrong port", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///account:9092" }},
+		{"a call that is not balanced", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=account:9091" }},
+		{"a call to the default address", "addresses", func(c *cluster) { c.program("edge").Args = c.program("edge").Args[:4] }},
+
+		{"no way in", "entrance", func(c *cluster) { c.ingresses = nil }},
+		{"an ingress to a port that is not there", "entrance", func(c *cluster) {
+			c.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Backend.Service.Port.Name = "https"
+		}},
+		{"an ingress of another path", "entrance", func(c *cluster) { c.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = "/" }},
+
+		{"a monitor of nobody", "monitors", func(c *cluster) { c.podMonitors = append(c.podMonitors, monitorOf("x", "admin")) }},
+		{"a monitor of another port", "monitors", func(c *cluster) { c.podMonitors = append(c.podMonitors, monitorOf("edge", "metrics")) }},
+
+		{"a Secret that nobody makes", "references", func(c *cluster) { c.secrets = nil }},
+		{"a key that is not there", "references", func(c *cluster) {
+			for _, s := range c.secrets {
+				delete(s.Data, "keyfile")
+			}
+		}},
+		{"settings that are not there", "references", func(c *cluster) { c.configMaps = c.configMaps[1:] }},
+		{"settings that nobody reads", "references", func(c *cluster) { c.program("blog").EnvFrom = nil }},
+		{"a mount of nothing", "references", func(c *cluster) { c.pod("blog").Volumes[0].Name = "certificates" }},
+		{"a certificate mounted elsewhere", "references", func(c *cluster) { c.program("blog").VolumeMounts[0].MountPath = "/tls" }},
+		{"a certificate of somebody else's that nobody makes", "references", func(c *cluster) {
+			c.pod("blog").Volumes[0].Secret.SecretName = "waybook-blogs-tls"
+		}},
+
+		{"no certificates", "certificates", func(c *cluster) { c.certificates = nil }},
+		{"a certificate for servers only", "certificates", func(c *cluster) { c.certificate("waybook-poi-tls").Spec.Usages = []string{"server auth"} }},
+		{"a certificate without the name", "certificates", func(c *cluster) { c.certificate("waybook-poi-tls").Spec.DNSNames = []string{"poi.waybook.svc"} }},
+		{"no issuer", "certificates", func(c *cluster) { c.issuers = c.issuers[:1] }},
+		{"a renewal that is late", "certificates", func(c *cluster) {
+			spec := &c.certificate("waybook-poi-tls").Spec
+			spec.RenewBefore = spec.Duration
+		}},
+
+		{"an autoscaler of nothing", "replicas", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
+		{"a single replica", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
+		{"fewer at most than at least", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"two who decide the replicas", "replicas", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
+		{"a budget that lets nobody go", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0)) }},
+		{"a budget of all replicas", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(2)) }},
+		{"a budget of nothing", "replicas", func(c *cluster) { c.budgets[0].Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }},
+		{"no budget", "replicas", func(c *cluster) { c.budgets = c.budgets[1:] }},
+		{"a replica set that may lose its majority", "replicas", func(c *cluster) { c.statefulSets[0].Spec.Replicas = ptr.To[int32](2) }},
+
+		{"an image without a tag", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge" }},
+		{"the latest image", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:latest" }},
+		{"an image that nobody builds", "images", func(c *cluster) { c.program("edge").Image = "waybook/edges:dev" }},
+		{"another program's image", "images", func(c *cluster) { c.program("edge").Image = "waybook/poi:dev" }},
+		{"an image from somewhere", "images", func(c *cluster) { c.program("edge").Image = "example.com/edge:1" }},
+		{"a tag that was not loaded", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:v1" }},
+
+		{"no default", "network", func(c *cluster) { c.policy("default-deny").PolicyTypes = nil }},
+		{"open egress", "network", func(c *cluster) {
+			c.policy("dns").Egress = append(c.policy("dns").Egress, networkingv1.NetworkPolicyEgressRule{})
+		}},
+		{"an arrow from everywhere", "network", func(c *cluster) { c.policy("services").Ingress[0].From = nil }},
+		{"an arrow from other namespaces", "network", func(c *cluster) {
+			c.policy("mongodb").Ingress[0].From[0].NamespaceSelector = c.policy("default-deny").PodSelector.DeepCopy()
+		}},
+		{"all ports", "network", func(c *cluster) { c.policy("monitoring").Ingress[0].Ports = nil }},
+		{"a missing arrow", "network", func(c *cluster) { c.policy("to-account").Egress = nil }},
+		{"a port that does not exist", "network", func(c *cluster) { c.policy("account").Ingress[0].Ports[0].Port = ptr.To(intstr.FromString("rpc")) }},
+	}
+}
+
+func TestEachCheckSeesTheMistakesItIsFor(t *testing.T) {
+	v := variant{"dev", []string{"cert-manager", "monitoring"}}
+	documents := render(t, v)
+	seen := map[string]bool{}
+	for _, m := range mutations() {
+		t.Run(m.check+": "+m.name, func(t *testing.T) {
+			seen[m.check] = true
+			c, err := decode(v, documents)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.mutate(c)
+			if len(complaints(checks()[m.check], c)) == 0 {
+				t.Error("the check sees nothing wrong")
+			}
+		})
+	}
+	for name := range checks() {
+		if !seen[name] {
+			t.Errorf("no mutation shows that %s can fail", name)
+		}
+	}
+}
+
+func TestDecodingIsStrict(t *testing.T) {
+	v := variant{"dev", []string{"cert-manager", "gateway-api", "monitoring"}}
+	documents := render(t, v)
+	for name, change := range map[string][2]string{
+		"a misspelled field":                    {"revisionHistoryLimit:", "revisionHistoryLimits:"},
+		"a field in the wrong place":            {"  podManagementPolicy:", "  enableServiceLinks:"},
+		"a string for a number":                 {"maxReplicas: 10", "maxReplicas: ten"},
+		"a kind that is not known":              {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
+		"a version that is gone":                {"apiVersion: autoscaling/v2", "apiVersion: autoscaling/v2beta2"},
+		"a misspelled field of a route":         {"backendRefs:", "backends:"},
+		"a misspelled field of a certificate":   {"dnsNames:", "dnsName:"},
+		"a misspelled field of an issuer":       {"selfSigned:", "selfsigned:"},
+		"an object that is in no namespace":     {"namespace: waybook", "namespace: default"},
+		"a duration that is not one":            {"duration: 2160h", "duration: 90d"},
+		"a kind of cert-manager's, not checked": {"kind: Issuer\nmetadata", "kind: ClusterIssuer\nmetadata"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := make([][]byte, len(documents))
+			found := false
+			for n, document := range documents {
+				changed[n] = bytes.ReplaceAll(document, []byte(change[0]), []byte(change[1]))
+				found = found || !bytes.Equal(changed[n], document)
+			}
+			if !found {
+				t.Fatalf("nothing says %q", change[0])
+			}
+			if _, err := decode(v, changed); err == nil {
+				t.Error("it was decoded")
+			}
+		})
+	}
+}

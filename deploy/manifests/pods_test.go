@@ -1,0 +1,181 @@
+package manifests_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+
+	"github.com/waybook/waybook/deploy/rendered"
+	"github.com/waybook/waybook/internal/serve"
+)
+
+// complain is told what is wrong.
+type complain func(format string, args ...any)
+
+// checkSecurity holds every pod to the restricted standard, to which the namespace must
+// hold them too, and to what that standard leaves open.
+func checkSecurity(c *cluster, complain complain) {
+	if len(c.namespaces) != 1 || c.namespaces[0].Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
+		complain("the namespace does not enforce the restricted standard")
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		complain("%v", err)
+		return
+	}
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	for _, w := range c.workloads() {
+		spec := &w.template.Spec
+		result := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &w.template.ObjectMeta, spec))
+		if !result.Allowed {
+			complain("%s: %s", w.name, result.ForbiddenDetail())
+		}
+		if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {
+			complain("%s mounts a token", w.name)
+		}
+		if spec.EnableServiceLinks == nil || *spec.EnableServiceLinks {
+			complain("%s gets variables of all services, such as WAYBOOK_PORT", w.name)
+		}
+		for _, container := range w.containers() {
+			security := container.SecurityContext
+			if security == nil || security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem {
+				complain("%s/%s may write to its image", w.name, container.Name)
+			}
+		}
+	}
+}
+
+// checkResources wants requests and limits, and a Go runtime that knows them: its
+// memory limit below the container's, so that it collects before it is killed.
+func checkResources(c *cluster, complain complain) {
+	for _, w := range c.workloads() {
+		for _, container := range w.containers() {
+			where := w.name + "/" + container.Name
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				request, limit := container.Resources.Requests[name], container.Resources.Limits[name]
+				if request.IsZero() || limit.IsZero() || request.Cmp(limit) > 0 {
+					complain("%s requests %s of %s and is limited to %s", where, request.String(), name, limit.String())
+				}
+			}
+			if _, ours := programOf(container.Image); !ours {
+				continue
+			}
+			memory := container.Resources.Limits[corev1.ResourceMemory]
+			if got := resourceVariable(container, "GOMEMLIMIT"); got == 0 || got > memory.Value()*9/10 {
+				complain("%s: GOMEMLIMIT is %d, which leaves no room below the limit of %s", where, got, memory.String())
+			}
+			cpu := container.Resources.Limits[corev1.ResourceCPU]
+			if got := resourceVariable(container, "GOMAXPROCS"); got != cpu.Value() {
+				complain("%s: GOMAXPROCS is %d, and the limit %s", where, got, cpu.String())
+			}
+		}
+	}
+}
+
+// resourceVariable is what the kubelet puts into a variable that refers to the container's
+// own resources, and 0 for any other: a literal would be forgotten when those change.
+func resourceVariable(container *corev1.Container, name string) int64 {
+	for _, variable := range container.Env {
+		if variable.Name != name || variable.ValueFrom == nil || variable.ValueFrom.ResourceFieldRef == nil {
+			continue
+		}
+		number, _ := rendered.Resource(container, variable.ValueFrom.ResourceFieldRef)
+		return number
+	}
+	return 0
+}
+
+// checkProbes wants the probes of the programs to ask what the programs answer, where
+// they listen.
+func checkProbes(c *cluster, complain complain) {
+	for _, d := range c.deployments {
+		for _, container := range d.Spec.Template.Spec.Containers {
+			admin := ":" + strconv.Itoa(int(portOf(container, "admin")))
+			if got := value(container, "WAYBOOK_ADMIN"); got != admin {
+				complain("%s: the admin port is %s, and WAYBOOK_ADMIN %q", d.Name, admin, got)
+			}
+			for what, probe := range map[string]*corev1.Probe{
+				serve.Liveness: container.LivenessProbe, serve.ReadinessName: container.ReadinessProbe, "startup": container.StartupProbe,
+			} {
+				if probe == nil || probe.GRPC == nil || probe.GRPC.Service == nil || probe.GRPC.Port != portOf(container, "admin") {
+					complain("%s: the %s probe does not ask the admin port over gRPC", d.Name, what)
+					continue
+				}
+				if got := *probe.GRPC.Service; got != what && !(what == "startup" && got == serve.Liveness) {
+					complain("%s: the %s probe asks for %q", d.Name, what, got)
+				}
+			}
+			if probe := container.ReadinessProbe; probe != nil && probe.TimeoutSeconds <= 2 {
+				complain("%s: readiness asks the store for up to 2 s, and the probe waits %d", d.Name, probe.TimeoutSeconds)
+			}
+		}
+	}
+	for _, s := range c.statefulSets {
+		for _, container := range s.Spec.Template.Spec.Containers {
+			for _, probe := range []*corev1.Probe{container.StartupProbe, container.LivenessProbe, container.ReadinessProbe} {
+				if probe == nil || probe.TCPSocket == nil || portOf(container, probe.TCPSocket.Port.String()) == 0 {
+					complain("%s: a probe asks no port of the container", s.Name)
+				}
+			}
+		}
+	}
+}
+
+// checkStop wants a pod to have the time that its program takes to stop, and a rollout
+// never to have fewer pods than there were.
+func checkStop(c *cluster, complain complain) {
+	for _, d := range c.deployments {
+		spec := d.Spec.Template.Spec
+		grace := time.Duration(0)
+		if spec.TerminationGracePeriodSeconds != nil {
+			grace = time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
+		}
+		for _, container := range spec.Containers {
+			if container.Lifecycle == nil || container.Lifecycle.PreStop == nil || container.Lifecycle.PreStop.Sleep == nil {
+				complain("%s stops before its callers know", d.Name)
+				continue
+			}
+			before := time.Duration(container.Lifecycle.PreStop.Sleep.Seconds) * time.Second
+			if grace <= before+serve.StopTimeout {
+				complain("%s is killed after %v, and takes %v and %v to stop", d.Name, grace, before, serve.StopTimeout)
+			}
+		}
+		rolling := d.Spec.Strategy.RollingUpdate
+		if rolling == nil || rolling.MaxUnavailable == nil || *rolling.MaxUnavailable != intstr.FromInt32(0) ||
+			rolling.MaxSurge == nil || rolling.MaxSurge.IntValue() < 1 {
+			complain("%s: a rollout may take pods away before it adds others", d.Name)
+		}
+		spread := func(key string) bool {
+			return slices.ContainsFunc(spec.TopologySpreadConstraints, func(s corev1.TopologySpreadConstraint) bool {
+				return s.TopologyKey == key && selects(s.LabelSelector, d.Spec.Template.Labels)
+			})
+		}
+		if !spread(corev1.LabelHostname) || !spread(corev1.LabelTopologyZone) {
+			complain("%s is not spread over nodes and zones", d.Name)
+		}
+	}
+}
+
+func portOf(container corev1.Container, name string) int32 {
+	for _, port := range container.Ports {
+		if port.Name == name {
+			return port.ContainerPort
+		}
+	}
+	return 0
+}
+
+func value(container corev1.Container, name string) string {
+	for _, variable := range container.Env {
+		if variable.Name == name {
+			return variable.Value
+		}
+	}
+	return fmt.Sprintf("no %s", name)
+}

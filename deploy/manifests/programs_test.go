@@ -1,0 +1,156 @@
+package manifests_test
+
+import (
+	"fmt"
+	"iter"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/waybook/waybook/deploy/image"
+)
+
+// startable are the programs that pods run, without waybookctl, whose command line is of
+// another kind.
+var startable = []string{"edge", "account", "album", "blog", "poi"}
+
+// compile compiles programs as they are in the images, and returns where they are.
+func compile(t *testing.T, names ...string) string {
+	t.Helper()
+	var packages []string
+	for _, p := range image.Programs() {
+		if slices.Contains(names, p.Name) {
+			packages = append(packages, p.Package)
+		}
+	}
+	directory := t.TempDir()
+	here := v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}
+	if err := image.Compile(t.Context(), "../..", directory, "test", here, packages...); err != nil {
+		t.Fatal(err)
+	}
+	return directory
+}
+
+// accepted asks a program whether it takes its container's flags: -help comes last, so
+// the program reads all of them and goes no further.
+func accepted(c *cluster, executable string, container *corev1.Container) (string, bool) {
+	var args []string
+	for flag, value := range c.flags(container) {
+		args = append(args, "-"+flag+"="+value)
+	}
+	command := exec.Command(executable, append(args, "-help")...)
+	command.Env = []string{}
+	output, err := command.CombinedOutput()
+	return string(output), err == nil
+}
+
+func TestTheProgramsTakeTheirFlags(t *testing.T) {
+	programs := compile(t, startable...)
+	for _, v := range variants() {
+		c, err := decode(v, render(t, v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range startable {
+			if output, ok := accepted(c, filepath.Join(programs, name), c.program(name)); !ok {
+				t.Errorf("%v: %s: %s", v, name, output)
+			}
+		}
+	}
+
+	v := variant{overlay: "dev"}
+	documents := render(t, v)
+	for name, mutate := range map[string]func(*cluster){
+		"a flag that is not there": func(c *cluster) { c.program("blog").Args[0] = "-rpc=:9093" },
+		"a flag of another program": func(c *cluster) {
+			c.program("blog").Env = append(c.program("blog").Env, corev1.EnvVar{Name: "WAYBOOK_SESSION_TTL", Value: "1h"})
+		},
+		"a setting that does not parse": func(c *cluster) {
+			for _, settings := range c.configMaps {
+				if settings.Data["WAYBOOK_REWARD"] != "" {
+					settings.Data["WAYBOOK_REWARD"] = "ten"
+				}
+			}
+		},
+		"a variable that is nobody's": func(c *cluster) {
+			c.program("blog").Env = append(c.program("blog").Env, corev1.EnvVar{Name: "MONGODB_URL", Value: "x"})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := decode(v, documents)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mutate(c)
+			if output, ok := accepted(c, filepath.Join(programs, "blog"), c.program("blog")); ok {
+				t.Errorf("it was taken: %s", output)
+			}
+		})
+	}
+}
+
+func TestTheJobsCommandExists(t *testing.T) {
+	executable := filepath.Join(compile(t, "waybookctl"), "waybookctl")
+	v := variant{overlay: "prod"}
+	c, err := decode(v, render(t, v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, job := range c.jobs {
+		container := &job.Spec.Template.Spec.Containers[0]
+		output, err := exec.CommandContext(t.Context(), executable, append(slices.Clone(container.Args), "--help")...).CombinedOutput()
+		if err != nil {
+			t.Errorf("waybookctl %v: %v\n%s", container.Args, err, output)
+		}
+		for flag := range c.flags(container) {
+			if !strings.Contains(string(output), "--"+flag) {
+				t.Errorf("waybookctl %v has no --%s:\n%s", container.Args, flag, output)
+			}
+		}
+	}
+}
+
+// flags are those that a container's program is started with, whether by an argument or
+// by the environment.
+func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) {
+		for _, argument := range container.Args {
+			name, value, _ := strings.Cut(strings.TrimLeft(argument, "-"), "=")
+			if strings.HasPrefix(argument, "-") && !yield(name, value) {
+				return
+			}
+		}
+		for _, from := range container.EnvFrom {
+			for _, settings := range c.configMaps {
+				if settings.Name != from.ConfigMapRef.Name {
+					continue
+				}
+				for name, value := range settings.Data {
+					if !yield(flagOf(name), value) {
+						return
+					}
+				}
+			}
+		}
+		for _, variable := range container.Env {
+			value := variable.Value
+			if variable.ValueFrom != nil && variable.ValueFrom.SecretKeyRef != nil {
+				value = fmt.Sprintf("<%s of %s>", variable.ValueFrom.SecretKeyRef.Key, variable.ValueFrom.SecretKeyRef.Name)
+			}
+			if variable.Name != "GOMEMLIMIT" && variable.Name != "GOMAXPROCS" && !yield(flagOf(variable.Name), value) {
+				return
+			}
+		}
+	}
+}
+
+// flagOf is the flag whose twin in the environment has some name.
+func flagOf(variable string) string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "WAYBOOK_"), "_", "-"))
+}

@@ -1,0 +1,62 @@
+// Package manifests_test holds what deploy/k8s promises: every overlay, with every
+// component that it may be given, is rendered as kubectl would, decoded strictly, and
+// checked against the programs themselves. There is no cluster in it.
+package manifests_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/deploy/rendered"
+)
+
+const kustomizations = "../k8s"
+
+// variant is an overlay with some components added.
+type variant struct {
+	overlay    string
+	components []string
+}
+
+func (v variant) String() string {
+	return strings.Join(append([]string{v.overlay}, v.components...), "+")
+}
+
+// has reports whether the variant has a component, of its own or its overlay's.
+func (v variant) has(component string) bool {
+	own := map[string][]string{"dev": {"mongodb"}, "prod": {"cert-manager", "monitoring"}}
+	for _, c := range append(own[v.overlay], v.components...) {
+		if c == component {
+			return true
+		}
+	}
+	return false
+}
+
+// variants are all overlays with all components that they do not have already.
+func variants() (all []variant) {
+	for overlay, optional := range map[string][]string{
+		"dev": {"cert-manager", "gateway-api", "monitoring", "tracing"}, "prod": {"gateway-api", "tracing"},
+	} {
+		for subset := range 1 << len(optional) {
+			v := variant{overlay: overlay}
+			for n, component := range optional {
+				if subset&(1<<n) != 0 {
+					v.components = append(v.components, component)
+				}
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// render renders a variant: one document for each object.
+func render(t *testing.T, v variant) [][]byte {
+	t.Helper()
+	documents, err := rendered.Overlay(kustomizations, v.overlay, v.components...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return documents
+}

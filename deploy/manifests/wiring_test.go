@@ -1,0 +1,228 @@
+package manifests_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/waybook/waybook/deploy/image"
+)
+
+// selects reports whether a selector selects what has some labels. No selector selects
+// nothing.
+func selects(selector *metav1.LabelSelector, of map[string]string) bool {
+	matcher, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && matcher.Matches(labels.Set(of))
+}
+
+// behind are the workloads that a selector selects.
+func (c *cluster) behind(selector *metav1.LabelSelector) (found []workload) {
+	for _, w := range c.workloads() {
+		if selects(selector, w.template.Labels) {
+			found = append(found, w)
+		}
+	}
+	return found
+}
+
+// checkServices wants a Service to have the pods of one workload, and of those alone, a
+// port that they have, and no address of its own where callers balance themselves.
+func checkServices(c *cluster, complain complain) {
+	for _, w := range c.workloads() {
+		if w.selector != nil && (!selects(w.selector, w.template.Labels) || len(c.behind(w.selector)) != 1) {
+			complain("%s does not select its own pods alone", w.name)
+		}
+	}
+	for _, service := range c.services {
+		found := c.behind(&metav1.LabelSelector{MatchLabels: service.Spec.Selector})
+		if len(found) != 1 || len(service.Spec.Selector) == 0 {
+			complain("service %s has %d workloads", service.Name, len(found))
+			continue
+		}
+		for _, port := range service.Spec.Ports {
+			target, ok := found[0].port(port.TargetPort.StrVal, port.TargetPort.IntVal)
+			if !ok || target != port.Port {
+				complain("service %s: port %d leads to %s, which is %d", service.Name, port.Port, port.TargetPort.String(), target)
+			}
+		}
+		if headless := service.Spec.ClusterIP == corev1.ClusterIPNone; headless == (service.Name == "edge") {
+			complain("service %s is headless: %v", service.Name, headless)
+		}
+	}
+	for _, s := range c.statefulSets {
+		if c.service(s.Spec.ServiceName) == nil {
+			complain("%s: there is no service %s", s.Name, s.Spec.ServiceName)
+		}
+	}
+}
+
+// checkAddresses wants a program to listen on the port that its pods declare, and to
+// call services that exist, where they listen.
+func checkAddresses(c *cluster, complain complain) {
+	for _, d := range c.deployments {
+		for _, container := range d.Spec.Template.Spec.Containers {
+			called := []string{}
+			for flag, value := range c.flags(&container) {
+				switch flag {
+				case "http", "grpc":
+					if want := ":" + strconv.Itoa(int(portOf(container, flag))); value != want {
+						complain("%s listens on %s and declares %s", d.Name, value, want)
+					}
+				case "account", "album", "blog", "poi":
+					called = append(called, flag)
+					host, port, _ := strings.Cut(strings.TrimPrefix(value, "dns:///"), ":")
+					service := c.service(host)
+					if service == nil || host != flag || !strings.HasPrefix(value, "dns:///") ||
+						strconv.Itoa(int(service.Spec.Ports[0].Port)) != port {
+						complain("%s: -%s %s is not where that service is", d.Name, flag, value)
+					}
+				}
+			}
+			want := map[string]int{"edge": 4, "account": 0}
+			if n, known := want[d.Name]; len(called) != n && (known || len(called) != 1) {
+				complain("%s calls %v", d.Name, called)
+			}
+		}
+	}
+}
+
+// checkEntrance wants one way in, to the port of the edge.
+func checkEntrance(c *cluster, complain complain) {
+	if len(c.ingresses)+len(c.routes) != 1 || (len(c.routes) == 1) != c.variant.has("gateway-api") {
+		complain("there are %d ingresses and %d routes", len(c.ingresses), len(c.routes))
+	}
+	leads := func(path, service, name string, number int32) {
+		s := c.service(service)
+		if path != "/API.php" || s == nil || !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool {
+			return name != "" && p.Name == name || p.Port == number
+		}) {
+			complain("%s leads to %s:%s%d, which is not the edge", path, service, name, number)
+		}
+	}
+	for _, ingress := range c.ingresses {
+		for _, rule := range ingress.Spec.Rules {
+			for _, path := range rule.HTTP.Paths {
+				leads(path.Path, path.Backend.Service.Name, path.Backend.Service.Port.Name, path.Backend.Service.Port.Number)
+			}
+		}
+	}
+	for _, route := range c.routes {
+		for _, rule := range route.Spec.Rules {
+			for _, backend := range rule.BackendRefs {
+				leads(*rule.Matches[0].Path.Value, string(backend.Name), "", int32(*backend.Port))
+			}
+		}
+	}
+}
+
+// checkMonitors wants what is scraped to be there: pods, and the port of each that is
+// named. The namespace is that of the monitor itself.
+func checkMonitors(c *cluster, complain complain) {
+	for _, monitor := range c.podMonitors {
+		found := c.behind(&monitor.Spec.Selector)
+		if len(found) == 0 || len(monitor.Spec.PodMetricsEndpoints) == 0 {
+			complain("monitor %s scrapes nothing", monitor.Name)
+		}
+		for _, endpoint := range monitor.Spec.PodMetricsEndpoints {
+			for _, w := range found {
+				if endpoint.Port == nil {
+					complain("monitor %s names no port", monitor.Name)
+				} else if _, ok := w.port(*endpoint.Port, 0); !ok {
+					complain("monitor %s: %s has no port %s", monitor.Name, w.name, *endpoint.Port)
+				}
+			}
+		}
+	}
+}
+
+// checkReplicas wants each program to be scaled, each to bear the loss of a node, and
+// each to let a node be drained all the same.
+func checkReplicas(c *cluster, complain complain) {
+	least := map[string]int32{}
+	for _, s := range c.statefulSets {
+		least[s.Name] = *s.Spec.Replicas
+	}
+	for _, d := range c.deployments {
+		n := slices.IndexFunc(c.autoscalers, func(a *autoscalingv2.HorizontalPodAutoscaler) bool {
+			target := a.Spec.ScaleTargetRef
+			return target.Name == d.Name && target.Kind == "Deployment" && target.APIVersion == "apps/v1"
+		})
+		if n < 0 || c.autoscalers[n].Spec.MinReplicas == nil {
+			complain("%s is not scaled", d.Name)
+			continue
+		}
+		least[d.Name] = *c.autoscalers[n].Spec.MinReplicas
+		if least[d.Name] < 2 || c.autoscalers[n].Spec.MaxReplicas < least[d.Name] {
+			complain("%s is scaled from %d to %d", d.Name, least[d.Name], c.autoscalers[n].Spec.MaxReplicas)
+		}
+		if d.Spec.Replicas != nil {
+			complain("%s has a number of replicas, which each apply would set again", d.Name)
+		}
+	}
+	if len(c.autoscalers) != len(c.deployments) {
+		complain("there are %d autoscalers for %d deployments", len(c.autoscalers), len(c.deployments))
+	}
+	covered := map[string]int{}
+	for _, budget := range c.budgets {
+		found := c.behind(budget.Spec.Selector)
+		if len(found) != 1 || budget.Spec.MaxUnavailable == nil {
+			complain("budget %s has %d workloads", budget.Name, len(found))
+			continue
+		}
+		name := found[0].name
+		covered[name]++
+		lost := int32(budget.Spec.MaxUnavailable.IntValue())
+		if remaining := least[name] - lost; lost < 1 || remaining < 1 || name == "mongodb" && remaining <= least[name]/2 {
+			complain("budget %s: %d of %d may go", budget.Name, lost, least[name])
+		}
+	}
+	for name := range least {
+		if covered[name] != 1 {
+			complain("%s has %d disruption budgets", name, covered[name])
+		}
+	}
+}
+
+// programOf is the program that an image holds, when it is one of ours.
+func programOf(reference string) (string, bool) {
+	name := reference
+	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
+		name = name[:colon]
+	}
+	before, program, found := strings.Cut(name, "waybook/")
+	return program, found && (before == "" || strings.HasSuffix(before, "/"))
+}
+
+// checkImages wants the images that the images tool builds, each in its place and with
+// a tag that tells which.
+func checkImages(c *cluster, complain complain) {
+	for _, w := range c.workloads() {
+		for _, container := range w.containers() {
+			tag := container.Image[strings.LastIndexByte(container.Image, ':')+1:]
+			if tag == container.Image || tag == "latest" || tag == "" {
+				complain("%s: image %s has no tag", w.name, container.Image)
+			}
+			name, ours := programOf(container.Image)
+			if !ours {
+				if container.Image != "mongo:8.0" {
+					complain("%s: nobody builds %s", w.name, container.Image)
+				}
+				continue
+			}
+			if !slices.ContainsFunc(image.Programs(), func(p image.Program) bool { return p.Name == name }) {
+				complain("%s: nobody builds %s", w.name, container.Image)
+			}
+			if name != w.name && !(w.name == "prepare" && name == "waybookctl") {
+				complain("%s runs %s", w.name, container.Image)
+			}
+			if c.variant.overlay == "dev" && container.Image != "waybook/"+name+":dev" {
+				complain("%s: deploy/images does not build %s", w.name, container.Image)
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+// Package rendered is what deploy/k8s comes to: an overlay as kubectl would render it, and
+// how its pods start Waybook's programs.
+package rendered
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Overlay renders an overlay of the manifests in a directory, with some components more:
+// one document in YAML for each object.
+func Overlay(directory, name string, components ...string) (documents [][]byte, err error) {
+	files, err := inMemory(directory)
+	if err != nil {
+		return nil, err
+	}
+	top := "namespace: waybook\nresources: [../overlays/" + name + "]\ncomponents:\n"
+	for _, component := range components {
+		top += fmt.Sprintf("  - ../components/%s\n", component)
+	}
+	if err := files.WriteFile("/k8s/variant/kustomization.yaml", []byte(top)); err != nil {
+		return nil, err
+	}
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, "/k8s/variant")
+	if err != nil {
+		return nil, fmt.Errorf("overlay %s with %v: %w", name, components, err)
+	}
+	for _, object := range objects.Resources() {
+		document, err := object.AsYAML()
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, document)
+	}
+	return documents, nil
+}
+
+// inMemory copies the manifests to where a kustomization may be put beside them.
+func inMemory(directory string) (filesys.FileSystem, error) {
+	files, manifests := filesys.MakeFsInMemory(), os.DirFS(directory)
+	return files, fs.WalkDir(manifests, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(manifests, name)
+		if err != nil {
+			return err
+		}
+		return files.WriteFile(path.Join("/k8s", name), content)
+	})
+}

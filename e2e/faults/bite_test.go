@@ -1,0 +1,72 @@
+//go:build linux
+
+package faults
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/faults/history"
+)
+
+// Each protection is taken away in turn, and the suite has to notice.
+
+func TestTheSuiteNoticesAStoreThatForgets(t *testing.T) {
+	r := begin(t, fault{shape: standalone}, 1, 0)
+	p := r.fleet.programs[0]
+	file := filepath.Join(p.data, storeFile)
+	r.carry()
+	p.kill()
+	earlier, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.start(t)
+	r.carry()
+	p.kill()
+	if err := os.WriteFile(file, earlier, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.start(t)
+	r.clients.recovery = time.Second
+	r.finish()
+	expect(t, r, history.Lost)
+}
+
+func TestTheSuiteNoticesRequestsThatAreDoneTwice(t *testing.T) {
+	r := begin(t, fault{shape: standalone}, 1, 0, func(w *worker) { w.doesNotNameRequests = true })
+	r.carry()
+	r.breakHalfWay()
+	r.carry()
+	r.finish()
+	expect(t, r, history.Twice)
+}
+
+func TestTheSuiteNoticesAProgramThatDoesNotComeBack(t *testing.T) {
+	r := begin(t, fault{shape: standalone}, 1, 0)
+	r.carry()
+	r.fleet.programs[0].kill()
+	r.clients.recovery = time.Second
+	r.carry()
+	r.stop()
+	expect(t, r, history.Idle)
+}
+
+func TestTheSuiteNoticesAFailureThatNothingExcuses(t *testing.T) {
+	r := begin(t, fault{shape: standalone}, 1, 0)
+	r.carry()
+	r.fillDisk()
+	r.stop()
+	expect(t, r, history.Malformed)
+}
+
+func expect(t *testing.T, r *run, rule string) {
+	t.Helper()
+	found := r.history.Check()
+	if !slices.ContainsFunc(found, func(v history.Violation) bool { return v.Rule == rule }) {
+		t.Errorf("found %v, want one of %q", found, rule)
+	}
+}

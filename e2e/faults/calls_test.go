@@ -1,0 +1,136 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybook/waybook/e2e/faults/history"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// request is a call that makes something and may be repeated. It returns the id.
+type request struct {
+	list           history.List
+	value          string
+	isAcknowledged bool
+	send           func(ctx context.Context, c *clients) (int64, history.Span, bool)
+}
+
+// attempt sends a request and records what came of it.
+func (r *request) attempt(ctx context.Context, c *clients) bool {
+	id, span, isAcknowledged := r.send(ctx, c)
+	if !isAcknowledged {
+		id = 0
+	}
+	r.isAcknowledged = r.isAcknowledged || isAcknowledged
+	c.history.Record(history.Add{Span: span, List: r.list, Value: r.value, ID: id})
+	return isAcknowledged
+}
+
+func (w *worker) begin(ctx context.Context, r request) bool {
+	isAcknowledged := r.attempt(ctx, w.clients)
+	w.requests = append(w.requests, r)
+	return isAcknowledged
+}
+
+// repeat sends a request again, acknowledged or not.
+func (w *worker) repeat(ctx context.Context) bool {
+	if len(w.requests) == 0 {
+		return true
+	}
+	return w.requests[w.random.IntN(len(w.requests))].attempt(ctx, w.clients)
+}
+
+// requestID is a UUID that the seed makes.
+func (w *worker) requestID() string {
+	if w.doesNotNameRequests {
+		return ""
+	}
+	return fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.random.Uint64()>>16)
+}
+
+// thread is the list of comments under a thing.
+func thread(thing history.Thing) history.List {
+	return history.List{Kind: "comment", Owner: string(thing)}
+}
+
+func (w *worker) comment(ctx context.Context) bool {
+	text, id, author := w.next(), w.requestID(), w.user.id
+	world := w.world
+	switch w.random.IntN(3) {
+	case 0:
+		return w.begin(ctx, request{list: thread(history.NameThing("album", world.album)), value: text,
+			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
+				r, span, ok := call(ctx, c, world.services.album.AddComment,
+					&albumv1.AddCommentRequest{RequestId: id, AuthorId: author, AlbumId: world.album, Text: text})
+				return r.GetComment().GetCommentId(), span, ok
+			}})
+	case 1:
+		return w.begin(ctx, request{list: thread(history.NameThing("blog", world.blog)), value: text,
+			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
+				r, span, ok := call(ctx, c, world.services.blog.AddComment,
+					&blogv1.AddCommentRequest{RequestId: id, AuthorId: author, BlogId: world.blog, Text: text})
+				return r.GetComment().GetCommentId(), span, ok
+			}})
+	default:
+		return w.begin(ctx, request{list: thread(history.NameThing("poi", world.poi)), value: text,
+			send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
+				r, span, ok := call(ctx, c, world.services.poi.AddComment,
+					&poiv1.AddCommentRequest{RequestId: id, AuthorId: author, PoiId: world.poi, Text: text})
+				return r.GetComment().GetCommentId(), span, ok
+			}})
+	}
+}
+
+func (w *worker) newLandmark(ctx context.Context) bool {
+	name, id, owner, pois := w.next(), w.requestID(), w.user.id, w.world.services.poi
+	return w.begin(ctx, request{list: category, value: name,
+		send: func(ctx context.Context, c *clients) (int64, history.Span, bool) {
+			r, span, ok := call(ctx, c, pois.CreatePoi,
+				&poiv1.CreatePoiRequest{RequestId: id, OwnerId: owner, Name: name, Category: 1, Location: place})
+			return r.GetPoi().GetPoiId(), span, ok
+		}})
+}
+
+func (w *worker) recommend(ctx context.Context) bool {
+	kind := []string{"album", "blog", "poi"}[w.random.IntN(3)]
+	return w.clients.recommend(ctx, w.world, kind, w.world.voters[w.random.IntN(voters)])
+}
+
+// scoreOf names the tally of a thing's recommendations.
+func scoreOf(kind string) string { return "score of the " + kind }
+
+// recommend lets a user recommend one of the things that all do.
+func (c *clients) recommend(ctx context.Context, w *world, kind string, voter int64) bool {
+	var isAcknowledged bool
+	switch kind {
+	case "album":
+		_, _, isAcknowledged = call(ctx, c, w.services.album.Recommend, &albumv1.RecommendRequest{UserId: voter, AlbumId: w.album})
+	case "blog":
+		_, _, isAcknowledged = call(ctx, c, w.services.blog.Recommend, &blogv1.RecommendRequest{UserId: voter, BlogId: w.blog})
+	default:
+		_, _, isAcknowledged = call(ctx, c, w.services.poi.Recommend, &poiv1.RecommendRequest{UserId: voter, PoiId: w.poi})
+	}
+	c.history.Record(history.Mark{Tally: scoreOf(kind), Member: fmt.Sprint(voter), IsAcknowledged: isAcknowledged})
+	return isAcknowledged
+}
+
+func (w *worker) vote(ctx context.Context) bool {
+	return w.clients.vote(ctx, w.world, w.world.voters[w.random.IntN(voters)])
+}
+
+// choiceOf is the one that a voter votes for, always.
+func choiceOf(voter int64) int32 { return int32(voter%choices) + 1 }
+
+func votesFor(choice int32) string { return fmt.Sprint("votes for ", choice) }
+
+func (c *clients) vote(ctx context.Context, w *world, voter int64) bool {
+	choice := choiceOf(voter)
+	_, _, isAcknowledged := call(ctx, c, w.services.blog.CastBallot, &blogv1.CastBallotRequest{VoterId: voter, BlogId: w.blog, Choice: choice})
+	c.history.Record(history.Mark{Tally: votesFor(choice), Member: fmt.Sprint(voter), IsAcknowledged: isAcknowledged})
+	return isAcknowledged
+}

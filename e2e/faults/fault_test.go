@@ -1,0 +1,170 @@
+//go:build linux
+
+package faults
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// fault is something that happens to a fleet, and ends.
+type fault struct {
+	name  string
+	shape shape
+	// excuses are the failures that only this fault may cause.
+	excuses []string
+	// bite is what clients can't but notice.
+	bite   bite
+	happen func(*run)
+}
+
+func (f fault) String() string { return string(f.shape) + ", " + f.name }
+
+// bite is how clients notice a fault for sure.
+type bite int
+
+const (
+	// maySpare: a retry, or luck, may hide it from everybody.
+	maySpare bite = iota
+	// fails: somebody's request fails.
+	fails
+	// slows: somebody's request takes as long as the fault.
+	slows
+)
+
+// shortestHold is how long a fault lasts at least.
+const shortestHold = 100 * time.Millisecond
+
+func (f fault) hasBitten(r result) bool {
+	switch f.bite {
+	case fails:
+		return r.failed > 0
+	case slows:
+		return r.slowest >= shortestHold/2
+	default:
+		return true
+	}
+}
+
+// longestHold is how long a fault lasts at most, unless it is an outage.
+const longestHold = 1500 * time.Millisecond
+
+// faults are all that are known. Seeds that follow each other go through them in turn;
+// the first ones are those of the short form.
+func faults() []fault {
+	brokenStore := []string{"INTERNAL_ERROR", "Internal"}
+	return []fault{
+		{"kill", standalone, nil, fails, (*run).kill},
+		{"reply lost", processes, nil, maySpare, (*run).loseReplies},
+		{"disk full", standalone, brokenStore, fails, (*run).fillDisk},
+		{"kill", processes, nil, maySpare, (*run).kill},
+		{"torn tail", standalone, nil, fails, (*run).tearTail},
+		{"sync fails", standalone, brokenStore, fails, (*run).failSyncs},
+		{"store gone", onMongoDB, nil, slows, (*run).loseStore},
+		{"pause", processes, nil, slows, (*run).pauseProgram},
+		{"reply lost", standalone, nil, fails, (*run).loseReplies},
+		{"cut", processes, nil, maySpare, (*run).cut},
+		{"cut", standalone, nil, fails, (*run).cut},
+		{"delay", processes, nil, maySpare, (*run).delay},
+		{"reset half way", standalone, nil, maySpare, (*run).breakHalfWay},
+		{"throttle", processes, nil, maySpare, (*run).throttle},
+		{"pause", standalone, nil, slows, (*run).pauseProgram},
+		{"reset half way", processes, nil, maySpare, (*run).breakHalfWay},
+		{"delay", standalone, nil, slows, (*run).delay},
+		{"reply of the store lost", onMongoDB, nil, maySpare, (*run).loseStoreReplies},
+		{"throttle", standalone, nil, maySpare, (*run).throttle},
+		{"kill", onMongoDB, nil, maySpare, (*run).kill},
+		{"pause", onMongoDB, nil, slows, (*run).pauseProgram},
+		{"way to the store cut half way", onMongoDB, nil, maySpare, (*run).breakStoreHalfWay},
+	}
+}
+
+// times is how often a fault happens in a run.
+func (r *run) times() int { return 1 + r.random.IntN(3) }
+
+func (r *run) anyProgram() *program {
+	return r.fleet.programs[r.random.IntN(len(r.fleet.programs))]
+}
+
+func (r *run) anyHop() *hop { return r.fleet.hops[r.random.IntN(len(r.fleet.hops))] }
+
+func (r *run) anyStoreHop() *hop {
+	return r.fleet.storeHops[r.random.IntN(len(r.fleet.storeHops))]
+}
+
+func (r *run) shortly() { r.hold(0, 100*time.Millisecond) }
+
+// victims are all programs, the database included, in any order; a single one is struck
+// some times.
+func (r *run) victims() []*program {
+	if len(r.fleet.programs) == 1 {
+		return slices.Repeat(r.fleet.programs, r.times())
+	}
+	all := slices.Clone(r.fleet.programs)
+	r.random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+func (r *run) kill() {
+	for _, p := range r.victims() {
+		p.kill()
+		r.shortly()
+		p.start(r.t)
+		r.carry()
+	}
+}
+
+func (r *run) pauseProgram() {
+	for _, p := range r.victims() {
+		p.process.Signal(syscall.SIGSTOP)
+		r.hold(shortestHold, longestHold)
+		p.process.Signal(syscall.SIGCONT)
+		r.carry()
+	}
+}
+
+// fillDisk lets no page be written beyond some part of the store's file.
+func (r *run) fillDisk() {
+	const metaPages = 2 * 4096
+	p := r.anyProgram()
+	info, err := os.Stat(filepath.Join(p.data, storeFile))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	limitFiles(r.t, p.process.PID(), uint64(metaPages+r.random.Int64N(info.Size()/2)))
+	r.awaitFailure()
+	r.hold(shortestHold, longestHold)
+	limitFiles(r.t, p.process.PID(), ^uint64(0))
+}
+
+// failSyncs lets the program run for a while on a disk that syncs nothing.
+func (r *run) failSyncs() {
+	p := r.anyProgram()
+	p.kill()
+	p.start(r.t, noSyncVariable+"=yes")
+	r.awaitFailure()
+	r.hold(shortestHold, longestHold)
+	p.kill()
+	p.start(r.t)
+}
+
+func (r *run) tearTail() {
+	for range r.times() {
+		p := r.anyProgram()
+		p.kill()
+		tear(r.t, filepath.Join(p.data, storeFile), r.random)
+		p.start(r.t)
+		r.carry()
+	}
+}
+
+// awaitFailure waits until a client has seen a failure, or should have.
+func (r *run) awaitFailure() {
+	before := r.clients.failed.Load()
+	for deadline := time.Now().Add(callBound); r.clients.failed.Load() == before && time.Now().Before(deadline); {
+		pause(r.t.Context(), time.Millisecond)
+	}
+}

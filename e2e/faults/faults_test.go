@@ -1,0 +1,131 @@
+//go:build linux
+
+// Package faults breaks a running Waybook in every way that one machine allows, while
+// clients read and write, and holds what they saw against what was promised. What
+// happens is drawn from a seed; when exactly it meets which request is not.
+package faults
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+const (
+	// runsVariable says how many runs there are; the long form.
+	runsVariable = "WAYBOOK_FAULT_RUNS"
+	// seedVariable is the first run's seed; each run has the next one.
+	seedVariable = "WAYBOOK_FAULT_SEED"
+	// outageVariable says for how many seconds the database is gone.
+	outageVariable = "WAYBOOK_FAULT_OUTAGE_SECONDS"
+
+	// onlyVariable names the one fault that is wanted, as a run does: "processes, cut".
+	onlyVariable = "WAYBOOK_FAULT_ONLY"
+
+	// recoveryVariable says for how many seconds a fleet may fail after its faults are over.
+	recoveryVariable = "FAULTS_RECOVERY_SECONDS"
+	// binVariable names the directory of programs that are not to be built.
+	binVariable = "FAULTS_BIN"
+
+	shortRuns   = 6
+	shortOutage = 2 * time.Second
+)
+
+func TestNothingAcknowledgedIsLostOrDoneTwiceWhateverFails(t *testing.T) {
+	runs, seed := number(t, runsVariable, shortRuns), number(t, seedVariable, 0)
+	outage := time.Duration(number(t, outageVariable, uint64(shortOutage/time.Second))) * time.Second
+	var results []result
+	all := chosen(t)
+	for n := range runs {
+		f := all[(seed+n)%uint64(len(all))]
+		t.Run(fmt.Sprintf("%d %v", seed+n, f), func(t *testing.T) {
+			r := perform(t, f, seed+n, outage)
+			results = append(results, r)
+			for _, violation := range r.violations {
+				t.Errorf("%s=%d: %v", seedVariable, r.seed, violation)
+			}
+			if !f.hasBitten(r) {
+				t.Errorf("%s=%d: nobody noticed the fault", seedVariable, r.seed)
+			}
+		})
+	}
+	report(results)
+}
+
+// chosen are all faults, or the one that is wanted.
+func chosen(t *testing.T) []fault {
+	t.Helper()
+	all, only := faults(), os.Getenv(onlyVariable)
+	if only == "" {
+		return all
+	}
+	i := slices.IndexFunc(all, func(f fault) bool { return f.String() == only })
+	if i < 0 {
+		t.Fatalf("%s: there is no fault %q", onlyVariable, only)
+	}
+	return all[i : i+1]
+}
+
+// bin has the programs, built once for all tests.
+var bin string
+
+// runAll builds the programs, unless it is told where they are, and runs the tests.
+func runAll(m *testing.M) int {
+	zerolog.SetGlobalLevel(zerolog.Disabled) // toxiproxy's
+	if bin = os.Getenv(binVariable); bin != "" {
+		return m.Run()
+	}
+	var err error
+	if bin, err = os.MkdirTemp("", "waybook-faults"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(bin) }()
+	if err := launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func number(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	value := os.Getenv(variable)
+	if value == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(value, 10, 32)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return n
+}
+
+// report prints a line for each fault of each shape.
+func report(results []result) {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nWaybook\tfault\truns\tanswered\tfailed\tslowest\tviolations")
+	for _, f := range faults() {
+		runs, violations := 0, 0
+		var answered, failed int64
+		var slowest time.Duration
+		for _, r := range results {
+			if r.shape == f.shape && r.fault == f.name {
+				runs, answered, failed = runs+1, answered+r.answered, failed+r.failed
+				slowest, violations = max(slowest, r.slowest), violations+len(r.violations)
+			}
+		}
+		if runs > 0 {
+			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%v\t%d\n", f.shape, f.name, runs, answered, failed, slowest.Round(time.Millisecond), violations)
+		}
+	}
+	_ = table.Flush()
+}

@@ -1,0 +1,149 @@
+//go:build linux
+
+package faults
+
+import (
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+)
+
+// shape is how Waybook is run.
+type shape string
+
+const (
+	standalone shape = "standalone"
+	processes  shape = "processes"
+	// onMongoDB is processes over one database.
+	onMongoDB shape = "on MongoDB"
+)
+
+// fleet is a running Waybook, and the ways between its parts.
+type fleet struct {
+	shape    shape
+	programs []*program
+	hops     []*hop
+	// storeHops are those of the hops that lead to a database.
+	storeHops []*hop
+	edge      string
+	services  map[string]*grpc.ClientConn
+}
+
+var serviceNames = []string{"account", "album", "blog", "poi"}
+
+func startFleet(t *testing.T, s shape) *fleet {
+	t.Helper()
+	f := &fleet{shape: s, services: map[string]*grpc.ClientConn{}}
+	if s == standalone {
+		f.startStandalone(t)
+	} else {
+		f.startProcesses(t)
+	}
+	return f
+}
+
+func (f *fleet) startStandalone(t *testing.T) {
+	p := &program{
+		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false"},
+		data: t.TempDir(), http: anyPort, grpc: anyPort,
+	}
+	p.start(t)
+	f.programs = []*program{p}
+	f.edge = f.hop(t, "client-edge", p.http)
+	connection := f.dial(t, f.hop(t, "client-services", p.grpc), insecure.NewCredentials())
+	for _, name := range serviceNames {
+		f.services[name] = connection
+	}
+}
+
+func (f *fleet) startProcesses(t *testing.T) {
+	certificates := launch.NewCertificates(t)
+	client := certificates.Client("operator")
+	store := ""
+	if f.shape == onMongoDB {
+		database := &program{name: "database", path: databaseStage, data: t.TempDir(), grpc: anyPort}
+		database.start(t)
+		f.programs = append(f.programs, database)
+		store = mongotest.URI(database.grpc)
+	}
+	grpcOf := map[string]string{}
+	for _, name := range serviceNames {
+		p := &program{name: name, path: filepath.Join(bin, name), environment: certificates.Environment(name), grpc: anyPort}
+		if store == "" {
+			p.data = t.TempDir()
+		} else {
+			p.args = append(p.args, "-mongodb-uri", f.storeHop(t, name, store))
+		}
+		if name != "account" {
+			p.args = append(p.args, "-account", f.hop(t, name+"-account", grpcOf["account"]))
+		}
+		p.start(t)
+		grpcOf[name] = p.grpc
+		f.programs = append(f.programs, p)
+		f.services[name] = f.dial(t, p.grpc, client)
+	}
+	edge := &program{
+		name: "edge", path: filepath.Join(bin, "edge"), environment: certificates.Environment("edge"),
+		http: anyPort, args: []string{"-access-log=false"},
+	}
+	for _, name := range serviceNames {
+		edge.args = append(edge.args, "-"+name, f.hop(t, "edge-"+name, grpcOf[name]))
+	}
+	edge.start(t)
+	f.programs = append(f.programs, edge)
+	f.edge = f.hop(t, "client-edge", edge.http)
+}
+
+// hop opens a way and returns where it begins.
+func (f *fleet) hop(t *testing.T, name, to string) (address string) {
+	t.Helper()
+	opened := newHop(t, name, to)
+	f.hops = append(f.hops, opened)
+	return opened.address()
+}
+
+// storeHop opens a service's way to a database and returns its URI there.
+func (f *fleet) storeHop(t *testing.T, service, uri string) string {
+	t.Helper()
+	parsed, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := newHop(t, service+"-store", parsed.Host)
+	f.storeHops = append(f.storeHops, opened)
+	parsed.Host = opened.address()
+	return parsed.String()
+}
+
+// dial connects a client that repeats nothing by itself.
+func (f *fleet) dial(t *testing.T, address string, secured credentials.TransportCredentials) *grpc.ClientConn {
+	t.Helper()
+	eager := backoff.DefaultConfig
+	eager.BaseDelay, eager.MaxDelay = callPause, 10*callPause
+	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(secured), grpc.WithDisableRetry(),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: eager, MinConnectTimeout: callBound}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	return connection
+}
+
+// restart kills every program and starts it again.
+func (f *fleet) restart(t *testing.T) {
+	t.Helper()
+	for _, p := range f.programs {
+		p.kill()
+	}
+	for _, p := range f.programs {
+		p.start(t)
+	}
+}

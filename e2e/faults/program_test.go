@@ -1,0 +1,58 @@
+//go:build linux
+
+package faults
+
+import (
+	"os"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// program is a program that is started again at its addresses.
+type program struct {
+	name, path  string
+	environment []string
+	// data is the directory of its store; empty when it has none.
+	data string
+	args []string
+	// http and grpc are where it listens: anyPort until it has first been started, and
+	// empty when it does not.
+	http, grpc string
+
+	process *launch.Process
+}
+
+// start starts the program, by way of this test's own binary, which can make the
+// system refuse what a broken disk would (see become). variables are for that.
+func (p *program) start(t *testing.T, variables ...string) {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-admin", "127.0.0.1:0"}, p.args...)
+	if p.http != "" {
+		args = append(args, "-http", p.http)
+	}
+	if p.grpc != "" {
+		args = append(args, "-grpc", p.grpc)
+	}
+	if p.data != "" {
+		args = append(args, "-data", p.data)
+	}
+	environment := append([]string{stageVariable + "=" + p.path}, p.environment...)
+	p.process = launch.Begin(t, own, append(environment, variables...), args...).Ready()
+	if p.http != "" {
+		p.http = p.process.HTTP
+	}
+	if p.grpc != "" {
+		p.grpc = p.process.GRPC
+	}
+}
+
+func (p *program) kill() { p.process.End(syscall.SIGKILL) }
+
+// anyPort lets a program pick its port when it is first started.
+const anyPort = "127.0.0.1:0"

@@ -1,0 +1,100 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+)
+
+const (
+	// stageVariable names the program that this binary becomes.
+	stageVariable = "FAULTS_PROGRAM"
+	// databaseStage is the one that it is itself.
+	databaseStage = "database"
+	// noSyncVariable says that the system refuses to sync files.
+	noSyncVariable = "FAULTS_SYNC_FAILS"
+)
+
+func TestMain(m *testing.M) {
+	switch path := os.Getenv(stageVariable); path {
+	case "":
+		os.Exit(runAll(m))
+	case databaseStage:
+		fmt.Fprintln(os.Stderr, serveDatabase())
+	default:
+		fmt.Fprintln(os.Stderr, become(path, os.Getenv(noSyncVariable) != ""))
+	}
+	os.Exit(1)
+}
+
+// serveDatabase is the program of a database. It has a service's flags and greeting.
+func serveDatabase() error {
+	flags := flag.NewFlagSet(databaseStage, flag.ContinueOnError)
+	address, directory := flags.String("grpc", "", ""), flags.String("data", "", "")
+	flags.String("admin", "", "")
+	if err := flags.Parse(os.Args[1:]); err != nil {
+		return err
+	}
+	return mongotest.Serve(context.Background(), *address, *directory, func(address string) {
+		fmt.Printf("waybook database\n  grpc   %s\n  admin  http://nowhere\n", address)
+	})
+}
+
+// become turns this process into a program whose writes fail, instead of ending it,
+// when they meet a limit on the size of files, and whose syncs fail if wanted.
+func become(path string, doSyncsFail bool) error {
+	// Both hold for the thread that starts the program. Blocked signals stay blocked.
+	var blocked unix.Sigset_t
+	blocked.Val[0] = 1 << (unix.SIGXFSZ - 1)
+	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &blocked, nil); err != nil {
+		return err
+	}
+	if doSyncsFail {
+		if err := refuseSyncs(); err != nil {
+			return err
+		}
+	}
+	return syscall.Exec(path, append([]string{path}, os.Args[1:]...), os.Environ())
+}
+
+// refuseSyncs makes fsync and fdatasync fail with EIO from now on.
+func refuseSyncs() error {
+	const numberOffset = 0 // of the system call, in seccomp_data
+	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: numberOffset}
+	jump := func(number uint32, distance uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: number, Jt: distance}
+	}
+	program := []unix.SockFilter{
+		load, jump(unix.SYS_FSYNC, 2), jump(unix.SYS_FDATASYNC, 1),
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)},
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&filter)), 0, 0)
+}
+
+// limitFiles lets no file of a process grow or be written beyond a size.
+func limitFiles(t *testing.T, pid int, bytes uint64) {
+	t.Helper()
+	var limit unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit); err != nil {
+		t.Fatal(err)
+	}
+	limit.Cur = min(bytes, limit.Max)
+	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, &limit, nil); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,209 @@
+//go:build linux
+
+package faults
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// protectionsVariable, when it is "all", has every protection switched off, not the cheap
+// ones only.
+const protectionsVariable = "WAYBOOK_FAULT_PROTECTIONS"
+
+// unprotectedRecoverySeconds is long enough to connect again, and ends what does not come
+// back soon.
+const unprotectedRecoverySeconds = 5
+
+// Programs in whose source a protection is gone have to fail the suite as it is. They are
+// built with another file in the place of one; no program has a switch that breaks it.
+func TestTheSuiteNoticesEveryProtectionThatIsSwitchedOff(t *testing.T) {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nfault\tWaybook\tswitched off\tfound")
+	for _, p := range protections() {
+		if !p.isCheap && os.Getenv(protectionsVariable) != "all" {
+			continue
+		}
+		t.Run(strings.TrimPrefix(string(p.shape)+", "+p.against, ", "), func(t *testing.T) {
+			overlay := p.changed(t)
+			var output string
+			if p.shape == "" {
+				output = mustFail(t, nil, "go", "test", "-overlay", overlay, "-run", "Clock", workspace(t, filepath.Dir(p.changes[0].file)))
+			} else {
+				output = p.perform(t, overlay)
+			}
+			found := findings(output, p.finds)
+			if len(found) == 0 {
+				t.Fatalf("nothing is %q:\n%s", p.finds, output)
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%d × %.120s\n", p.against, p.shape, p.off, len(found), found[0])
+		})
+	}
+	_ = table.Flush()
+}
+
+// perform lets the fault happen to programs that are built with an overlay.
+func (p protection) perform(t *testing.T, overlay string) string {
+	t.Helper()
+	programs := launch.Programs()
+	if p.shape == standalone {
+		programs = []string{"github.com/waybook/waybook/standalone"}
+	}
+	directory := t.TempDir()
+	if err := launch.Build(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...); err != nil {
+		t.Fatal(err)
+	}
+	environment := []string{
+		binVariable + "=" + directory, fmt.Sprintf("%s=%d", runsVariable, max(p.runs, 1)), onlyVariable + "=" + fault{name: p.against, shape: p.shape}.String(),
+		fmt.Sprintf("%s=%d", seedVariable, p.seed), fmt.Sprintf("%s=%d", recoveryVariable, unprotectedRecoverySeconds),
+	}
+	if p.outageSeconds != 0 {
+		environment = append(environment, fmt.Sprintf("%s=%d", outageVariable, p.outageSeconds))
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustFail(t, environment, own, "-test.run", "WhateverFails")
+}
+
+// source is what takes the place of source files while the test runs: an overlay of files of
+// the workspace, as go build knows them, and copies of modules in a workspace that has those.
+type source struct {
+	t       *testing.T
+	replace map[string]string
+	modules map[string]string
+}
+
+// changed makes the changes and returns the description of the overlay.
+func (p protection) changed(t *testing.T) (overlay string) {
+	t.Helper()
+	s := source{t, map[string]string{}, map[string]string{}}
+	for _, c := range p.changes {
+		file := s.writable(c)
+		contents, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if count := strings.Count(string(contents), c.old); count != 1 {
+			t.Fatalf("%s has %d times what this test changes, and has to be told anew:\n%s", c.file, count, c.old)
+		}
+		if err := os.WriteFile(file, []byte(strings.Replace(string(contents), c.old, c.new, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(s.modules) > 0 {
+		t.Setenv("GOWORK", s.workspace())
+	}
+	description, err := json.Marshal(map[string]any{"Replace": s.replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay = filepath.Join(t.TempDir(), "overlay.json")
+	if err := os.WriteFile(overlay, description, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}
+
+// writable returns a copy of the file that is to be changed.
+func (s *source) writable(c change) (file string) {
+	s.t.Helper()
+	if c.module != "" {
+		if s.modules[c.module] == "" {
+			s.modules[c.module] = filepath.Join(s.t.TempDir(), "module")
+			if err := os.CopyFS(s.modules[c.module], os.DirFS(list(s.t, c.module)[0])); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		return filepath.Join(s.modules[c.module], c.file)
+	}
+	original := workspace(s.t, c.file)
+	if s.replace[original] == "" {
+		contents, err := os.ReadFile(original)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.replace[original] = filepath.Join(s.t.TempDir(), filepath.Base(c.file))
+		if err := os.WriteFile(s.replace[original], contents, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return s.replace[original]
+}
+
+// workspace writes a go.work of the same modules with the copies in place of their originals.
+func (s *source) workspace() (file string) {
+	s.t.Helper()
+	var text strings.Builder
+	fmt.Fprintln(&text, "go", strings.TrimPrefix(runtime.Version(), "go"))
+	for _, directory := range list(s.t) {
+		fmt.Fprintf(&text, "use %q\n", directory)
+	}
+	for module, directory := range s.modules {
+		fmt.Fprintf(&text, "replace %s => %q\n", module, directory)
+	}
+	file = filepath.Join(s.t.TempDir(), "go.work")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if sums, err := os.ReadFile(workspace(s.t, "go.work.sum")); err == nil {
+		if err := os.WriteFile(file+".sum", sums, 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return file
+}
+
+// workspace returns where a path of the workspace is.
+func workspace(t *testing.T, path string) string {
+	t.Helper()
+	absolute, err := filepath.Abs(filepath.Join("..", "..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return absolute
+}
+
+// mustFail runs a command that has to fail, and returns what it printed.
+func mustFail(t *testing.T, environment []string, name string, args ...string) string {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), name, args...)
+	command.Env = append(os.Environ(), environment...)
+	output, err := command.CombinedOutput()
+	if _, hasFailed := errors.AsType[*exec.ExitError](err); !hasFailed {
+		t.Fatalf("nothing was noticed: %v\n%s", err, output)
+	}
+	return string(output)
+}
+
+// list returns where modules are; without names, those of the workspace.
+func list(t *testing.T, modules ...string) []string {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", "{{.Dir}}"}, modules...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(output))
+}
+
+// findings are the lines that tell of something, without where they were printed.
+func findings(output, what string) []string {
+	var found []string
+	for line := range strings.Lines(output) {
+		if at := strings.Index(line, what); at >= 0 {
+			found = append(found, strings.TrimSpace(line[at:]))
+		}
+	}
+	return found
+}

@@ -1,0 +1,166 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/waybook/waybook/e2e/faults/history"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// insist tries until there is an answer; without one the fleet has not recovered, and is
+// not waited for again.
+func (c *clients) insist(ctx context.Context, what string, try func(context.Context) bool) {
+	ctx, cancel := context.WithTimeout(ctx, c.recovery)
+	defer cancel()
+	for !try(ctx) {
+		if ctx.Err() != nil {
+			c.complain(history.Late, "after all faults: %s", what)
+			c.recovery = 0
+			return
+		}
+		pause(ctx, callPause)
+	}
+}
+
+// settle shows that every service can be reached through the edge again, and repeats what
+// was never acknowledged, so that counts are known exactly.
+func (c *clients) settle(ctx context.Context, w *world, all []*worker) {
+	for _, kind := range []string{"album", "blog"} {
+		c.insist(ctx, "a new "+kind, func(ctx context.Context) bool { return all[0].createOf(ctx, kind) })
+	}
+	c.insist(ctx, "a landmark", func(ctx context.Context) bool { return c.readThing(ctx, false, history.NameThing("poi", w.poi)) })
+	for _, worker := range all {
+		for i := range worker.requests {
+			if r := &worker.requests[i]; !r.isAcknowledged {
+				c.insist(ctx, "a request", func(ctx context.Context) bool { return r.attempt(ctx, c) })
+			}
+		}
+	}
+	for _, voter := range w.voters {
+		for _, kind := range []string{"album", "blog", "poi"} {
+			c.insist(ctx, "a recommendation", func(ctx context.Context) bool { return c.recommend(ctx, w, kind, voter) })
+		}
+		c.insist(ctx, "a ballot", func(ctx context.Context) bool { return c.vote(ctx, w, voter) })
+	}
+}
+
+// readAll reads everything.
+func (c *clients) readAll(ctx context.Context, w *world) {
+	for n, thing := range w.things() {
+		c.insist(ctx, string(thing), func(ctx context.Context) bool { return c.readThing(ctx, n%2 == 0, thing) })
+	}
+	c.insist(ctx, "landmarks", func(ctx context.Context) bool { return c.readLandmarks(ctx, false) })
+	for _, u := range w.users {
+		c.insist(ctx, "albums", func(ctx context.Context) bool { return c.readAlbums(ctx, false, u) })
+		c.insist(ctx, "entries", func(ctx context.Context) bool { return c.readEntries(ctx, w, u) })
+	}
+	c.insist(ctx, "comments of the album", func(ctx context.Context) bool {
+		r, span, ok := call(ctx, c, w.services.album.ListComments, &albumv1.ListCommentsRequest{AlbumId: w.album, PageSize: 1000})
+		return ok && c.readComments(span, history.NameThing("album", w.album), r.GetComments(), r.GetNextPageToken())
+	})
+	c.insist(ctx, "comments of the entry", func(ctx context.Context) bool {
+		r, span, ok := call(ctx, c, w.services.blog.ListComments, &blogv1.ListCommentsRequest{BlogId: w.blog, PageSize: 1000})
+		return ok && c.readComments(span, history.NameThing("blog", w.blog), r.GetComments(), r.GetNextPageToken())
+	})
+	c.insist(ctx, "comments of the landmark", func(ctx context.Context) bool {
+		r, span, ok := call(ctx, c, w.services.poi.ListComments, &poiv1.ListCommentsRequest{PoiId: w.poi, PageSize: 1000})
+		return ok && c.readComments(span, history.NameThing("poi", w.poi), r.GetComments(), r.GetNextPageToken())
+	})
+	c.insist(ctx, "counts", func(ctx context.Context) bool { return c.readCounts(ctx, w) })
+	for _, u := range w.users {
+		c.readRewards(ctx, w, u)
+	}
+}
+
+// readEntries reads a user's entries, all pages.
+func (c *clients) readEntries(ctx context.Context, w *world, u user) bool {
+	listing := history.Listing{List: u.list("blog")}
+	for token := ""; ; {
+		r, span, ok := call(ctx, c, w.services.blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: u.id, PageToken: token})
+		if !ok {
+			return false
+		}
+		if token == "" {
+			listing.Begin = span.Begin
+		}
+		for _, b := range r.GetBlogs() {
+			listing.Items = append(listing.Items, history.Item{ID: b.GetBlogId(), Value: b.GetTitle()})
+		}
+		if token = r.GetNextPageToken(); token == "" {
+			listing.End = span.End
+			c.history.Record(listing)
+			return true
+		}
+	}
+}
+
+func (c *clients) readComments(span history.Span, thing history.Thing, comments []*typev1.Comment, next string) bool {
+	if next != "" {
+		c.complain(history.Miscounted, "%s has more than %d comments", thing, len(comments))
+	}
+	listing := history.Listing{Span: span, List: thread(thing)}
+	for _, comment := range comments {
+		listing.Items = append(listing.Items, history.Item{ID: comment.GetCommentId(), Value: comment.GetText()})
+	}
+	c.history.Record(listing)
+	return true
+}
+
+// readCounts reads scores and votes as /API.php shows them.
+func (c *clients) readCounts(ctx context.Context, w *world) bool {
+	var all []any
+	for kind, id := range map[string]int64{"album": w.album, "blog": w.blog, "poi": w.poi} {
+		a := c.post(ctx, "", true, "func", names[kind].get, names[kind].id, strconv.FormatInt(id, 10))
+		if !a.isAcknowledged {
+			return false
+		}
+		all = append(all, history.Count{Tally: scoreOf(kind), Count: c.number(a.at("score"))})
+		for i, choice := range a.at("vote", "choices").children {
+			all = append(all, history.Count{Tally: votesFor(int32(i + 1)), Count: c.number(choice.at("votes"))})
+		}
+	}
+	if len(all) != 3+choices {
+		c.complain(history.Malformed, "%d counts", len(all))
+	}
+	c.history.Record(all...)
+	return true
+}
+
+func (c *clients) number(d document) int64 {
+	n, err := strconv.ParseInt(d.text, 10, 64)
+	if err != nil {
+		c.complain(history.Malformed, "a count: %v", err)
+	}
+	return n
+}
+
+// readRewards waits for the sweep that gives what a post could not, and reads what
+// there is then.
+func (c *clients) readRewards(ctx context.Context, w *world, u user) {
+	const reward = 10
+	list := u.list("blog")
+	want := c.history.Made(list)
+	var last *accountv1.GetRewardTotalResponse
+	ctx, cancel := context.WithTimeout(ctx, c.recovery)
+	defer cancel()
+	for ctx.Err() == nil && last.GetRewardCount() != want {
+		if r, _, ok := call(ctx, c, w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: u.id}); ok {
+			last = r
+		}
+		pause(ctx, callPause)
+	}
+	if last.GetRewardCount() != want {
+		c.recovery = 0
+	}
+	c.history.Record(history.Rewarded{List: list, Count: last.GetRewardCount()})
+	if last.GetTotal() != reward*last.GetRewardCount() {
+		c.complain(history.Miscounted, "%d rewards are %d", last.GetRewardCount(), last.GetTotal())
+	}
+}

@@ -1,0 +1,160 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/faults/history"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+const (
+	// workers are the clients that call at a time.
+	workers = 5
+	// voters are the users who recommend and vote.
+	voters = 12
+	// landmarks are in the category from the beginning: more than one batch of a stream,
+	// which has service.StreamBatch.
+	landmarks = 250
+	choices   = 3
+)
+
+// services are the contracts of a fleet.
+type services struct {
+	account accountv1.AccountServiceClient
+	album   albumv1.AlbumServiceClient
+	blog    blogv1.BlogServiceClient
+	poi     poiv1.PoiServiceClient
+}
+
+func (f *fleet) contracts() services {
+	return services{
+		accountv1.NewAccountServiceClient(f.services["account"]), albumv1.NewAlbumServiceClient(f.services["album"]),
+		blogv1.NewBlogServiceClient(f.services["blog"]), poiv1.NewPoiServiceClient(f.services["poi"]),
+	}
+}
+
+// user is somebody with an open session.
+type user struct {
+	id     int64
+	cookie string
+}
+
+func (u user) list(kind string) history.List {
+	return history.List{Kind: kind, Owner: fmt.Sprint(u.id)}
+}
+
+// category is the list of landmarks.
+var category = history.List{Kind: "poi", Owner: "category 1"}
+
+// world is what there is to read and write.
+type world struct {
+	services
+	users  []user
+	voters []int64
+	// The things that everybody comments and recommends, and nobody changes.
+	album, blog, poi int64
+
+	mu sync.Mutex
+	// known are things that were acknowledged.
+	known []history.Thing
+}
+
+func (w *world) learn(thing history.Thing) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known = append(w.known, thing)
+}
+
+func (w *world) things() []history.Thing {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known[:len(w.known):len(w.known)]
+}
+
+// partsOf takes a thing's name apart.
+func partsOf(thing history.Thing) (kind, id string) {
+	kind, id, _ = strings.Cut(string(thing), "/")
+	return kind, id
+}
+
+var place = &typev1.Location{Lat: 25, Lng: 121}
+
+// must ends the test when what is made before any fault can't be made.
+func must[T any](t *testing.T, reply T, err error) T {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// makeWorld makes users and the first things, while nothing fails.
+func makeWorld(t *testing.T, f *fleet, h *history.History) *world {
+	t.Helper()
+	w, ctx := &world{services: f.contracts()}, t.Context()
+	newUser := func(name string) int64 {
+		r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name})
+		return must(t, r, err).GetUser().GetUserId()
+	}
+	for n := range workers {
+		id := newUser(fmt.Sprint("writer ", n))
+		r, err := w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: id})
+		w.users = append(w.users, user{id, fmt.Sprintf("id=%d; idrand=%s", id, must(t, r, err).GetToken())})
+	}
+	for n := range voters {
+		w.voters = append(w.voters, newUser(fmt.Sprint("voter ", n)))
+	}
+	owner := newUser("owner")
+	album, err := w.services.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "all", Category: 1, Location: place})
+	w.album = must(t, album, err).GetAlbum().GetAlbumId()
+	blog, err := w.services.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+		AuthorId: owner, Type: 1, Location: place, Title: "all", Content: "x", Weather: 1,
+		PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1}, Vote: &blogv1.NewVote{Description: "x", Choices: []string{"1", "2", "3"}},
+	})
+	w.blog = must(t, blog, err).GetBlog().GetBlogId()
+	w.importLandmarks(ctx, t, owner, h)
+	return w
+}
+
+// importLandmarks makes the category a long list, and learns it.
+func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, h *history.History) {
+	t.Helper()
+	batch := &poiv1.ImportPoisRequest{OwnerId: owner}
+	for n := range landmarks {
+		name := fmt.Sprint("landmark ", n)
+		batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{Key: name, Name: name, Category: 1, Location: place})
+	}
+	stream, err := w.services.poi.ImportPois(ctx)
+	if err := must(t, stream, err).Send(batch); err != nil {
+		t.Fatal(err)
+	}
+	imported, err := stream.CloseAndRecv()
+	if made := must(t, imported, err).GetCreatedCount(); made != landmarks {
+		t.Fatalf("made %d landmarks", made)
+	}
+	listed, err := w.services.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: 1000})
+	for _, p := range must(t, listed, err).GetPois() {
+		h.Record(history.Add{Span: history.Span{End: h.Now()}, List: category, Value: p.GetName(), ID: p.GetPoiId()})
+		w.learn(history.NameThing("poi", p.GetPoiId()))
+	}
+	w.poi = listed.GetPois()[0].GetPoiId()
+}
+
+// details derives what goes with a value in the other fields of a thing, so that half
+// a change is seen.
+func details(value string) (category, latitude string) {
+	_, text, _ := strings.Cut(value, "-")
+	n, _ := strconv.Atoi(text)
+	return strconv.Itoa(n%16 + 1), strconv.Itoa(n % 90)
+}

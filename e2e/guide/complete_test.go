@@ -1,0 +1,63 @@
+package guide
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
+	guide := read(t, docs+"grpc.md")
+	reason := regexp.MustCompile(`fault\.(?:New\([\w.]+, |NotFound\(|Invalid\()"([A-Z_]+)"|reason: "([A-Z_]+)"`)
+	named := 0
+	for _, root := range []string{"../../services", "../../internal"} {
+		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, match := range reason.FindAllStringSubmatch(read(t, path), -1) {
+				named++
+				if given := match[1] + match[2]; !strings.Contains(guide, "`"+given+"`") {
+					t.Errorf("%s gives the reason %s, which the guide does not name", path, given)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if named < 15 {
+		t.Errorf("only %d reasons were found in the code", named)
+	}
+}
+
+func TestTheGuideForLegacyClientsNamesEveryOperation(t *testing.T) {
+	guide := read(t, docs+"legacy.md")
+	row := regexp.MustCompile(`\{"(\w+)", (asWritten|deleting),`)
+	rows := row.FindAllStringSubmatch(read(t, "../../edge/operations.go"), -1)
+	if len(rows) < 11 {
+		t.Fatalf("only %d rows were found in the table", len(rows))
+	}
+	for _, match := range rows {
+		heading := ": `" + match[1] + "`"
+		if match[2] == "deleting" {
+			heading += " with `delete=true`"
+		}
+		if !strings.Contains(guide, heading+"\n") {
+			t.Errorf("the guide has no part on %s", heading)
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

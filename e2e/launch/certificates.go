@@ -1,0 +1,106 @@
+package launch
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/waybook/waybook/internal/authority"
+	"github.com/waybook/waybook/internal/serve/identity"
+)
+
+// Certificates are those that a test's own authority gives to programs.
+type Certificates struct {
+	t      testing.TB
+	folder string
+	// Authority issues them and vouches for everybody.
+	Authority *authority.Authority
+}
+
+// NewCertificates makes an authority.
+func NewCertificates(t testing.TB) *Certificates {
+	t.Helper()
+	return &Certificates{t, t.TempDir(), NewAuthority(t)}
+}
+
+// NewAuthority makes another authority.
+func NewAuthority(t testing.TB) *authority.Authority {
+	t.Helper()
+	made, err := authority.New("test", time.Now(), 24*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// Directory is where the files of a program are, under the names that they have in a
+// Secret.
+func (c *Certificates) Directory(name string) string { return filepath.Join(c.folder, name) }
+
+// Files issues a certificate to a program on this machine and writes its files, in
+// place of earlier ones.
+func (c *Certificates) Files(name string) identity.Files {
+	c.t.Helper()
+	return WriteCertificate(c.t, c.Directory(name), name, 24*time.Hour, c.Authority, c.Authority)
+}
+
+// WriteCertificate has an authority issue a certificate to a program on this machine, for
+// some time from now on or until some time ago, and writes it to a directory with the
+// authorities that the program is to trust.
+func WriteCertificate(
+	t testing.TB, directory, name string, lifetime time.Duration, by *authority.Authority, trusted ...*authority.Authority,
+) identity.Files {
+	t.Helper()
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	issued, err := by.Issue([]string{name, "127.0.0.1"}, time.Now(), lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var authorities []byte
+	for _, each := range trusted {
+		own, err := each.Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		authorities = append(authorities, own.Certificate...)
+	}
+	path := func(key string) string { return filepath.Join(directory, key) }
+	files := identity.Files{Certificate: path("tls.crt"), Key: path("tls.key"), Authorities: path("ca.crt")}
+	for path, contents := range map[string][]byte{files.Certificate: issued.Certificate, files.Key: issued.Key, files.Authorities: authorities} {
+		if err := os.WriteFile(path, contents, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// Environment is what gives a program its certificate.
+func (c *Certificates) Environment(name string) []string {
+	c.t.Helper()
+	files := c.Files(name)
+	return []string{
+		"WAYBOOK_TLS_CERT=" + files.Certificate, "WAYBOOK_TLS_KEY=" + files.Key, "WAYBOOK_TLS_CA=" + files.Authorities,
+	}
+}
+
+// Client is what a test presents when it calls under a name.
+func (c *Certificates) Client(name string) credentials.TransportCredentials {
+	c.t.Helper()
+	return ClientWith(c.t, c.Files(name))
+}
+
+// ClientWith is what a test presents that has some files.
+func ClientWith(t testing.TB, files identity.Files) credentials.TransportCredentials {
+	t.Helper()
+	loaded, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded.Client()
+}

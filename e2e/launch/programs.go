@@ -1,0 +1,36 @@
+package launch
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+const module = "github.com/waybook/waybook/"
+
+// Programs are the packages of the programs that Waybook is made of when it is run as
+// separate processes.
+func Programs() []string {
+	return []string{
+		module + "services/account/cmd/account", module + "services/album/cmd/album",
+		module + "services/blog/cmd/blog", module + "services/poi/cmd/poi", module + "edge/cmd/edge",
+	}
+}
+
+// StartPrograms starts Waybook as separate processes on free ports, and waits until all
+// are ready. Each service has a store of its own in a directory of data. args are given
+// to each program.
+func StartPrograms(t testing.TB, binaries, data string, args ...string) map[string]*Process {
+	t.Helper()
+	started := map[string]*Process{}
+	edge := []string{"-http", "127.0.0.1:0", "-admin", "127.0.0.1:0"}
+	for _, name := range []string{"account", "album", "blog", "poi"} {
+		own := []string{"-grpc", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-data", filepath.Join(data, name)}
+		if name != "account" {
+			own = append(own, "-account", started["account"].GRPC)
+		}
+		started[name] = Begin(t, filepath.Join(binaries, name), nil, append(own, args...)...).Ready()
+		edge = append(edge, "-"+name, started[name].GRPC)
+	}
+	started["edge"] = Begin(t, filepath.Join(binaries, "edge"), nil, append(edge, args...)...).Ready()
+	return started
+}

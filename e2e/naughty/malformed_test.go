@@ -1,0 +1,92 @@
+package naughty
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// malformed are ways to get a parameter wrong that no string in it is, with $ for its
+// name. Those that are broken can't but fail.
+var malformed = []struct {
+	fragment string
+	isBroken bool
+}{
+	{"$=%", true}, {"$=%4", true}, {"$=%zz", true}, {"$=a%", true}, {"$=%u0041", true}, // no encoding
+	{"$=%FF", true}, {"$=\xff", true}, {"$=%C0%80", true}, {"$=%ED%A0%80", true}, {"$=%F5%80%80%80", true}, {"$=%E6%99", true}, // no UTF-8
+	{"$=%00", true}, {"$=\x00", true}, {"$=%0B", true}, {"$=%EF%BF%BE", true}, // nothing that XML can carry
+	{"$%=1", true}, {"%=1&$=1", true}, {"$%00=1", true},
+	{strings.Repeat("$=1&", 101), true}, // too many
+	{"$", false}, {"$=", false}, {"$==", false}, {"=$", false}, {"$=1&$=2&$", false}, {"&&$=&&", false}, {"$;$=1", false},
+	{"$[]=1", false}, {"$[0]=1", false}, {"$.x=1", false}, {"$+=1", false}, {" $ = 1 ", false}, {"?$=1", false}, {"#$=1", false},
+	{"$=" + strings.Repeat("9", 100_000), false}, {"$=" + strings.Repeat("%E6%99%B4", 20_000), false}, {strings.Repeat("$", 5_000) + "=1", false},
+}
+
+func TestMalformedParametersOfEveryOperation(t *testing.T) {
+	w := start(t)
+	var group sync.WaitGroup
+	for _, each := range operations(t, w) {
+		group.Go(func() {
+			for _, name := range each.parameters {
+				for _, m := range malformed {
+					form := each.form + "&" + strings.ReplaceAll(m.fragment, "$", name)
+					what := fmt.Sprintf("%.200q", form)
+					got := w.post(form, cookieOf(w, each.name))
+					got.check(t, what)
+					if status, _ := got.element("status"); m.isBroken && status != "FAILED" {
+						t.Errorf("%s: %s", what, got.body)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	w.checkLog(t)
+}
+
+func TestMalformedRequestsOfEveryOperation(t *testing.T) {
+	w := start(t)
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	if _, err := writer.Write([]byte("func=getAlbum")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range operations(t, w) {
+		for _, sent := range []struct{ method, contentType, body string }{
+			{http.MethodPut, "application/x-www-form-urlencoded", each.form},
+			{http.MethodDelete, "", ""},
+			{http.MethodPatch, "application/json-patch+json", "[]"},
+			{http.MethodOptions, "", ""},
+			{"post", "application/x-www-form-urlencoded", each.form},
+			{"PROPFIND", "text/xml", "<a/>"},
+			{http.MethodPost, "", each.form},
+			{http.MethodPost, "application/json", `{"func":"` + each.name + `"}`},
+			{http.MethodPost, "text/xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>"},
+			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"\r\n\r\n" + each.name + "\r\n--x"},
+			{http.MethodPost, "multipart/form-data", "--"},
+			{http.MethodPost, "application/x-www-form-urlencoded; charset=utf-16", "\xff\xfef\x00u\x00n\x00c\x00"},
+			{http.MethodPost, "application/x-www-form-urlencoded; charset=", each.form},
+			{http.MethodPost, "application/x-www-form-urlencoded", zipped.String()},
+			{http.MethodPost, "application/x-www-form-urlencoded", "\xef\xbb\xbf" + each.form},
+			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "\r\n"},
+			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "&x=" + strings.Repeat("x", 3<<20)},
+			{http.MethodGet, "application/x-www-form-urlencoded", each.form},
+			{http.MethodGet, "text/plain", "x"},
+		} {
+			r := w.newRequest(sent.method, sent.body)
+			r.Header.Set("Content-Type", sent.contentType)
+			if each.name != "logout" {
+				r.Header.Set("Cookie", w.cookie)
+			}
+			w.send(r).check(t, fmt.Sprintf("%s %s %.100q", sent.method, sent.contentType, sent.body))
+		}
+	}
+	w.checkLog(t)
+}

@@ -1,0 +1,159 @@
+package overload
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// load logs users in, one after another.
+type load struct {
+	url    string
+	client *http.Client
+	forms  []string
+	next   atomic.Int64
+}
+
+// newLoad creates users, enough that none of them logs in twice at a time.
+func newLoad(t *testing.T, p *launch.Process) *load {
+	t.Helper()
+	l := &load{
+		url:    "http://" + p.HTTP + "/API.php",
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}},
+		forms:  make([]string, 4*places),
+	}
+	t.Cleanup(l.client.CloseIdleConnections)
+	accounts := accountv1.NewAccountServiceClient(launch.Dial(t, p.GRPC))
+	for i := range l.forms {
+		email, password := fmt.Sprintf("user%d@waybook.example", i), fmt.Sprintf("password of user %d", i)
+		if _, err := accounts.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password}); err != nil {
+			t.Fatal(err)
+		}
+		l.forms[i] = url.Values{"func": {"login"}, "email": {email}, "password": {password}}.Encode()
+	}
+	return l
+}
+
+// result is what came of asking.
+type result struct {
+	mu            sync.Mutex
+	good, refused int
+	took          time.Duration
+	// waits are how long good answers took.
+	waits []time.Duration
+}
+
+func (r *result) perSecond(count int) float64 { return float64(count) / r.took.Seconds() }
+
+// quantile is the time within which this share of the good answers came.
+func (r *result) quantile(share float64) time.Duration {
+	if len(r.waits) == 0 {
+		return 0
+	}
+	slices.Sort(r.waits)
+	return r.waits[int(share*float64(len(r.waits)-1))].Round(100 * time.Microsecond)
+}
+
+// inTurns lets clients ask for a while, each as soon as it has its answer: as much as can
+// be done.
+func (l *load) inTurns(t *testing.T, clients int, forTime time.Duration) *result {
+	t.Helper()
+	return l.run(t, clients, forTime, nil)
+}
+
+// atRate asks as often as that, whatever the answers are and however long they take.
+func (l *load) atRate(t *testing.T, perSecond float64, forTime time.Duration) *result {
+	t.Helper()
+	pace := time.NewTicker(time.Duration(float64(time.Second) / perSecond))
+	defer pace.Stop()
+	turns := make(chan struct{}, clients)
+	ctx, cancel := context.WithTimeout(t.Context(), forTime)
+	defer cancel()
+	go func() {
+		defer close(turns)
+		for {
+			select {
+			case <-pace.C:
+				turns <- struct{}{}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return l.run(t, clients, forTime, turns)
+}
+
+// run asks by a number of clients: at each turn, or without any, one time after another.
+func (l *load) run(t *testing.T, clients int, forTime time.Duration, turns <-chan struct{}) *result {
+	began := time.Now()
+	all := &result{}
+	var group sync.WaitGroup
+	for range clients {
+		group.Go(func() {
+			for turns == nil && time.Since(began) < forTime {
+				if err := l.ask(all); err != nil {
+					t.Error(err)
+				}
+			}
+			if turns == nil {
+				return
+			}
+			for range turns {
+				if err := l.ask(all); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	all.took = time.Since(began)
+	return all
+}
+
+// ask logs one user in and counts the answer; it returns what no answer may be.
+func (l *load) ask(all *result) error {
+	form := l.forms[int(l.next.Add(1))%len(l.forms)]
+	asked := time.Now()
+	response, err := l.client.Post(l.url, "application/x-www-form-urlencoded", strings.NewReader(form))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	var document struct {
+		Status string `xml:"status"`
+		Info   string `xml:"info"`
+		Token  string `xml:"idrand"`
+	}
+	if err := xml.Unmarshal(body, &document); err != nil {
+		return fmt.Errorf("%w in %s", err, body)
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	switch {
+	case response.StatusCode == http.StatusOK && document.Status == "SUCCESS" && len(document.Token) == 32:
+		all.good++
+		all.waits = append(all.waits, time.Since(asked))
+	case response.StatusCode == http.StatusServiceUnavailable && document.Info == "SERVICE BUSY" &&
+		response.Header.Get("X-Waybook-Reason") == "SERVICE_BUSY" && response.Header.Get("Retry-After") != "":
+		all.refused++
+	default:
+		return fmt.Errorf("%d %v %s", response.StatusCode, response.Header, body)
+	}
+	return nil
+}

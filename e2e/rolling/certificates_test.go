@@ -1,0 +1,135 @@
+package rolling
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/pods"
+	"github.com/waybook/waybook/internal/authority"
+)
+
+const day = 24 * time.Hour
+
+// call calls each service over a new connection and returns how that ended. Who is let in
+// is told that the request is empty.
+func call(t *testing.T, service *pods.Pod, shown credentials.TransportCredentials) codes.Code {
+	t.Helper()
+	method := map[string]string{
+		"account": "/waybook.account.v1.AccountService/GetUser", "album": "/waybook.album.v1.AlbumService/GetAlbum",
+		"blog": "/waybook.blog.v1.BlogService/GetBlog", "poi": "/waybook.poi.v1.PoiService/GetPoi",
+	}[service.Name]
+	connection, err := grpc.NewClient(service.Address(), grpc.WithTransportCredentials(shown))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return status.Code(connection.Invoke(ctx, method, &emptypb.Empty{}, &emptypb.Empty{}))
+}
+
+func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
+	fleet := pods.New(t, binaries, pods.StoreEach).StartAll(1)
+	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
+	show := func(name string, lifetime time.Duration, by *authority.Authority) credentials.TransportCredentials {
+		return launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), name, lifetime, by, ours))
+	}
+	for what, c := range map[string]struct {
+		shown credentials.TransportCredentials
+		want  codes.Code
+	}{
+		"the right one":           {show("edge", day, ours), codes.InvalidArgument},
+		"one that has expired":    {show("edge", -time.Minute, ours), codes.Unavailable},
+		"one of another's":        {show("edge", day, other), codes.Unavailable},
+		"one not on the list":     {show("stranger", day, ours), codes.PermissionDenied},
+		"none":                    {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // whoever answers
+		"none, and in plain text": {insecure.NewCredentials(), codes.Unavailable},
+	} {
+		for _, name := range pods.Services() {
+			if got := call(t, fleet.Of(name)[0], c.shown); got != c.want {
+				t.Errorf("%s was shown %s: %v, want %v", name, what, got, c.want)
+			}
+		}
+	}
+}
+
+func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
+	fleet := pods.New(t, binaries, pods.StoreEach).StartAll(1)
+	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
+	album, edge := fleet.Of("album")[0], fleet.Of("edge")[0]
+	for _, c := range []struct {
+		what     string
+		lifetime time.Duration
+		by       *authority.Authority
+		reason   string
+	}{
+		{"the right one", day, ours, "ALBUM_NOT_FOUND"},
+		{"one that has expired", -time.Minute, ours, "SERVICE_UNAVAILABLE"},
+		{"one of another's", day, other, "SERVICE_UNAVAILABLE"},
+	} {
+		album.End(syscall.SIGTERM)
+		launch.WriteCertificate(t, fleet.Certificates.Directory("album"), "album", c.lifetime, c.by, ours)
+		album.Start()
+		response, err := http.Get("http://" + edge.Address() + "/API.php?func=getAlbum&albumID=1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := response.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := response.Header.Get("X-Waybook-Reason"); got != c.reason {
+			t.Errorf("album shows %s: %s, want %s", c.what, got, c.reason)
+		}
+	}
+}
+
+// The order is that of docs/operations.md.
+func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T) {
+	fleet := pods.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	load := startLoad(t, fleet)
+	old, young := fleet.Certificates.Authority, launch.NewAuthority(t)
+	for n, step := range []struct {
+		by      *authority.Authority
+		trusted []*authority.Authority
+	}{
+		{old, []*authority.Authority{old, young}},
+		{young, []*authority.Authority{old, young}},
+		{young, []*authority.Authority{young}},
+	} {
+		lifetime := time.Duration(n+2) * day // by which it is known from the one before
+		atLeast := float64(time.Now().Add(lifetime).Unix())
+		for _, name := range append(pods.Services(), "edge") {
+			launch.WriteCertificate(t, fleet.Certificates.Directory(name), name, lifetime, step.by, step.trusted...)
+		}
+		for _, name := range append(pods.Services(), "edge") {
+			for _, pod := range fleet.Of(name) {
+				awaitMetric(t, pod, expiry, func(until float64) bool { return until >= atLeast })
+			}
+		}
+		load.await(t, 20)
+	}
+	// Connections are kept, so those that show and see the new ones have to be made.
+	for _, name := range pods.Services() {
+		replace(t, fleet.Of(name)[0], load)
+	}
+	load.check(t)
+	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))
+	for _, name := range pods.Services() {
+		if got := call(t, fleet.Of(name)[0], stale); got != codes.Unavailable {
+			t.Errorf("%s takes a certificate of the authority that was forgotten: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package rolling
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/e2e/pods"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// load is clients that make one request after the other through an ingress, which keeps
+// its connections to the edges.
+type load struct {
+	edges   *endpoints
+	cookie  string
+	client  *http.Client
+	cancel  context.CancelFunc
+	clients sync.WaitGroup
+
+	mu    sync.Mutex
+	grown chan struct{}
+	seen  figures
+	first error
+}
+
+// figures are what clients saw in a span of time.
+type figures struct {
+	requests, failed int
+	slowest          time.Duration
+}
+
+// startLoad makes content and starts clients that read it and one that writes.
+func startLoad(t *testing.T, f *pods.Fleet) *load {
+	t.Helper()
+	reads, cookie := fill(t, f)
+	ctx, cancel := context.WithCancel(t.Context())
+	l := &load{
+		edges: &endpoints{underWay: map[string]*sync.WaitGroup{}}, cookie: cookie, cancel: cancel, grown: make(chan struct{}),
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: len(reads) + 1}, Timeout: patience},
+	}
+	for _, edge := range f.Of("edge") {
+		l.edges.add(edge.Address())
+	}
+	t.Cleanup(func() { l.stop() })
+	for _, form := range reads {
+		l.clients.Go(func() { l.repeat(ctx, http.MethodGet, form) })
+	}
+	l.clients.Go(func() {
+		l.repeat(ctx, http.MethodPost, "func=addAlbum&albumTitle=x&category=1&lat=25&lng=121")
+	})
+	return l
+}
+
+// fill makes content and returns forms that read it, one for each service, and the
+// cookie of a user.
+func fill(t *testing.T, f *pods.Fleet) (reads []string, cookie string) {
+	t.Helper()
+	var dialed []*grpc.ClientConn
+	defer func() {
+		for _, connection := range dialed { // they are no connections of the load
+			_ = connection.Close()
+		}
+	}()
+	dial := func(service string) *grpc.ClientConn {
+		connection, err := grpc.NewClient(f.Of(service)[0].Address(), grpc.WithTransportCredentials(f.Certificates.Client("operator")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		dialed = append(dialed, connection)
+		return connection
+	}
+	ctx, place := t.Context(), &typev1.Location{Lat: 25, Lng: 121}
+	accounts := accountv1.NewAccountServiceClient(dial("account"))
+	user, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	userID := user.GetUser().GetUserId()
+	session, sessionErr := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+	album, albumErr := albumv1.NewAlbumServiceClient(dial("album")).CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+		OwnerId: userID, Title: "x", Category: 1, Location: place,
+	})
+	blog, blogErr := blogv1.NewBlogServiceClient(dial("blog")).CreateBlog(ctx, &blogv1.CreateBlogRequest{
+		AuthorId: userID, Type: 1, Location: place, Title: "x", Content: "x", Weather: 1, PostDate: &typev1.Date{Year: 2026, Month: 1, Day: 1},
+	})
+	poi, poiErr := poiv1.NewPoiServiceClient(dial("poi")).CreatePoi(ctx, &poiv1.CreatePoiRequest{
+		OwnerId: userID, Name: "x", Category: 1, Location: place,
+	})
+	if err := errors.Join(sessionErr, albumErr, blogErr, poiErr); err != nil {
+		t.Fatal(err)
+	}
+	return []string{
+		fmt.Sprintf("func=getAlbum&albumID=%d", album.GetAlbum().GetAlbumId()),
+		fmt.Sprintf("func=getBlog&blogID=%d", blog.GetBlog().GetBlogId()),
+		fmt.Sprintf("func=getPOI&POIID=%d", poi.GetPoi().GetPoiId()),
+		"func=getCategoryPOIList&category=1",
+	}, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken())
+}
+
+// repeat makes one request after the other.
+func (l *load) repeat(ctx context.Context, method, form string) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		err := l.request(ctx, method, form)
+		if ctx.Err() != nil {
+			return
+		}
+		l.count(time.Since(began), err)
+	}
+}
+
+func (l *load) request(ctx context.Context, method, form string) error {
+	address, done := l.edges.pick()
+	defer done()
+	target, body := "http://"+address+"/API.php", form
+	if method == http.MethodGet {
+		target, body = target+"?"+form, ""
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Cookie", l.cookie)
+	response, err := l.client.Do(request)
+	if err != nil {
+		return err
+	}
+	reply, err := io.ReadAll(response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK || !strings.Contains(string(reply), "<status>SUCCESS</status>") {
+		query, _ := url.ParseQuery(form)
+		return fmt.Errorf("%s: %d %s", query.Get("func"), response.StatusCode, reply)
+	}
+	return nil
+}
+
+func (l *load) count(took time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seen.requests++
+	l.seen.slowest = max(l.seen.slowest, took)
+	if err != nil {
+		l.seen.failed++
+		if l.first == nil {
+			l.first = err
+		}
+	}
+	close(l.grown)
+	l.grown = make(chan struct{})
+}
+
+// lap begins a span of time and returns the figures until then.
+func (l *load) lap() figures {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	until := l.seen
+	l.seen.slowest = 0
+	return until
+}
+
+// since returns the figures of the span that lap began.
+func (l *load) since(before figures) figures {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return figures{l.seen.requests - before.requests, l.seen.failed - before.failed, l.seen.slowest}
+}
+
+// await waits until so many more requests were answered.
+func (l *load) await(t *testing.T, more int) {
+	t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	l.mu.Lock()
+	goal := l.seen.requests + more
+	for l.seen.requests < goal {
+		grown := l.grown
+		l.mu.Unlock()
+		select {
+		case <-grown:
+		case <-limit.C:
+			t.Fatal("requests are not answered any more")
+		}
+		l.mu.Lock()
+	}
+	l.mu.Unlock()
+}
+
+// stop ends the load and returns what it saw. Stopping again does nothing.
+func (l *load) stop() figures {
+	l.cancel()
+	l.clients.Wait()
+	l.client.CloseIdleConnections()
+	return l.lap()
+}
+
+// check stops the load and wants that nothing failed.
+func (l *load) check(t *testing.T) {
+	t.Helper()
+	if total := l.stop(); total.failed > 0 {
+		t.Errorf("%d of %d requests failed; the first: %v", total.failed, total.requests, l.first)
+	}
+}

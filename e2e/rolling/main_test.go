@@ -1,0 +1,31 @@
+// Package rolling replaces programs, certificates and their authority while requests flow,
+// as a rolling update does, and counts the requests that fail. It also shows wrong
+// certificates. The programs run as the manifests start them.
+package rolling
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// binaries is the directory of the programs, built once for all tests.
+var binaries string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if binaries, err = os.MkdirTemp("", "rolling"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(binaries) }()
+	if err := launch.Build(binaries, launch.AsTested, launch.Programs()...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
+}

@@ -1,0 +1,49 @@
+package rolling
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/pods"
+)
+
+// patience ends a test that would hang.
+const patience = time.Minute
+
+var (
+	// served counts what a program was asked for, beside health.
+	served = regexp.MustCompile(`(?m)^(?:waybook_rpc_duration_seconds_count\{[^}]*method="/waybook|waybook_edge_request_duration_seconds_count\{)[^}]*\} (\S+)$`)
+	// expiry is when the certificate in use expires.
+	expiry = regexp.MustCompile(`(?m)^waybook_tls_certificate_expiry_timestamp_seconds (\S+)$`)
+)
+
+// awaitMetric waits until a metric of a program's is there and as wanted.
+func awaitMetric(t *testing.T, pod *pods.Pod, metric *regexp.Regexp, isWanted func(float64) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		response, err := http.Get("http://" + pod.Admin + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		metrics, err := io.ReadAll(response.Body)
+		if closeErr := response.Body.Close(); err != nil || closeErr != nil {
+			t.Fatal(err, closeErr)
+		}
+		found := metric.FindSubmatch(metrics)
+		if found == nil {
+			continue
+		}
+		value, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isWanted(value) {
+			return
+		}
+	}
+	t.Fatalf("%s of %s is not as wanted:\n%s", metric, pod.Name, pod.Printed())
+}

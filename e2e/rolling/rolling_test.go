@@ -1,0 +1,67 @@
+package rolling
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/pods"
+)
+
+// roundsVariable says how many times every replica is replaced; the long form.
+const roundsVariable = "WAYBOOK_ROLLING_ROUNDS"
+
+// TestNoRequestFailsWhileEachReplicaIsReplaced has two replicas of each program, of the
+// edge too, and one store.
+func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
+	rounds := 1
+	if value := os.Getenv(roundsVariable); value != "" {
+		var err error
+		if rounds, err = strconv.Atoi(value); err != nil || rounds < 1 {
+			t.Fatalf("%s is %q, not a number of rounds", roundsVariable, value)
+		}
+	}
+	fleet := pods.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	load := startLoad(t, fleet)
+	load.await(t, 20)
+
+	fmt.Printf("%-8s  %-7s  %8s  %6s  %10s\n", "program", "replica", "requests", "failed", "slowest")
+	for range rounds {
+		for _, name := range append(pods.Services(), "edge") {
+			for n, pod := range fleet.Of(name) {
+				before := load.lap()
+				replace(t, pod, load)
+				load.await(t, 20)
+				seen := load.since(before)
+				fmt.Printf("%-8s  %-7d  %8d  %6d  %10s\n", name, n+1, seen.requests, seen.failed, seen.slowest.Round(time.Millisecond))
+			}
+		}
+	}
+	load.check(t)
+}
+
+// replace ends a pod under load and starts it again. A pod of a service ends as it is,
+// without the time that preStop gives to its callers to hear of it: they call again. Clients
+// of the edge need not, so that one has its preStop: it is no endpoint any more, and does
+// what it was sent before, when it is told to end.
+func replace(t *testing.T, pod *pods.Pod, load *load) {
+	t.Helper()
+	address, clients := pod.Address(), connections(t, pod)
+	if pod.Name == "edge" {
+		load.edges.remove(address)
+	}
+	if status := pod.End(syscall.SIGTERM); status != 0 {
+		t.Errorf("%s ended with status %d:\n%s", pod.Name, status, pod.Printed())
+	}
+	load.await(t, 20) // the other one carries it alone for a while
+	pod.Start()
+	if pod.Name == "edge" {
+		load.edges.add(address)
+		clients = 1 // its clients come as they like
+	}
+	awaitClients(t, pod, clients)
+}

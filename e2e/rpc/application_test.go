@@ -1,0 +1,102 @@
+package rpc_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/signing"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// signatureOf is a request about content that an application signed, which may be used
+// once.
+func signatureOf(key, secret string, seconds int64, content string) *accountv1.VerifySignatureRequest {
+	digest := signing.Digest(content)
+	return &accountv1.VerifySignatureRequest{
+		RequestId: requestID(1), Key: key, TimestampSeconds: seconds, Use: accountv1.SignatureUse_SIGNATURE_USE_ONCE,
+		Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{
+			CanonicalSha256: digest[:], Signature: signing.Sign(secret, digest),
+		}},
+	}
+}
+
+func TestAnApplicationIsShownWithoutItsSecret(t *testing.T) {
+	w := start(t)
+	reply, err := w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{
+		Name: "地圖", Key: "Map-1.0_", Secret: "!a-secret-of-2009~", AllowLegacy: true,
+	})
+	created := got(t, reply, err)
+	shown, err := w.account.GetApplication(t.Context(), &accountv1.GetApplicationRequest{Key: "Map-1.0_"})
+	application := got(t, shown, err).GetApplication()
+	if application.GetName() != "地圖" || !application.GetAllowLegacy() || application.GetDisabled() ||
+		!application.GetCreateTime().AsTime().Equal(created.GetApplication().GetCreateTime().AsTime()) {
+		t.Errorf("got %v", application)
+	}
+	if created.GetSecret() != "!a-secret-of-2009~" || strings.Contains(fmt.Sprint(shown), created.GetSecret()) {
+		t.Errorf("created %v, shown %v", created, shown)
+	}
+}
+
+func TestApplicationsAreListedByKey(t *testing.T) {
+	w := start(t)
+	var want []string
+	for i := range 25 {
+		key := fmt.Sprintf("app%02d", i*7%25)
+		want = append(want, key)
+		got(t, true, failed(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "x", Key: key})))
+	}
+	slices.Sort(want)
+	var keys []string
+	for token := ""; ; {
+		page, err := w.account.ListApplications(t.Context(), &accountv1.ListApplicationsRequest{PageToken: token})
+		for _, each := range got(t, page, err).GetApplications() {
+			keys = append(keys, each.GetKey())
+		}
+		if token = page.GetNextPageToken(); token == "" {
+			break
+		}
+		if len(page.GetApplications()) != 20 {
+			t.Errorf("a page of %d", len(page.GetApplications()))
+		}
+	}
+	if !slices.Equal(keys, want) {
+		t.Errorf("listed %v", keys)
+	}
+}
+
+func TestCallsAboutApplicationsFailAsTheContractSays(t *testing.T) {
+	w, ctx := start(t), t.Context()
+	created, err := w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "x", Key: "taken"})
+	secret := got(t, created, err).GetSecret()
+	now := time.Now().Unix()
+	used := signatureOf("taken", secret, now, "x")
+	got(t, true, failed(w.account.VerifySignature(ctx, used)))
+	used.RequestId = requestID(2)
+	expectFailures(t, []failure{
+		{"create with a key that is taken", func() error {
+			return failed(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "y", Key: "taken"}))
+		}, codes.AlreadyExists, "KEY_TAKEN"},
+		{"get", func() error {
+			return failed(w.account.GetApplication(ctx, &accountv1.GetApplicationRequest{Key: "Taken"}))
+		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"update", func() error {
+			return failed(w.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Key: "no"}))
+		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"rotate", func() error {
+			return failed(w.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: "no"}))
+		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"delete", func() error {
+			return failed(w.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: "no"}))
+		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"verify for nobody", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("no", secret, now, "x"))) },
+			codes.Unauthenticated, "SIGNATURE_INVALID"},
+		{"verify long after", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("taken", secret, 0, "x"))) },
+			codes.Unauthenticated, "SIGNATURE_EXPIRED"},
+		{"verify again", func() error { return failed(w.account.VerifySignature(ctx, used)) }, codes.Unauthenticated, "SIGNATURE_REPLAYED"},
+	})
+}

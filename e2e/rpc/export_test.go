@@ -1,0 +1,208 @@
+package rpc_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// export is what ExportPois sends.
+func (w *waybook) export(owner int64, category poiv1.PoiCategory) (all []*poiv1.ImportedPoi) {
+	w.t.Helper()
+	sent, err := collect(w.poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category}))
+	for _, batch := range got(w.t, sent, err) {
+		all = append(all, batch.GetPois()...)
+	}
+	return all
+}
+
+func expectExport(t *testing.T, got, want []*poiv1.ImportedPoi) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b *poiv1.ImportedPoi) bool { return proto.Equal(a, b) }) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// somePois are landmarks in an order that no key, name or place gives.
+func somePois(count int) (pois []*poiv1.ImportedPoi) {
+	for i := range count {
+		place := &typev1.Location{Lat: 90 - float64(i*i%180), Lng: math.Nextafter(float64(i%360-180), 0)}
+		pois = append(pois, &poiv1.ImportedPoi{
+			Key: fmt.Sprint("鍵 ", i*7919%count), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11),
+			Category: poiv1.PoiCategory(1 + i%5), Location: place,
+		})
+	}
+	return pois
+}
+
+func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poiv1.ImportPoisRequest) {
+	for chunk := range slices.Chunk(pois, size) {
+		batches = append(batches, batchOf(owner, chunk...))
+	}
+	return batches
+}
+
+func TestWhatIsExportedAndImportedElsewhereIsExportedThereTheSame(t *testing.T) {
+	w, elsewhere := start(t), start(t)
+	owner, there := w.newUser("a"), elsewhere.newUser("b")
+	w.newPoi(w.newUser("other"), "not this one")
+	single := w.newPoi(owner, "made singly")
+	want := append([]*poiv1.ImportedPoi{{
+		Key: fmt.Sprint("poi:", single), Name: "made singly", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
+	}}, somePois(2500)...)
+	reply, err := w.importPois(t.Context(), batchesOf(owner, 900, want[1:])...)
+	expectImport(t, got(t, reply, err), int64(len(want)-1), 0, 0)
+	first := w.export(owner, 0)
+	expectExport(t, first, want)
+
+	reply, err = elsewhere.importPois(t.Context(), batchesOf(there, 7, first)...)
+	expectImport(t, got(t, reply, err), int64(len(want)), 0, 0)
+	expectExport(t, elsewhere.export(there, 0), want)
+	// Where they come from they are known, the one made singly too.
+	reply, err = w.importPois(t.Context(), batchesOf(owner, 1000, first)...)
+	expectImport(t, got(t, reply, err), 0, int64(len(want)), 0)
+	expectExport(t, w.export(owner, 0), want)
+}
+
+func TestAnExportHasTheLandmarksThatItIsAskedFor(t *testing.T) {
+	w := start(t)
+	a, b, idle := w.newUser("a"), w.newUser("b"), w.newUser("c")
+	all := somePois(700)
+	var byOwner [2][]*poiv1.ImportedPoi
+	for i, owner := range []int64{a, b} {
+		byOwner[i] = all[i*350:][:350]
+		reply, err := w.importPois(t.Context(), batchOf(owner, byOwner[i]...))
+		got(t, reply, err)
+	}
+	thrills := func(pois []*poiv1.ImportedPoi) []*poiv1.ImportedPoi {
+		return slices.DeleteFunc(slices.Clone(pois), func(p *poiv1.ImportedPoi) bool { return p.GetCategory() != 5 })
+	}
+	expectExport(t, w.export(0, 0), all)
+	expectExport(t, w.export(0, 5), thrills(all))
+	expectExport(t, w.export(b, 0), byOwner[1])
+	expectExport(t, w.export(b, 5), thrills(byOwner[1]))
+	expectExport(t, w.export(idle, 0), nil)
+	expectExport(t, w.export(1, 0), nil)
+}
+
+func TestAKeyThatNamesALandmarkIsThatLandmarks(t *testing.T) {
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	reply, err := w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x")))
+	got(t, reply, err)
+	imported := idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]
+	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
+	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}); err != nil {
+		t.Fatal(err)
+	}
+	key := fmt.Sprint("poi:", single)
+	same := importedPoi(key, "x")
+	same.Category = poiv1.PoiCategory_POI_CATEGORY_TENDER
+	for _, step := range []struct {
+		name                       string
+		owner                      int64
+		item                       *poiv1.ImportedPoi
+		created, unchanged, failed int64
+	}{
+		{"the same content", owner, same, 0, 1, 0},
+		{"other content", owner, importedPoi(key, "y"), 0, 0, 1},
+		{"another owner", other, same, 1, 0, 0},
+		{"another owner again", other, same, 0, 1, 0},
+		{"a landmark that was imported", owner, importedPoi(fmt.Sprint("poi:", imported), "x"), 1, 0, 0},
+		{"a landmark that is gone", owner, importedPoi(fmt.Sprint("poi:", deleted), "x"), 1, 0, 0},
+		{"no identifier", owner, importedPoi(fmt.Sprint("poi:0", single), "x"), 1, 0, 0},
+		{"too high an identifier", owner, importedPoi("poi:9007199254740992", "x"), 1, 0, 0},
+		{"a negative identifier", owner, importedPoi("poi:-1", "x"), 1, 0, 0},
+	} {
+		reply, err := w.importPois(t.Context(), batchOf(step.owner, step.item))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reply.GetCreatedCount() != step.created || reply.GetUnchangedCount() != step.unchanged || reply.GetFailedCount() != step.failed {
+			t.Errorf("%s: %v", step.name, reply)
+		}
+		for _, failure := range reply.GetFailures() {
+			if failure.GetReason() != "KEY_TAKEN" || failure.GetKey() != key {
+				t.Errorf("%s: %v", step.name, failure)
+			}
+		}
+	}
+}
+
+func TestAnExportFailsAsItsContractSays(t *testing.T) {
+	w := start(t)
+	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
+		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := failed(collect(w.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{}))); status.Code(err) != codes.Canceled {
+		t.Errorf("an export that is cancelled: %v", err)
+	}
+}
+
+// thrills are the landmarks of the category of importedPoi.
+func (w *waybook) thrills() (all []*poiv1.PoiSummary) {
+	w.t.Helper()
+	return w.streamed(&poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
+}
+
+func (w *waybook) streamed(request *poiv1.StreamPoisRequest) (all []*poiv1.PoiSummary) {
+	w.t.Helper()
+	sent, err := collect(w.poi.StreamPois(w.t.Context(), request))
+	for _, batch := range got(w.t, sent, err) {
+		all = append(all, batch.GetPois()...)
+	}
+	return all
+}
+
+func TestAPartOfACategoryIsStreamed(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	const count = 450 // two batches and a part
+	batch := batchOf(owner)
+	for i := range count {
+		batch.Pois = append(batch.Pois, importedPoi(fmt.Sprint(i), fmt.Sprint(i)))
+	}
+	reply, err := w.importPois(t.Context(), batch)
+	got(t, reply, err)
+	w.newPoi(owner, "of another category")
+	all := w.thrills()
+	ids := idsOf(all, (*poiv1.PoiSummary).GetPoiId)
+	if len(all) != count || !slices.IsSorted(ids) {
+		t.Fatalf("%d landmarks", len(all))
+	}
+	last := ids[count-1]
+	for _, part := range []struct {
+		after, limit int64
+		from, to     int
+	}{
+		{0, 1, 0, 1},
+		{0, 200, 0, 200},
+		{0, 201, 0, 201},
+		{0, count, 0, count},
+		{0, math.MaxInt64, 0, count},
+		{ids[0] - 1, 0, 0, count}, // it need not exist
+		{ids[0], 0, 1, count},
+		{ids[199], 200, 200, 400},
+		{ids[399], 200, 400, count},
+		{last - 1, 0, count - 1, count},
+		{last, 0, count, count},
+		{1<<53 - 1, 7, count, count},
+	} {
+		got := w.streamed(&poiv1.StreamPoisRequest{
+			Category: poiv1.PoiCategory_POI_CATEGORY_THRILL, AfterPoiId: part.after, Limit: part.limit,
+		})
+		if !slices.Equal(idsOf(got, (*poiv1.PoiSummary).GetPoiId), ids[part.from:part.to]) {
+			t.Errorf("%d after %d: %d landmarks", part.limit, part.after, len(got))
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/dynamicpb"
+)
+
+// Whatever a request holds, each RPC answers it, or refuses it for a stable reason that
+// is not the services' own fault. The second message is for RPCs that take several.
+func FuzzNoRequestIsTheServicesFault(f *testing.F) {
+	w := start(f)
+	user := w.newUser("小旅人")
+	ids := []int64{user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"), 0, -1, tooHigh}
+	methods := allMethods(f)
+	for i, method := range methods {
+		for _, id := range ids {
+			request := dynamicpb.NewMessage(method.Input())
+			fill(request, id, 3)
+			raw, err := proto.Marshal(request)
+			got(f, raw, err)
+			f.Add(uint8(i), raw, raw)
+			f.Add(uint8(i), []byte{}, raw)
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, first, second []byte) {
+		method := methods[int(which)%len(methods)]
+		for _, raw := range [][]byte{first, second} {
+			if proto.Unmarshal(raw, dynamicpb.NewMessage(method.Input())) != nil {
+				return // gRPC itself refuses it
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		err := w.send(ctx, method, first, second)
+		answer := status.Convert(err)
+		switch answer.Code() {
+		case codes.OK:
+		case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
+			codes.FailedPrecondition, codes.ResourceExhausted, codes.Aborted:
+			if len(answer.Details()) == 0 {
+				t.Errorf("%s gives no reason: %v", method.FullName(), err)
+			}
+		default:
+			t.Errorf("%s: %v", method.FullName(), err)
+		}
+	})
+}
+
+// allMethods are the RPCs of all services, in a fixed order.
+func allMethods(tb testing.TB) (methods []protoreflect.MethodDescriptor) {
+	tb.Helper()
+	for _, name := range []protoreflect.FullName{
+		"waybook.account.v1.AccountService", "waybook.album.v1.AlbumService", "waybook.blog.v1.BlogService", "waybook.poi.v1.PoiService",
+	} {
+		found, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		of := found.(protoreflect.ServiceDescriptor).Methods()
+		for i := range of.Len() {
+			methods = append(methods, of.Get(i))
+		}
+	}
+	return methods
+}
+
+// fill gives each field of a message, and of those in it, a value that may be a right one.
+func fill(message protoreflect.Message, id int64, depth int) {
+	fields := message.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.IsMap() || field.Message() != nil && depth == 0 {
+			continue
+		}
+		value := message.NewField(field)
+		one := func() protoreflect.Value {
+			switch field.Kind() {
+			case protoreflect.MessageKind:
+				var inner protoreflect.Message
+				if field.IsList() {
+					inner = value.List().NewElement().Message()
+				} else {
+					inner = value.Message()
+				}
+				fill(inner, id, depth-1)
+				return protoreflect.ValueOfMessage(inner)
+			case protoreflect.StringKind:
+				if field.Name() == "request_id" {
+					return protoreflect.ValueOfString(requestID(int(id & 0xff)))
+				}
+				return protoreflect.ValueOfString("x")
+			case protoreflect.BytesKind:
+				return protoreflect.ValueOfBytes([]byte{1})
+			case protoreflect.EnumKind:
+				return protoreflect.ValueOfEnum(1)
+			case protoreflect.BoolKind:
+				return protoreflect.ValueOfBool(true)
+			case protoreflect.DoubleKind:
+				return protoreflect.ValueOfFloat64(25.5)
+			case protoreflect.Int32Kind:
+				return protoreflect.ValueOfInt32(2)
+			case protoreflect.Int64Kind:
+				return protoreflect.ValueOfInt64(id)
+			}
+			return field.Default()
+		}
+		if field.IsList() {
+			value.List().Append(one())
+			message.Set(field, value)
+			continue
+		}
+		message.Set(field, one())
+	}
+}
+
+// asIs sends and receives the bytes of messages.
+type asIs struct{}
+
+// Name is the name of the encoding that the bytes are in.
+func (asIs) Name() string { return "proto" }
+
+// Marshal is given bytes.
+func (asIs) Marshal(message any) ([]byte, error) { return message.([]byte), nil }
+
+// Unmarshal forgets an answer.
+func (asIs) Unmarshal([]byte, any) error { return nil }
+
+// send calls a method and reads its answer to the end.
+func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, first, second []byte) error {
+	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
+	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: method.IsStreamingClient()}
+	stream, err := w.connection.NewStream(ctx, description, path, grpc.ForceCodec(asIs{}))
+	if err != nil {
+		return err
+	}
+	messages := [][]byte{first}
+	if method.IsStreamingClient() {
+		messages = append(messages, second)
+	}
+	for _, message := range messages {
+		if err := stream.SendMsg(message); err != nil {
+			break // the answer tells why
+		}
+	}
+	if err := stream.CloseSend(); err != nil {
+		return err
+	}
+	for {
+		if err := stream.RecvMsg(nil); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}

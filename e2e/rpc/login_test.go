@@ -1,0 +1,290 @@
+package rpc_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// onEachStore runs a test on the embedded store and over MongoDB's wire protocol.
+func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
+	t.Helper()
+	t.Run("embedded", func(t *testing.T) { test(t, startPartsOn(t, newBrittle(t))) })
+	t.Run("mongodb", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t))) })
+}
+
+// newLogin creates a user who can log in.
+func (w *waybook) newLogin(email, password string) *accountv1.User {
+	w.t.Helper()
+	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password})
+	return got(w.t, reply, err).GetUser()
+}
+
+func (w *waybook) logIn(email, password string) (*accountv1.User, error) {
+	reply, err := w.account.Authenticate(w.t.Context(), &accountv1.AuthenticateRequest{
+		Email: email, Password: password, ClientAddress: "192.0.2.1",
+	})
+	return reply.GetUser(), err
+}
+
+// expectLogin checks who has an address and a password.
+func (w *waybook) expectLogin(email, password string, want int64) {
+	w.t.Helper()
+	found, err := w.logIn(email, password)
+	if got(w.t, found, err).GetUserId() != want {
+		w.t.Errorf("%s is %v, want user %d", email, found, want)
+	}
+}
+
+func (w *waybook) expectNoLogin(email, password string) {
+	w.t.Helper()
+	expectFault(w.t, failed(w.logIn(email, password)), codes.Unauthenticated, "PASSWORD_INCORRECT")
+}
+
+func TestAUserLogsInWithAddressAndPasswordInAnyLetterCaseOfTheAddress(t *testing.T) {
+	w := start(t)
+	a, b := w.newLogin("Ann@Waybook.example", "password of a"), w.newLogin("b@waybook.example", "  密碼密碼密碼  ")
+	if a.GetEmail() != "Ann@Waybook.example" || !a.GetHasPassword() {
+		t.Errorf("created %v", a)
+	}
+	for _, email := range []string{"Ann@Waybook.example", "ann@waybook.example", "ANN@WAYBOOK.EXAMPLE"} {
+		w.expectLogin(email, "password of a", a.GetUserId())
+	}
+	w.expectLogin("b@waybook.example", "  密碼密碼密碼  ", b.GetUserId())
+	found, err := w.logIn("ann@waybook.example", "password of a")
+	if !proto.Equal(got(t, found, err), a) {
+		t.Errorf("logged in as %v, created %v", found, a)
+	}
+	w.expectNoLogin("ann@waybook.example", "Password of a")
+	w.expectNoLogin("b@waybook.example", "password of a")
+	w.expectNoLogin("nobody@waybook.example", "password of a")
+	w.expectNoLogin("no address", "x")
+}
+
+func TestWhoHasNoPasswordCannotLogInUntilThereIsOne(t *testing.T) {
+	w := start(t)
+	user := w.newUser("a")
+	w.expectNoLogin(fmt.Sprint("#", user), "long enough")
+	update := func(request *accountv1.UpdateUserRequest) *accountv1.User {
+		t.Helper()
+		request.UserId = user
+		reply, err := w.account.UpdateUser(t.Context(), request)
+		return got(t, reply, err).GetUser()
+	}
+	if u := update(&accountv1.UpdateUserRequest{Email: proto.String("a@waybook.example")}); u.GetEmail() != "a@waybook.example" || u.GetHasPassword() {
+		t.Errorf("with an address: %v", u)
+	}
+	w.expectNoLogin("a@waybook.example", "long enough")
+	if u := update(&accountv1.UpdateUserRequest{Password: proto.String("long enough")}); !u.GetHasPassword() || u.GetName() != "a" {
+		t.Errorf("with a password: %v", u)
+	}
+	w.expectLogin("a@waybook.example", "long enough", user)
+	update(&accountv1.UpdateUserRequest{Email: proto.String("B@waybook.example"), Password: proto.String("another one")})
+	w.expectNoLogin("a@waybook.example", "long enough")
+	w.expectNoLogin("b@waybook.example", "long enough")
+	w.expectLogin("b@waybook.example", "another one", user)
+}
+
+func TestOthersAreNotShownHowAUserLogsIn(t *testing.T) {
+	w := start(t)
+	user := w.newLogin("a@waybook.example", "long enough").GetUserId()
+	read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: user})
+	if u := got(t, read, err).GetUser(); u.GetEmail() != "a@waybook.example" || !u.GetHasPassword() {
+		t.Errorf("GetUser: %v", u)
+	}
+	batch, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{user}})
+	if u := got(t, batch, err).GetUsers()[0]; u.GetEmail() != "" || u.GetHasPassword() || u.GetName() != "x" {
+		t.Errorf("BatchGetUsers: %v", u)
+	}
+}
+
+func TestAnAddressIsOfOneUserInAnyLetterCase(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *parts) {
+		create := func(email, requestID string) (*accountv1.User, error) {
+			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, RequestId: requestID})
+			return reply.GetUser(), err
+		}
+		move := func(user int64, email string) error {
+			return failed(w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{
+				UserId: user, Email: &email, Name: proto.String("moved"),
+			}))
+		}
+		first := w.newLogin("a@waybook.example", "password of a").GetUserId()
+		second := w.newLogin("b@waybook.example", "password of b").GetUserId()
+		for _, email := range []string{"a@waybook.example", "A@WAYBOOK.example"} {
+			for _, requestID := range []string{"", requestID(1)} {
+				expectFault(t, failed(create(email, requestID)), codes.AlreadyExists, "EMAIL_TAKEN")
+			}
+			expectFault(t, move(second, email), codes.AlreadyExists, "EMAIL_TAKEN")
+		}
+		read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: second})
+		if u := got(t, read, err).GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
+			t.Errorf("a refused change left %v", u)
+		}
+		// One's own address may be written otherwise, and one that was given up is free.
+		if err := move(first, "A@Waybook.example"); err != nil {
+			t.Error(err)
+		}
+		if err := move(first, "c@waybook.example"); err != nil {
+			t.Error(err)
+		}
+		third, err := create("a@waybook.example", requestID(1))
+		if got(t, third, err).GetUserId() == first {
+			t.Errorf("created %v", third)
+		}
+		w.expectLogin("c@waybook.example", "password of a", first)
+	})
+}
+
+func TestOfManyUsersWithOneAddressAtOnceExactlyOneIsCreated(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *parts) {
+		var created [32]int64
+		var group sync.WaitGroup
+		for i := range created {
+			group.Go(func() {
+				reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+					Name: "x", Email: "a@waybook.example", RequestId: requestID(i),
+				})
+				if created[i] = reply.GetUser().GetUserId(); err != nil {
+					expectFault(t, err, codes.AlreadyExists, "EMAIL_TAKEN")
+				}
+			})
+		}
+		group.Wait()
+		count := 0
+		for _, id := range created {
+			if id != 0 {
+				count++
+			}
+		}
+		if count != 1 {
+			t.Errorf("created %v", created)
+		}
+	})
+}
+
+func TestARepeatedCreateReturnsTheFirstUserAndKeepsTheFirstPassword(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *parts) {
+		create := func(password string) int64 {
+			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+				Name: "x", Email: "a@waybook.example", Password: password, RequestId: requestID(1),
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			return reply.GetUser().GetUserId()
+		}
+		var made [8]int64
+		var group sync.WaitGroup
+		for i := range made {
+			group.Go(func() { made[i] = create("the password") })
+		}
+		group.Wait()
+		for _, id := range append(made[:], create("another one")) {
+			if id != made[0] {
+				t.Fatalf("made %v", made)
+			}
+		}
+		w.expectLogin("a@waybook.example", "the password", made[0])
+		w.expectNoLogin("a@waybook.example", "another one")
+	})
+}
+
+func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
+	w := start(t)
+	user, other := w.newLogin("a@waybook.example", "the old one").GetUserId(), w.newUser("b")
+	mine, others := []string{w.openSession(user), w.openSession(user)}, w.openSession(other)
+	verify := func(user int64, token string) error {
+		return failed(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
+	}
+	for _, request := range []*accountv1.UpdateUserRequest{
+		{Name: proto.String("y")}, {Email: proto.String("b@waybook.example")}, {Password: proto.String("short")},
+	} {
+		request.UserId = user
+		_, _ = w.account.UpdateUser(t.Context(), request)
+		if err := verify(user, mine[0]); err != nil {
+			t.Errorf("after %v: %v", request, err)
+		}
+	}
+	reply, err := w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
+	got(t, reply, err)
+	for _, token := range mine {
+		expectFault(t, verify(user, token), codes.Unauthenticated, "LOGIN_REQUIRED")
+	}
+	if err := verify(other, others); err != nil {
+		t.Errorf("somebody else's session: %v", err)
+	}
+	w.expectNoLogin("b@waybook.example", "the old one")
+	w.expectLogin("b@waybook.example", "the new one", user)
+	if err := verify(user, w.openSession(user)); err != nil {
+		t.Errorf("a new session: %v", err)
+	}
+}
+
+func TestTooManyAttemptsAreRefusedUntilTheQuarterOfAnHourIsOver(t *testing.T) {
+	onEachStore(t, func(t *testing.T, p *parts) {
+		user := p.newLogin("a@waybook.example", "password of a").GetUserId()
+		other := p.newLogin("b@waybook.example", "password of b").GetUserId()
+		p.advance(10 * time.Minute)
+		var group sync.WaitGroup
+		var tried, refused atomic.Int64
+		for i := range 32 {
+			group.Go(func() {
+				switch err := failed(p.logIn("a@waybook.example", fmt.Sprint("guess number ", i))); status.Code(err) {
+				case codes.Unauthenticated:
+					tried.Add(1)
+				case codes.ResourceExhausted:
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		group.Wait()
+		if tried.Load() != 10 || refused.Load() != 22 {
+			t.Errorf("%d guesses were tried and %d refused", tried.Load(), refused.Load())
+		}
+		err := failed(p.logIn("A@waybook.example", "password of a"))
+		expectFault(t, err, codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+		if wait := retryDelay(err); wait != 5*time.Minute {
+			t.Errorf("try again after %v", wait)
+		}
+		p.expectLogin("b@waybook.example", "password of b", other)
+		p.advance(5 * time.Minute)
+		p.expectLogin("a@waybook.example", "password of a", user)
+	})
+}
+
+func TestASweepRemovesOldCountsOfAttempts(t *testing.T) {
+	p := startParts(t)
+	p.expectNoLogin("a@waybook.example", "a wrong password")
+	for _, step := range []struct {
+		after time.Duration
+		left  int64 // one count for the address and one for the client
+	}{{0, 2}, {15 * time.Minute, 2}, {time.Hour, 0}} {
+		p.advance(step.after)
+		p.sweep()
+		if n := p.store.count(t, "login_attempts"); n != step.left {
+			t.Errorf("%v later %d counts are left, want %d", step.after, n, step.left)
+		}
+	}
+}
+
+// retryDelay is what google.rpc.RetryInfo says.
+func retryDelay(err error) time.Duration {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok {
+			return info.GetRetryDelay().AsDuration()
+		}
+	}
+	return 0
+}

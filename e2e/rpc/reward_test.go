@@ -1,0 +1,72 @@
+package rpc_test
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// expectRewarded wants a user to have so many rewards of 10.
+func (w *waybook) expectRewarded(when string, user, count int64) {
+	w.t.Helper()
+	reply, err := w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
+	if got(w.t, reply, err); reply.GetTotal() != 10*count || reply.GetRewardCount() != count {
+		w.t.Errorf("%s: a total of %d in %d rewards, want %d", when, reply.GetTotal(), reply.GetRewardCount(), count)
+	}
+}
+
+// postRequest posts an entry that is the n-th of a test.
+func (w *waybook) postRequest(author int64, n int) error {
+	request := newBlogRequest(author)
+	request.RequestId = requestID(n)
+	return failed(w.blog.CreateBlog(w.t.Context(), request))
+}
+
+func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
+	w := start(t)
+	author, other := w.newUser("a"), w.newUser("b")
+	w.expectRewarded("before", author, 0)
+	got(t, 0, w.postRequest(author, 1))
+	w.expectRewarded("after a post", author, 1)
+	got(t, 0, w.postRequest(author, 1))
+	w.expectRewarded("after its repetition", author, 1)
+	parallel(t, 32, func(int) error { return w.postRequest(author, 2) })
+	w.expectRewarded("after 32 posts of one entry at a time", author, 2)
+	parallel(t, 32, func(i int) error { return w.postRequest(author, 3+i) })
+	w.expectRewarded("after 32 posts of other entries at a time", author, 34)
+	w.expectRewarded("all the while", other, 0)
+}
+
+func TestARewardOutlivesItsEntry(t *testing.T) {
+	w := start(t)
+	author := w.newUser("a")
+	request := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: w.newBlog(author)}
+	got(t, 0, failed(w.blog.DeleteBlog(t.Context(), request)))
+	w.expectRewarded("after the deletion", author, 1)
+}
+
+func TestARewardThatCouldNotBeGivenIsGivenLater(t *testing.T) {
+	p := startParts(t)
+	author := p.newUser("a")
+	p.sendAway(status.Error(codes.Unavailable, "connection refused"))
+	got(t, 0, p.postRequest(author, 1))
+	got(t, 0, p.postRequest(author, 2))
+	deleted := p.newBlog(author)
+	deletion := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: deleted}
+	expectFault(t, failed(p.blog.DeleteBlog(t.Context(), deletion)), codes.Unavailable, "SERVICE_UNAVAILABLE")
+	p.expectRewarded("while none can be given", author, 0)
+
+	p.sendAway(nil)
+	got(t, 0, p.postRequest(author, 1))
+	p.expectRewarded("after a repetition", author, 1)
+	got(t, 0, failed(p.blog.DeleteBlog(t.Context(), deletion)))
+	p.expectRewarded("after a deletion", author, 2)
+	p.sweep()
+	p.expectRewarded("after a sweep", author, 3)
+	p.sweep()
+	p.expectRewarded("after another sweep", author, 3)
+}

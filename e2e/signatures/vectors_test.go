@@ -1,0 +1,74 @@
+package signatures_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/internal/signing"
+)
+
+// vector is one of the vectors in the specification.
+type vector struct {
+	Method, Secret  string
+	Parameters      [][2]string
+	Canonical       string
+	SHA256          string
+	Signature       string
+	LegacyText      string `json:"legacy_text"`
+	LegacySignature string `json:"legacy_signature"`
+}
+
+// vectors reads the vectors of the specification.
+func vectors(t *testing.T) (all []vector) {
+	t.Helper()
+	blocks, err := examples.Blocks(examples.Docs + "signatures.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, block := range blocks {
+		if block.Language != "json" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(block.Text), &all); err != nil {
+			t.Fatalf("line %d: %v", block.Line, err)
+		}
+	}
+	if len(all) < 4 {
+		t.Fatalf("there are %d vectors", len(all))
+	}
+	return all
+}
+
+// merged are the vector's parameters as the specification's first step takes them.
+func (v vector) merged() (parameters []signing.Parameter) {
+	last := map[string]string{}
+	for _, p := range v.Parameters {
+		last[p[0]] = p[1]
+	}
+	delete(last, "sig")
+	for name, value := range last {
+		parameters = append(parameters, signing.Parameter{Name: name, Value: value})
+	}
+	return parameters
+}
+
+func TestTheImplementationMakesTheVectorsOfTheSpecification(t *testing.T) {
+	for _, v := range vectors(t) {
+		canonical := signing.Canonical(v.Method, "/API.php", v.merged())
+		digest := signing.Digest(canonical)
+		text := signing.LegacyText(v.merged())
+		for _, made := range []struct{ what, got, want string }{
+			{"canonical", canonical, v.Canonical},
+			{"sha256", hex.EncodeToString(digest[:]), v.SHA256},
+			{"signature", signing.Sign(v.Secret, digest), v.Signature},
+			{"legacy_text", text, v.LegacyText},
+			{"legacy_signature", signing.SignLegacy(v.Secret, text), v.LegacySignature},
+		} {
+			if made.got != made.want {
+				t.Errorf("%s of %q is %q, not %q", made.what, v.Canonical, made.got, made.want)
+			}
+		}
+	}
+}

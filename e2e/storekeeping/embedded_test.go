@@ -1,0 +1,71 @@
+package storekeeping_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+func TestADamagedFileIsFoundAndLeftAlone(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	db, err := bolt.Open(s.file(), 0o600, nil)
+	s.must(err)
+	s.must(db.Update(func(tx *bolt.Tx) error {
+		entries := tx.Bucket([]byte("index/albums/owner"))
+		first, _ := entries.Cursor().First()
+		return entries.Delete(first)
+	}))
+	s.must(db.Close())
+	for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+		report := s.check(mode, storekeeping.Found, storekeeping.Finding{Kind: storekeeping.Damage, Count: 1})
+		if !strings.Contains(report.Findings[0].Detail, "index owner") {
+			t.Errorf("it says %s", report.Findings[0].Detail)
+		}
+	}
+}
+
+func TestALookLeavesTheEmbeddedFileAsItIs(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	before, err := os.ReadFile(s.file())
+	s.must(err)
+	s.check(upkeep.Look, storekeeping.Clean)
+	after, err := os.ReadFile(s.file())
+	s.must(err)
+	if string(after) != string(before) {
+		t.Error("the file has changed")
+	}
+}
+
+func TestAnEmbeddedStoreMustBeThereAndNotInUse(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = filepath.Join(t.TempDir(), "none")
+	for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+		if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "no embedded store in "+s.flags.Data) {
+			t.Errorf("got error %v", err)
+		}
+	}
+	if _, err := os.Stat(s.flags.Data); !os.IsNotExist(err) {
+		t.Errorf("something was made: %v", err)
+	}
+	s.serve(func(*grpc.ClientConn) {
+		for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+			if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "stop it first") {
+				t.Errorf("got error %v", err)
+			}
+		}
+		if _, err := storekeeping.Prepare(t.Context(), s.options()); err == nil || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("got error %v", err)
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package storekeeping_test
+
+import (
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+func TestPrepareMakesWhatIsMissingAndSaysSo(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		first, err := storekeeping.Prepare(t.Context(), s.options())
+		s.must(err)
+		second, err := storekeeping.Prepare(t.Context(), s.options())
+		s.must(err)
+		specs := s.specs()
+		if len(first.Collections) != len(specs) || len(second.Collections) != len(specs) {
+			t.Fatalf("prepared %d and %d of %d collections", len(first.Collections), len(second.Collections), len(specs))
+		}
+		for i, spec := range specs {
+			fresh, again := first.Collections[i], second.Collections[i]
+			if fresh.Name != spec.Name || !fresh.Made || len(fresh.IndexesMade) != len(spec.Indexes) || len(fresh.IndexesFound) != 0 {
+				t.Errorf("first: %+v", fresh)
+			}
+			if again.Name != spec.Name || again.Made || len(again.IndexesMade) != 0 || len(again.IndexesFound) != len(spec.Indexes) || again.Sharded {
+				t.Errorf("again: %+v", again)
+			}
+		}
+		s.fill()
+		s.dropIndex(specs[len(specs)-1], specs[len(specs)-1].Indexes[0].Name)
+		third, err := storekeeping.Prepare(t.Context(), s.options())
+		s.must(err)
+		made := 0
+		for _, c := range third.Collections {
+			made += len(c.IndexesMade)
+		}
+		if made != 1 {
+			t.Errorf("%d indexes were made, one was missing", made)
+		}
+		s.check(upkeep.Look, storekeeping.Clean)
+	})
+}
+
+func TestPrepareShardsOnAClusterWhatIsDeclaredToBe(t *testing.T) {
+	s := onRealServer(t)
+	prepared, err := storekeeping.Prepare(t.Context(), s.options())
+	s.must(err)
+	if prepared.Collections[0].Placement == "" {
+		t.Skipf("%s names no sharded cluster", serverURI)
+	}
+	for i, spec := range s.specs() {
+		want := "one shard"
+		if spec.Sharding == docstore.ByID {
+			want = "by _id"
+		}
+		if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding == docstore.ByID) {
+			t.Errorf("got %+v", c)
+		}
+	}
+	s.fill()
+	s.check(upkeep.Look, storekeeping.Clean)
+}

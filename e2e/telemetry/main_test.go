@@ -1,0 +1,98 @@
+// Package telemetry_test checks what the real programs tell those who run them: traces,
+// metrics and logs, and that the dashboard and the alerts ask for what there is.
+package telemetry_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// binaries is where the programs are, built once for all tests.
+var binaries string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	var err error
+	if binaries, err = os.MkdirTemp("", "waybook-telemetry"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(binaries) }()
+	if err := launch.Build(binaries, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if status := m.Run(); status != 0 {
+		return status
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// site is a running Waybook, in one process or several.
+type site struct {
+	http, account, album string
+	processes            map[string]*launch.Process
+}
+
+// deployments are the ways to start one; args are given to each process.
+var deployments = map[string]func(t *testing.T, data string, args ...string) site{
+	"one process": func(t *testing.T, data string, args ...string) site {
+		p := launch.Start(t, filepath.Join(binaries, "standalone"), data, append([]string{"-demo=false", "-access-log"}, args...)...)
+		return site{p.HTTP, p.GRPC, p.GRPC, map[string]*launch.Process{"standalone": p}}
+	},
+	"separate processes": func(t *testing.T, data string, args ...string) site {
+		p := launch.StartPrograms(t, binaries, data, args...)
+		return site{p["edge"].HTTP, p["account"].GRPC, p["album"].GRPC, p}
+	},
+}
+
+// end ends all processes, those first that others do not need.
+func (s site) end(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"standalone", "edge", "poi", "blog", "album", "account"} {
+		if p := s.processes[name]; p != nil && p.Alive() {
+			if status := p.End(os.Interrupt); status != 0 {
+				t.Errorf("%s: status %d\n%s", name, status, p.Printed())
+			}
+		}
+	}
+}
+
+// send sends a request and returns the reply's header and body.
+func send(t *testing.T, request *http.Request) (http.Header, string) {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.Header, string(body)
+}
+
+func get(t *testing.T, url string) (http.Header, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return send(t, request)
+}

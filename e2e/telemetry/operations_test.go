@@ -1,0 +1,119 @@
+package telemetry_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+func readDoc(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestEachAlertHasItsSectionAndEachSectionItsAlert(t *testing.T) {
+	page := readDoc(t, "operations.md")
+	var sections []string
+	for _, heading := range regexp.MustCompile(`(?m)^### (Waybook\w+)\n\n\*\*Means:\*\* (?s:.*?)\n\*\*Look at:\*\* (?s:.*?)\n\*\*Do:\*\* `).FindAllStringSubmatch(page, -1) {
+		sections = append(sections, heading[1])
+	}
+	var alerts []string
+	for _, a := range readAlerts(t) {
+		alerts = append(alerts, a.Alert)
+	}
+	if !slices.Equal(sections, alerts) {
+		t.Errorf("the sections are\n%v\nand the alerts\n%v", sections, alerts)
+	}
+	for _, name := range regexp.MustCompile(`\bWaybook[A-Z]\w+`).FindAllString(page, -1) {
+		if !slices.Contains(alerts, name) {
+			t.Errorf("%s is no alert", name)
+		}
+	}
+}
+
+// What the reference has, which a test of waybookctl holds against the commands.
+func TestTheCommandsNamedForOperatorsExist(t *testing.T) {
+	reference := readDoc(t, "waybookctl.md")
+	common, _, _ := strings.Cut(reference, "\n### ")
+	commands := 0
+	for _, line := range commandLines(t, "waybookctl") {
+		words := strings.Fields(line)
+		if len(words) < 2 {
+			continue // the program itself is named
+		}
+		_, section, isThere := strings.Cut(reference, "\n### "+strings.Join(words[:min(3, len(words))], " ")+"\n")
+		if !isThere {
+			_, section, isThere = strings.Cut(reference, "\n### "+strings.Join(words[:min(2, len(words))], " ")+"\n")
+		}
+		if !isThere {
+			t.Errorf("there is no command %q", line)
+			continue
+		}
+		commands++
+		section, _, _ = strings.Cut(section, "\n### ")
+		for _, flag := range regexp.MustCompile(`\s(--[a-z-]+)`).FindAllStringSubmatch(line, -1) {
+			if !regexp.MustCompile(flag[1] + `[=` + "`" + `]`).MatchString(section + common) {
+				t.Errorf("%q: there is no flag %s", line, flag[1])
+			}
+		}
+	}
+	if commands < 10 {
+		t.Errorf("only %d commands", commands)
+	}
+}
+
+func TestTheFlagsNamedForOperatorsExist(t *testing.T) {
+	var known strings.Builder
+	for _, program := range append(launch.Programs(), "standalone") {
+		help, err := exec.CommandContext(t.Context(), filepath.Join(binaries, filepath.Base(program)), "-help").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s -help: %v\n%s", program, err, help)
+		}
+		known.Write(help)
+	}
+	exists := func(flag string) bool {
+		return regexp.MustCompile(`(?m)^ *-` + flag + `\b`).MatchString(known.String())
+	}
+	var flags []string
+	for _, line := range append(commandLines(t, "standalone"), commandLines(t, "-[a-z]")...) {
+		for _, flag := range regexp.MustCompile(`(?:^|\s)-([a-z][a-z-]*)`).FindAllStringSubmatch(line, -1) {
+			flags = append(flags, flag[1])
+		}
+	}
+	for _, name := range regexp.MustCompile(`\bWAYBOOK_([A-Z_]+)=`).FindAllStringSubmatch(readDoc(t, "operations.md"), -1) {
+		if name[1] != "ROLLING_ROUNDS" {
+			flags = append(flags, strings.ToLower(strings.ReplaceAll(name[1], "_", "-")))
+		}
+	}
+	if len(flags) < 15 || exists("dta") {
+		t.Errorf("only %d flags", len(flags))
+	}
+	for _, flag := range flags {
+		if !exists(flag) {
+			t.Errorf("no program has a flag -%s", flag)
+		}
+	}
+}
+
+// commandLines are the pieces of code in the page that begin in some way: what is
+// between backticks, and lines that are indented.
+func commandLines(t *testing.T, beginning string) (lines []string) {
+	t.Helper()
+	page := readDoc(t, "operations.md")
+	for _, pattern := range []string{"`(" + beginning + "[^`]*)`", `(?m)^    (` + beginning + ` .*)$`} {
+		for _, found := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
+			lines = append(lines, found[1])
+		}
+	}
+	return lines
+}

@@ -1,0 +1,134 @@
+// Package transfer_test imports files of landmarks into a running Waybook, and exports
+// them, over TCP.
+package transfer_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/internal/serve"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/transfer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// waybook is a running Waybook without content but for an owner of landmarks.
+type waybook struct {
+	t     *testing.T
+	poi   poiv1.PoiServiceClient
+	owner int64
+	// line is what stands between the client and the service.
+	line *line
+}
+
+func start(t *testing.T) *waybook {
+	t.Helper()
+	stack := &serve.Stack{}
+	t.Cleanup(func() {
+		if err := stack.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	config := assembly.Config{
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
+		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
+	}
+	config.Store.Data = t.TempDir()
+	app, err := assembly.Start(t.Context(), config, serve.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &waybook{t: t, line: &line{}}
+	connection, err := grpc.NewClient(app.GRPC.String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStreamInterceptor(w.line.intercept))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w.poi = poiv1.NewPoiServiceClient(connection)
+	reply, err := accountv1.NewAccountServiceClient(connection).CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.owner = reply.GetUser().GetUserId()
+	return w
+}
+
+// options import a file of a format without waiting between tries.
+func (w *waybook) options(format places.Format) transfer.ImportOptions {
+	return transfer.ImportOptions{
+		OwnerID: w.owner, File: places.Options{Format: format, Category: 3},
+		Wait: func(context.Context, time.Duration) error { return nil },
+	}
+}
+
+// importText imports a file with a text.
+func (w *waybook) importText(text string, options transfer.ImportOptions) (*transfer.ImportSummary, error) {
+	w.t.Helper()
+	return w.importFrom(w.t.Context(), strings.NewReader(text), options, progress.None{})
+}
+
+func (w *waybook) importFrom(
+	ctx context.Context, file io.Reader, options transfer.ImportOptions, report progress.Reporter,
+) (*transfer.ImportSummary, error) {
+	w.t.Helper()
+	source, err := transfer.Spool(ctx, file, transfer.DefaultMaxSpoolBytes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer func() {
+		if err := source.Close(); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	return transfer.Import(ctx, w.poi, source, options, report)
+}
+
+// expect checks what became of an import.
+func expect(t *testing.T, summary *transfer.ImportSummary, err error, created, unchanged, failed int64) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if summary.Created != created || summary.Unchanged != unchanged || summary.Failed != failed {
+		t.Errorf("%v, want %d created, %d unchanged, %d refused", summary, created, unchanged, failed)
+	}
+}
+
+// export is what the owner's landmarks are as a file.
+func (w *waybook) export(format places.Format) string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "export")
+	_, err := transfer.ExportFile(w.t.Context(), w.poi, transfer.ExportOptions{OwnerID: w.owner, Format: format}, path, progress.None{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(content)
+}

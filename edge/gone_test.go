@@ -1,0 +1,60 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+func TestACallEndsWhenTheClientLeaves(t *testing.T) {
+	for _, query := range []string{"func=getAlbum&albumID=1", "func=getCategoryPOIList&category=1"} {
+		t.Run(query, func(t *testing.T) {
+			begun, ended := make(chan struct{}), make(chan error, 1)
+			wait := func(ctx context.Context) error {
+				close(begun)
+				<-ctx.Done()
+				ended <- ctx.Err()
+				return ctx.Err()
+			}
+			server := httptest.NewServer(newEdge(t, &fakes{
+				answer: func(ctx context.Context, _ proto.Message) (proto.Message, error) { return nil, wait(ctx) },
+				pois: func(_ *poiv1.StreamPoisRequest, s grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
+					return wait(s.Context())
+				},
+			}))
+			defer server.Close()
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+Path+"?"+query, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				<-begun
+				leave()
+			}()
+			response, err := server.Client().Do(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("got %v", err)
+			}
+			select {
+			case err := <-ended:
+				if err != context.Canceled {
+					t.Errorf("the call ended with %v", err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("the call goes on")
+			}
+		})
+	}
+}

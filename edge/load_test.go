@@ -1,0 +1,250 @@
+package edge
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/gate"
+	"github.com/waybook/waybook/internal/rate"
+)
+
+const readAlbum = "func=getAlbum&albumID=1"
+
+// waiting answers once leave is closed, and says in inside that it was asked.
+func waiting(inside chan<- struct{}, leave <-chan struct{}) func(context.Context, proto.Message) (proto.Message, error) {
+	return func(context.Context, proto.Message) (proto.Message, error) {
+		inside <- struct{}{}
+		<-leave
+		return &albumv1.GetAlbumResponse{}, nil
+	}
+}
+
+// expectBusy checks a refusal for want of room.
+func expectBusy(t *testing.T, w *httptest.ResponseRecorder) {
+	t.Helper()
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
+		w.Header().Get("X-Waybook-Reason") != "SERVICE_BUSY" || w.Body.String() != failed("SERVICE BUSY") {
+		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+	}
+}
+
+func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		inside, leave := make(chan struct{}), make(chan struct{})
+		f := &fakes{answer: waiting(inside, leave)}
+		var load Load
+		h := newEdge(t, f, func(c *Config) {
+			c.Load.Requests = gate.New(gate.Limits{Places: 1, Queue: 1, Wait: longestWait})
+			load = c.Load
+		})
+		first := make(chan *httptest.ResponseRecorder)
+		go func() { first <- get(h, readAlbum) }()
+		<-inside
+		f.called()
+		expectBusy(t, get(h, readAlbum)) // after a wait
+		gone, goAway := context.WithCancel(t.Context())
+		goAway()
+		func() {
+			defer func() {
+				if p := recover(); p != http.ErrAbortHandler {
+					t.Errorf("a client who is gone was answered: %v", p)
+				}
+			}()
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, Path+"?"+readAlbum, nil))
+		}()
+		if got := f.called(); len(got) > 0 {
+			t.Errorf("called %v", got)
+		}
+		close(leave)
+		if w := <-first; w.Code != 200 {
+			t.Errorf("the first got %d", w.Code)
+		}
+		if got := load.Requests.Stats(); got != (gate.Stats{Refused: 1}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestAServiceThatIsBusyIsToldAsSuch(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(nil, refusedFor(codes.ResourceExhausted, "SERVICE_BUSY"))})
+	expectBusy(t, get(h, readAlbum))
+}
+
+func TestAPlaceIsGivenBackWhateverHappens(t *testing.T) {
+	var load Load
+	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
+		c.Load = newLoad(1, 1, 0, 0)
+		load = c.Load
+	}).(*handler)
+	h.functions = functions([]operation{{"getAlbum", asWritten, reads, anonymous, func(*exchange) error { panic("boom") }}})
+	for range 3 {
+		if w := get(h, readAlbum); w.Body.String() != failed("INTERNAL ERROR") {
+			t.Errorf("got %s", w.Body)
+		}
+	}
+	if got := load.Requests.Stats(); got != (gate.Stats{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestALongReplyGivesItsPlaceAmongRequestsUp(t *testing.T) {
+	more := make(chan struct{})
+	f := &fakes{
+		answer: always(&albumv1.GetAlbumResponse{}, nil),
+		pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			if err := sendPois(s, 4); err != nil {
+				return err
+			}
+			<-more
+			return sendPois(s, 1)
+		},
+	}
+	var load Load
+	server := serve(t, f, func(c *Config) {
+		c.Load = newLoad(1, 1, 0, 0)
+		load = c.Load
+	})
+	long := fetch(t, http.MethodGet, server.URL+listPois)
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(long.Body, first); err != nil {
+		t.Fatal(err)
+	}
+	if short := fetch(t, http.MethodGet, server.URL+Path+"?"+readAlbum); short.StatusCode != 200 {
+		t.Errorf("a short reply beside a long one: %d", short.StatusCode)
+	}
+	second := fetch(t, http.MethodGet, server.URL+listPois)
+	if body := readAll(t, second.Body); second.StatusCode != 503 || body != failed("SERVICE BUSY") || second.Header.Get("Retry-After") != "1" {
+		t.Errorf("a second long one: %d %s", second.StatusCode, body)
+	}
+	close(more)
+	if got := strings.Count(readAll(t, long.Body), "<name>"); got != 2500 {
+		t.Errorf("%d landmarks", got)
+	}
+	server.Close() // waits for the handlers
+	if got := load.LongReplies.Stats(); got.Inside != 0 || got.Refused == 0 || load.Requests.Stats().Inside != 0 {
+		t.Errorf("%+v, %+v", got, load.Requests.Stats())
+	}
+}
+
+func TestAShortListNeedsNoPlaceAmongTheLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		load := newLoad(2, 1, 0, 0)
+		if !load.LongReplies.TryEnter() {
+			t.Fatal("no place")
+		}
+		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			err := sendPois(s, 1)
+			time.Sleep(2 * patience) // it would be sent in pieces by now
+			return err
+		}}, func(c *Config) { c.Load = load })
+		if w := get(h, "func=getCategoryPOIList&category=1"); w.Code != 200 || strings.Count(w.Body.String(), "<name>") != 500 {
+			t.Errorf("got %d", w.Code)
+		}
+	})
+}
+
+func TestLargeFormsAreFew(t *testing.T) {
+	load := Load{LargeForms: gate.New(gate.Limits{Places: 1})}
+	server := serve(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
+	slow, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprintf(slow, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n%s", Path, strings.Repeat("x", largeFormBytes))
+	for limit := time.Now().Add(time.Minute); load.LargeForms.Stats().Inside == 0 && time.Now().Before(limit); {
+		runtime.Gosched()
+	}
+	post := func(form string) (int, string) {
+		response, err := http.Post(server.URL+Path, "application/x-www-form-urlencoded", strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.StatusCode, readAll(t, response.Body)
+	}
+	if status, body := post(readAlbum + "&x=" + strings.Repeat("x", 2*largeFormBytes)); status != 503 || body != failed("SERVICE BUSY") {
+		t.Errorf("a second large form: %d %s", status, body)
+	}
+	if status, body := post(readAlbum); status != 200 {
+		t.Errorf("a small form: %d %s", status, body)
+	}
+}
+
+func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	clock := func() time.Time { return now }
+	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
+	h := newEdge(t, f, func(c *Config) {
+		c.Load.Clients, c.Load.Users = rate.New(1, clock), rate.New(0.5, clock)
+	})
+	ask := func(address, form string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Cookie", demoCookie)
+		r.RemoteAddr = address
+		return record(h, r)
+	}
+	expect := func(w *httptest.ResponseRecorder, retryAfter string) {
+		t.Helper()
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != retryAfter || w.Body.String() != failed("TOO MANY REQUESTS") {
+			t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+		}
+	}
+	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
+	for i := range 10 { // of one network of IPv6
+		if w := ask(fmt.Sprintf("[2001:db8::%x]:1", i+1), "func=getAlbum"); w.Code != 200 {
+			t.Fatalf("request %d: %d", i, w.Code)
+		}
+	}
+	expect(ask("[2001:db8::ffff]:1", "func=getAlbum"), "1")
+	if w := ask("[2001:db8:0:1::1]:1", "func=getAlbum"); w.Code != 200 {
+		t.Errorf("another network: %d", w.Code)
+	}
+	for i := range 5 {
+		if w := ask(fmt.Sprintf("192.0.2.%d:1", i), write); w.Code != 200 {
+			t.Fatalf("write %d: %d %s", i, w.Code, w.Body)
+		}
+	}
+	expect(ask("192.0.2.9:1", write), "2")
+	if w := ask("192.0.2.9:1", "func=getAlbum"); w.Code != 200 {
+		t.Errorf("a read of the same user: %d", w.Code)
+	}
+	now = now.Add(2 * time.Second)
+	for _, w := range []*httptest.ResponseRecorder{ask("[2001:db8::1]:1", "func=getAlbum"), ask("192.0.2.9:1", write)} {
+		if w.Code != 200 {
+			t.Errorf("after the wait: %d", w.Code)
+		}
+	}
+}
+
+func TestNobodyUsesUpWhatAnotherMayDo(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
+		c.Load.Users = rate.New(0.1, func() time.Time { return time.Unix(1e9, 0) })
+	})
+	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
+	for range 5 {
+		r := cookieless(write)
+		r.Header.Set("Cookie", "id=7; idrand="+strings.Repeat("0", 32))
+		if w := record(h, r); w.Body.String() != failed("LOGIN REQUIRED") {
+			t.Fatalf("got %s", w.Body)
+		}
+	}
+	if w := post(h, write); w.Code != 200 {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,246 @@
+package edge
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+const loginForm = "func=login&email=amy%40example.org&password=correct+horse"
+
+// letIn answers for an account service on which every password is right.
+func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
+	switch request.(type) {
+	case *accountv1.AuthenticateRequest:
+		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}}, nil
+	case *accountv1.OpenSessionRequest:
+		return &accountv1.OpenSessionResponse{
+			Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Now().Add(time.Hour))}, Token: demoToken,
+		}, nil
+	}
+	return &accountv1.CloseSessionResponse{}, nil
+}
+
+// cookieless is a POST of a form without a cookie.
+func cookieless(form string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return r
+}
+
+func TestALoginOpensASessionAndHandsItOutBothWays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // for a clock that stands still
+		f := &fakes{answer: letIn}
+		h := newEdge(t, f)
+		w := record(h, cookieless(loginForm))
+		if want := xmlBody("<status>SUCCESS</status><id>7</id><idrand>" + demoToken + "</idrand>"); w.Body.String() != want {
+			t.Errorf("got %s", w.Body)
+		}
+		expires := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+		if diff := cmp.Diff([]string{
+			"id=7; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
+			"idrand=" + demoToken + "; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
+		}, w.Header()["Set-Cookie"]); diff != "" {
+			t.Error(diff)
+		}
+		if got := w.Header().Get("Cache-Control"); got != "no-store" {
+			t.Errorf("Cache-Control: %s", got)
+		}
+		if diff := cmp.Diff([]proto.Message{
+			&accountv1.AuthenticateRequest{Email: "amy@example.org", Password: "correct horse", ClientAddress: "192.0.2.1"},
+			&accountv1.OpenSessionRequest{UserId: demoUser},
+		}, f.called(), protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+		w = record(h, cookieless(loginForm+"&responseFormat=JSON"))
+		if want := `{"status":"SUCCESS","id":7,"idrand":"` + demoToken + `"}`; w.Body.String() != want {
+			t.Errorf("got %s", w.Body)
+		}
+	})
+}
+
+func TestACookieThatCameByTLSStaysThere(t *testing.T) {
+	h := newEdge(t, &fakes{answer: letIn}, func(c *Config) { c.TrustedProxies = proxies(t, "192.0.2.0/24") })
+	for _, form := range []string{loginForm, "func=logout"} {
+		for proto, want := range map[string]bool{"https": true, "http": false} {
+			r := cookieless(form)
+			r.Header.Set("X-Forwarded-Proto", proto)
+			for _, cookie := range record(h, r).Result().Cookies() {
+				if cookie.Secure != want {
+					t.Errorf("%s by %s: %s", form, proto, cookie)
+				}
+			}
+		}
+	}
+}
+
+func TestALoginTakesItsSecretsFromTheBodyOnly(t *testing.T) {
+	for _, c := range []struct{ name, method, query, body, want string }{
+		{"nothing given", "POST", "", "func=login", "MISSING PARAMETER: email; MISSING PARAMETER: password"},
+		{"all in the query", "POST", loginForm, "", "INVALID PARAMETER: email (send it in the body); INVALID PARAMETER: password (send it in the body)"},
+		{"in both", "POST", "password=x", loginForm, "INVALID PARAMETER: password (send it in the body)"},
+		{"one in the query, the other nowhere", "POST", "func=login&password=x", "", "MISSING PARAMETER: email; INVALID PARAMETER: password (send it in the body)"},
+		{"empty ones", "POST", "", "func=login&email=&password=", "INVALID PARAMETER: email (1 to 254 bytes); INVALID PARAMETER: password (1 to 200 characters)"},
+		{"too long ones", "POST", "", "func=login&email=" + strings.Repeat("e", 255) + "&password=" + strings.Repeat("p", 201), "INVALID PARAMETER: email (1 to 254 bytes); INVALID PARAMETER: password (1 to 200 characters)"},
+		{"by GET", "GET", loginForm, "", "POST REQUIRED"},
+		{"by HEAD", "HEAD", loginForm, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &fakes{answer: letIn}
+			r := cookieless(c.body)
+			r.Method, r.URL.RawQuery = c.method, c.query
+			w := record(newEdge(t, f), r)
+			if c.method != http.MethodHead && w.Body.String() != failed(c.want) {
+				t.Errorf("got %s", w.Body)
+			}
+			if got := w.Header()["Set-Cookie"]; got != nil {
+				t.Errorf("got the cookies %s", got)
+			}
+			for _, request := range f.called() {
+				if _, isOpen := request.(*accountv1.OpenSessionRequest); isOpen {
+					t.Error("a session was opened")
+				}
+			}
+		})
+	}
+}
+
+func TestALoginThatIsRefusedGetsNoCookieAndItsPasswordIsNotLogged(t *testing.T) {
+	tooMany, err := status.New(codes.ResourceExhausted, "private text").WithDetails(
+		&errdetails.ErrorInfo{Reason: "TOO_MANY_ATTEMPTS", Domain: reasonDomain},
+		&errdetails.RetryInfo{RetryDelay: durationpb.New(90*time.Second + time.Millisecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name             string
+		err              error
+		status           int
+		info, retryAfter string
+	}{
+		{"a wrong password", refusedFor(codes.Unauthenticated, "PASSWORD_INCORRECT"), 200, "PASSWORD INCORRECT", ""},
+		{"too many attempts", tooMany.Err(), 429, "TOO MANY ATTEMPTS", "91"},
+		{"too many attempts, no matter when", refusedFor(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS"), 429, "TOO MANY ATTEMPTS", "1"},
+		{"a service that is away", status.Error(codes.Unavailable, "gone"), 503, "SERVICE UNAVAILABLE", "1"},
+		{"a service without passwords", status.Error(codes.Unimplemented, "what?"), 200, "INTERNAL ERROR", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var log bytes.Buffer
+			h := newEdge(t, &fakes{answer: always(nil, c.err)}, func(config *Config) {
+				config.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			})
+			w := record(h, cookieless(loginForm))
+			if w.Code != c.status || w.Body.String() != failed(c.info) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			if got := w.Header().Get("X-Waybook-Reason"); got != strings.ReplaceAll(c.info, " ", "_") {
+				t.Errorf("reason %s", got)
+			}
+			if got := w.Header().Get("Retry-After"); got != c.retryAfter {
+				t.Errorf("Retry-After %q, want %q", got, c.retryAfter)
+			}
+			if got := w.Header()["Set-Cookie"]; got != nil {
+				t.Errorf("got the cookies %s", got)
+			}
+			if strings.Contains(log.String(), "horse") {
+				t.Errorf("logged %s", &log)
+			}
+		})
+	}
+}
+
+func TestALogoutClosesTheSessionAndSucceedsWithoutOne(t *testing.T) {
+	gone := []string{
+		"id=; Path=/; Expires=Thu, 01 Jan 1970 00:00:01 GMT; Max-Age=0; HttpOnly; SameSite=Lax",
+		"idrand=; Path=/; Expires=Thu, 01 Jan 1970 00:00:01 GMT; Max-Age=0; HttpOnly; SameSite=Lax",
+	}
+	for cookie, want := range map[string][]proto.Message{
+		demoCookie:   {&accountv1.CloseSessionRequest{UserId: demoUser, Token: demoToken}},
+		"id=7":       nil,
+		"id=; other": nil,
+	} {
+		f := &fakes{answer: letIn}
+		r := cookieless("func=logout")
+		r.Header.Set("Cookie", cookie)
+		w := record(newEdge(t, f), r)
+		if w.Body.String() != xmlBody("<status>SUCCESS</status>") {
+			t.Errorf("%s: got %s", cookie, w.Body)
+		}
+		if diff := cmp.Diff(gone, w.Header()["Set-Cookie"]); diff != "" {
+			t.Errorf("%s: %s", cookie, diff)
+		}
+		if diff := cmp.Diff(want, f.called(), protocmp.Transform()); diff != "" {
+			t.Errorf("%s: %s", cookie, diff)
+		}
+	}
+}
+
+func TestALogoutThatFailsLeavesTheCookie(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(nil, status.Error(codes.Unavailable, "gone"))})
+	w := post(h, "func=logout")
+	if w.Code != 503 || w.Header()["Set-Cookie"] != nil {
+		t.Errorf("got %d, cookies %s", w.Code, w.Header()["Set-Cookie"])
+	}
+	if w = get(h, "func=logout"); w.Body.String() != failed("POST REQUIRED") {
+		t.Errorf("by GET: %s", w.Body)
+	}
+}
+
+func TestAPageOfAnotherSiteLogsNobodyInOrOut(t *testing.T) {
+	f := &fakes{answer: letIn}
+	h := newEdge(t, f)
+	for _, form := range []string{loginForm, "func=logout"} {
+		for site, want := range map[string]int{"": 200, "none": 200, "same-origin": 200, "same-site": 403, "cross-site": 403} {
+			r := cookieless(form)
+			r.Header.Set("Sec-Fetch-Site", site)
+			if w := record(h, r); w.Code != want || (want == 403) != (w.Header()["Set-Cookie"] == nil) {
+				t.Errorf("%s from %q: %d %s", form, site, w.Code, w.Body)
+			}
+		}
+	}
+}
+
+func TestWhereSessionsAreOpenedElsewhereThereIsNoLogin(t *testing.T) {
+	f := &fakes{answer: letIn}
+	h := newEdge(t, f, func(c *Config) { c.Sessions = OpenedElsewhere })
+	for _, form := range []string{loginForm, "func=logout", "func=LOGIN"} {
+		w := post(h, form)
+		if want := failed("INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"); w.Body.String() != want {
+			t.Errorf("%s: got %s", form, w.Body)
+		}
+	}
+	if got := f.called(); got != nil {
+		t.Errorf("called %v", got)
+	}
+}
+
+func TestASessionThatHasExpiredIsForgotten(t *testing.T) {
+	h := newEdge(t, &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
+		if _, isOpen := request.(*accountv1.OpenSessionRequest); isOpen {
+			return &accountv1.OpenSessionResponse{Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Unix(0, 0))}, Token: demoToken}, nil
+		}
+		return letIn(t.Context(), request)
+	}})
+	for _, cookie := range record(h, cookieless(url.Values{"func": {"login"}, "email": {"a"}, "password": {"p"}}.Encode())).Result().Cookies() {
+		if cookie.MaxAge >= 0 {
+			t.Errorf("got %s", cookie)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package edge
+
+import (
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+func TestOnlyPagesOfOurOwnAndOfTrustedSitesMayWrite(t *testing.T) {
+	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
+		c.TrustedOrigins = TrustedOrigins{"https://www.waybook.example"}
+	})
+	for _, c := range []struct {
+		name   string
+		header map[string]string
+		isOurs bool
+	}{
+		{"a legacy client, which tells nothing", nil, true},
+		{"our own page", map[string]string{"Sec-Fetch-Site": "same-origin"}, true},
+		{"an address typed in", map[string]string{"Sec-Fetch-Site": "none"}, true},
+		{"our own page in an old browser", map[string]string{"Origin": "http://example.com"}, true},
+		{"a page of another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, false},
+		{"a page of a sister domain", map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "https://blog.example.com"}, false},
+		{"a page of another site in an old browser", map[string]string{"Origin": "https://evil.example"}, false},
+		{"a page of no origin", map[string]string{"Origin": "null"}, false},
+		{"a trusted site", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://www.waybook.example"}, true},
+		{"a trusted site without TLS", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "http://www.waybook.example"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for form, isWrite := range map[string]bool{"func=addAlbum&albumTitle=a&category=1&lat=1&lng=1": true, "func=getAlbum": false} {
+				r := cookieless(form)
+				r.Header.Set("Cookie", demoCookie)
+				for name, value := range maps.All(c.header) {
+					r.Header.Set(name, value)
+				}
+				w := record(h, r)
+				refused := w.Code == http.StatusForbidden && w.Body.String() == failed("CROSS SITE REQUEST")
+				if refused != (isWrite && !c.isOurs) {
+					t.Errorf("%s: %d %s", form, w.Code, w.Body)
+				}
+			}
+		})
+	}
+}
+
+func TestTrustedOriginsAreOrigins(t *testing.T) {
+	var origins TrustedOrigins
+	if err := origins.Set(" https://a.example , http://b.example:8080,"); err != nil || origins.String() != "https://a.example,http://b.example:8080" {
+		t.Errorf("%v, %v", origins, err)
+	}
+	for _, wrong := range []string{"a.example", "https://a.example/path", "https://", "://"} {
+		if err := origins.Set(wrong); err == nil {
+			t.Errorf("%q was taken", wrong)
+		}
+	}
+}
+
+// Whatever a browser sends along, only what comes from a page of our own or of a trusted
+// site is written, and only what came as a form.
+func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
+	const form, trusted = "application/x-www-form-urlencoded", "https://www.waybook.example"
+	f.Add("cross-site", "https://evil.example", form)
+	f.Add("", "http://example.com", form+"; charset=UTF-8")
+	f.Add("same-origin", "null", "text/plain")
+	f.Add("Same-Origin", trusted, form+"; charset=big5")
+	f.Add("", "http://example.com@evil.example", "multipart/form-data; boundary=x")
+	f.Add("none", "://", form+";;charset=\"utf8\"")
+	services := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
+	h := newEdge(f, services, func(c *Config) { c.TrustedOrigins = TrustedOrigins{trusted} })
+	f.Fuzz(func(t *testing.T, fetchSite, origin, contentType string) {
+		r := cookieless("func=addAlbum&albumTitle=a&category=1&lat=1&lng=1")
+		r.Header.Set("Cookie", demoCookie)
+		for name, value := range map[string]string{"Sec-Fetch-Site": fetchSite, "Origin": origin, "Content-Type": contentType} {
+			if r.Header.Del(name); value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		w := record(h, r)
+		checkDocument(t, "XML", w.Body.String())
+		if w.Code >= 500 {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+		if len(services.called()) == 0 {
+			return
+		}
+		sameHost := strings.HasSuffix(origin, "://example.com") // httptest's
+		isOurs := fetchSite == "same-origin" || fetchSite == "none" || fetchSite == "" && (origin == "" || sameHost) || origin == trusted
+		if !isOurs {
+			t.Errorf("Sec-Fetch-Site %q, Origin %q: written", fetchSite, origin)
+		}
+		if contentType != "" && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(contentType, " \t\r\n\v\f\u0085\u00a0")), form) {
+			t.Errorf("Content-Type %q: written", contentType)
+		}
+	})
+}
+
+// Origins that are taken read back the same.
+func FuzzTrustedOriginsReadBackTheSame(f *testing.F) {
+	for _, value := range []string{"", " https://a.example , http://b.example:8080,", "https://a.example/", "https://[::1]:8443", "null", "https://ä.example"} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		read := TrustedOrigins{"https://kept.example"}
+		if err := read.Set(value); err != nil {
+			if read.String() != "https://kept.example" {
+				t.Errorf("%q was refused and left %s", value, read)
+			}
+			return
+		}
+		var again TrustedOrigins
+		if err := again.Set(read.String()); err != nil || again.String() != read.String() {
+			t.Errorf("%s reads back as %s, %v", read, again, err)
+		}
+	})
+}

@@ -1,0 +1,39 @@
+package edge
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
+	var log bytes.Buffer
+	h := New(Config{
+		// Without connections every call is one to nil.
+		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
+		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
+		Zone: time.UTC, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader("func=addAlbum&albumTitle=s3cr3t&category=1&lat=1&lng=2"))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Cookie", demoCookie)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if !strings.Contains(w.Body.String(), "INTERNAL ERROR") || !strings.Contains(log.String(), "panic:") || !strings.Contains(log.String(), "session.go") {
+		t.Errorf("replied %s and logged %s", w.Body, log.String())
+	}
+	for _, secret := range []string{"s3cr3t", demoToken} {
+		if strings.Contains(log.String()+w.Body.String(), secret) {
+			t.Errorf("%s is told: %s", secret, log.String())
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package edge
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+type albumStream = grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]
+
+// sendAlbums keeps the contract for a user with albums 10, 20 … 50, in batches of
+// the given size.
+func sendAlbums(r *albumv1.StreamAlbumsRequest, s albumStream, size int) error {
+	var albums []*albumv1.AlbumSummary
+	for id := int64(10); id <= 50; id += 10 {
+		if id > r.GetAfterAlbumId() && (r.GetLimit() == 0 || int64(len(albums)) < r.GetLimit()) {
+			albums = append(albums, &albumv1.AlbumSummary{AlbumId: id, Title: "t"})
+		}
+	}
+	for len(albums) > 0 {
+		n := min(size, len(albums))
+		if err := s.Send(&albumv1.StreamAlbumsResponse{Albums: albums[:n]}); err != nil {
+			return err
+		}
+		albums = albums[n:]
+	}
+	return nil
+}
+
+func TestAListIsGivenInPartsWhenAskedFor(t *testing.T) {
+	albums := func(next string, ids ...int) string {
+		var list strings.Builder
+		for i, id := range ids {
+			fmt.Fprintf(&list, "<album%d><albumID>%d</albumID><albumTitle>t</albumTitle></album%[1]d>", i+1, id)
+		}
+		return xmlBody("<status>SUCCESS</status><albumList>" + list.String() + "</albumList>" + next)
+	}
+	for size := 1; size <= 6; size++ {
+		h := newEdge(t, &fakes{albums: func(r *albumv1.StreamAlbumsRequest, s albumStream) error { return sendAlbums(r, s, size) }})
+		for parameters, want := range map[string]string{
+			"":                              albums("", 10, 20, 30, 40, 50),
+			"&limit=2":                      albums("<next>20</next>", 10, 20),
+			"&limit=2&after=20":             albums("<next>40</next>", 30, 40),
+			"&limit=2&after=40":             albums("", 50),
+			"&limit=2&after=25":             albums("<next>40</next>", 30, 40),
+			"&limit=5":                      albums("", 10, 20, 30, 40, 50),
+			"&limit=4&after=0":              albums("<next>40</next>", 10, 20, 30, 40),
+			"&limit=1000000":                albums("", 10, 20, 30, 40, 50),
+			"&limit=1&after=50":             albums(""),
+			"&after=30":                     albums("", 40, 50),
+			"&after=9007199254740991":       albums(""),
+			"&limit=1&limit=2&after=40&x=1": albums("", 50),
+		} {
+			if w := get(h, "func=getUserAlbumList&userID=7"+parameters); w.Body.String() != want {
+				t.Errorf("batches of %d, %q: got %s\nwant %s", size, parameters, w.Body, want)
+			}
+		}
+		w := get(h, "func=getUserAlbumList&userID=7&limit=1&responseFormat=JSON")
+		if want := `{"status":"SUCCESS","albumList":[{"albumID":10,"albumTitle":"t"}],"next":10}`; w.Body.String() != want {
+			t.Errorf("batches of %d: got %s", size, w.Body)
+		}
+	}
+}
+
+func TestAPartIsAskedForWithinItsBounds(t *testing.T) {
+	f := &fakes{albums: sendTwoAlbums, pois: sendNoPois}
+	h := newEdge(t, f)
+	const (
+		limit = "INVALID PARAMETER: limit (1 to 1000000)"
+		after = "INVALID PARAMETER: after (0 to 9007199254740991)"
+	)
+	for parameters, want := range map[string]string{
+		"limit=0":                              limit,
+		"limit=1000001":                        limit,
+		"limit=":                               limit,
+		"limit=-1":                             limit,
+		"limit=99999999999999999999":           limit,
+		"after=9007199254740992":               after,
+		"after=x":                              after,
+		"after=9007199254740992&limit=all":     limit + "; " + after,
+		"after=9007199254740992&limit=1000000": after,
+	} {
+		for _, list := range []string{"func=getUserAlbumList&userID=7&", "func=getCategoryPOIList&category=1&"} {
+			if w := get(h, list+parameters); w.Body.String() != failed(want) {
+				t.Errorf("%s: got %s", list+parameters, w.Body)
+			}
+		}
+	}
+	f.called()
+	get(h, "func=getCategoryPOIList&category=1&limit=1000000&after=3")
+	asked := f.called()[0].(*poiv1.StreamPoisRequest)
+	if asked.GetLimit() != 1000001 || asked.GetAfterPoiId() != 3 {
+		t.Errorf("asked for %v", asked)
+	}
+}
+
+func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
+	// This service knows no limit: the edge keeps to it, and stops the service.
+	stopped := make(chan error, 1)
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		err := sendPois(s, 1_000_000)
+		stopped <- err
+		return err
+	}})
+	for format, end := range map[string]string{
+		"XML":  "</POI19750></POIList><next>19750</next></response>",
+		"JSON": `}],"next":19750}`,
+	} {
+		response := fetch(t, http.MethodGet, server.URL+listPois+"&limit=19750&responseFormat="+format)
+		body := readAll(t, response.Body)
+		if response.ContentLength != -1 || !strings.HasSuffix(body, end) || strings.Count(body, "landmark &") != 19750 {
+			t.Errorf("%s: length %d, end %q", format, response.ContentLength, body[len(body)-100:])
+		}
+		checkDocument(t, format, body)
+		if err := <-stopped; err == nil {
+			t.Errorf("%s: all was sent", format)
+		}
+	}
+	short := fetch(t, http.MethodHead, server.URL+listPois+"&limit=1")
+	if want := xmlBody("<status>SUCCESS</status><POIList><POI1><POIID>1</POIID><name>landmark &amp; name</name></POI1></POIList><next>1</next>"); short.ContentLength != int64(len(want)) {
+		t.Errorf("HEAD of a short part: length %d, want %d", short.ContentLength, len(want))
+	}
+}
+
+func TestAPartThatBreaksOffIsNoPart(t *testing.T) {
+	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+		if err := sendPois(s, 1); err != nil {
+			return err
+		}
+		return status.Error(codes.Unavailable, "gone")
+	}})
+	response := fetch(t, http.MethodGet, server.URL+listPois+"&limit=600")
+	if body := readAll(t, response.Body); response.StatusCode != 503 || body != failed("SERVICE UNAVAILABLE") {
+		t.Errorf("got %d %s", response.StatusCode, body)
+	}
+}

@@ -1,0 +1,244 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/waybook/waybook/internal/signing"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/testing/protocmp"
+)
+
+var (
+	hmacSig   = strings.Repeat("0123456789abcdef", 4)
+	legacySig = strings.Repeat("0123456789abcdef", 2)
+	// readForm and writeForm are requests without a signature; signedBy is one.
+	readForm  = "func=getAlbum&albumID=12"
+	writeForm = "func=updateAlbum&albumID=12&delete=true"
+	signedBy  = "&key=my-app.1_&ts=1700000000&sig="
+)
+
+// judging answers for an account service that has one judgement on every signature, and
+// for an album service.
+func judging(judgement error) *fakes {
+	return &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
+		switch request.(type) {
+		case *accountv1.VerifySignatureRequest:
+			return &accountv1.VerifySignatureResponse{}, judgement
+		case *albumv1.GetAlbumRequest:
+			return &albumv1.GetAlbumResponse{Album: &albumv1.Album{Location: place, UpdateTime: noon}}, nil
+		}
+		return &albumv1.DeleteAlbumResponse{}, nil
+	}}
+}
+
+// watched is an edge and the outcomes that it tells of signatures.
+func watched(t *testing.T, f *fakes, mode Signatures) (h http.Handler, outcomes *[]string) {
+	outcomes = new([]string)
+	return newEdge(t, f, func(c *Config) {
+		c.Signatures = mode
+		c.Observe = func(_ *http.Request, a Answer) { *outcomes = append(*outcomes, a.Signature) }
+	}), outcomes
+}
+
+func TestSignaturesAreIgnoredUnlessTheyAreSwitchedOn(t *testing.T) {
+	f := judging(refusedFor(codes.Unauthenticated, "SIGNATURE_INVALID"))
+	h, outcomes := watched(t, f, SignaturesIgnored)
+	for _, form := range []string{readForm, writeForm + "&key=%20&ts=x&sig=&sig=1", writeForm + signedBy + hmacSig} {
+		if w := post(h, form); !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("%s: %s", form, w.Body)
+		}
+	}
+	for _, request := range f.called() {
+		if _, asked := request.(*accountv1.VerifySignatureRequest); asked {
+			t.Error("a signature was verified")
+		}
+	}
+	if diff := cmp.Diff([]string{"", "", ""}, *outcomes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhereSignaturesAreRequiredARightOneLetsARequestThrough(t *testing.T) {
+	f := judging(nil)
+	h, outcomes := watched(t, f, SignaturesRequired)
+	digest := func(method, parameters string) []byte {
+		sum := signing.Digest(method + "\n/API.php\n" + parameters)
+		return sum[:]
+	}
+	text := "albumID=12delete=truefunc=updateAlbumkey=my-app.1_ts=1700000000"
+	once, repeatable := accountv1.SignatureUse_SIGNATURE_USE_ONCE, accountv1.SignatureUse_SIGNATURE_USE_REPEATABLE
+	for _, test := range []struct {
+		send func(http.Handler, string) *httptest.ResponseRecorder
+		form string
+		want *accountv1.VerifySignatureRequest
+	}{
+		{post, writeForm + signedBy + hmacSig, &accountv1.VerifySignatureRequest{Use: once, Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{
+			CanonicalSha256: digest("POST", "albumID=12&delete=true&func=updateAlbum&key=my-app.1_&ts=1700000000"), Signature: hmacSig,
+		}}}},
+		{post, writeForm + signedBy + legacySig, &accountv1.VerifySignatureRequest{Use: once, Form: &accountv1.VerifySignatureRequest_Legacy{
+			Legacy: &accountv1.LegacySignature{Text: text, Signature: legacySig},
+		}}},
+		{get, "x=+%E5%8F%B0~&x=&X=*&=&func=getAlbum&albumID=11&albumID=12" + signedBy + hmacSig, &accountv1.VerifySignatureRequest{Use: repeatable, Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{
+			CanonicalSha256: digest("GET", "=&X=%2A&albumID=12&func=getAlbum&key=my-app.1_&ts=1700000000&x="), Signature: hmacSig,
+		}}}},
+	} {
+		if w := test.send(h, test.form); !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("%s: %s", test.form, w.Body)
+		}
+		test.want.Key, test.want.TimestampSeconds = "my-app.1_", 1_700_000_000
+		called := f.called()
+		if len(called) != 2 {
+			t.Fatalf("%d calls", len(called))
+		}
+		if diff := cmp.Diff(proto.Message(test.want), called[0], protocmp.Transform(),
+			protocmp.IgnoreFields(&accountv1.VerifySignatureRequest{}, "request_id")); diff != "" {
+			t.Errorf("%s: %s", test.form, diff)
+		}
+	}
+	if diff := cmp.Diff([]string{"hmac", "legacy", "hmac"}, *outcomes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheBodysParametersAreTheOnesSigned(t *testing.T) {
+	f := judging(nil)
+	h, _ := watched(t, f, SignaturesRequired)
+	r := httptest.NewRequest(http.MethodPost, Path+"?albumID=1&ts=1700000000&a=b", strings.NewReader(readForm+"&key=k&sig="+legacySig))
+	record(h, r)
+	verified := f.called()[0].(*accountv1.VerifySignatureRequest)
+	if want := "a=balbumID=12func=getAlbumkey=kts=1700000000"; verified.GetLegacy().GetText() != want {
+		t.Errorf("got %q, want %q", verified.GetLegacy().GetText(), want)
+	}
+}
+
+func TestARequestWithoutAReadableSignatureFailsBeforeAnyCall(t *testing.T) {
+	f := judging(nil)
+	h, outcomes := watched(t, f, SignaturesRequired)
+	reasons := []string{}
+	for _, test := range []struct{ parameters, info string }{
+		{"", "SIGNATURE REQUIRED"},
+		{"&key=a&ts=1", "SIGNATURE REQUIRED"},
+		{"&sig=" + hmacSig, "MISSING PARAMETER: key; MISSING PARAMETER: ts"},
+		{"&sig=&key=&ts=", "INVALID PARAMETER: key (1 to 64 letters, digits and . _ -); INVALID PARAMETER: ts (seconds since 1970); INVALID PARAMETER: sig (64 lowercase hexadecimal digits)"},
+		{"&key=a&ts=1&sig=" + strings.ToUpper(hmacSig), "INVALID PARAMETER: sig (64 lowercase hexadecimal digits)"},
+		{"&key=a&ts=1&sig=" + hmacSig[1:], "INVALID PARAMETER: sig (64 lowercase hexadecimal digits)"},
+		{"&key=a&ts=1&sig=" + hmacSig + "&sig=" + hmacSig, "INVALID PARAMETER: sig (send it once)"},
+		{"&key=a&key=b&ts=1&ts=1&sig=" + hmacSig, "INVALID PARAMETER: key (send it once); INVALID PARAMETER: ts (send it once)"},
+		{"&key=" + strings.Repeat("a", 65) + "&ts=1&sig=" + hmacSig, "INVALID PARAMETER: key (1 to 64 letters, digits and . _ -)"},
+		{"&key=a&ts=-1&sig=" + hmacSig, "INVALID PARAMETER: ts (seconds since 1970)"},
+		{"&key=a&ts=%2B1&sig=" + hmacSig, "INVALID PARAMETER: ts (seconds since 1970)"},
+		{"&key=a&ts=1.0&sig=" + hmacSig, "INVALID PARAMETER: ts (seconds since 1970)"},
+		{"&key=a&ts=9007199254740992&sig=" + hmacSig, "INVALID PARAMETER: ts (seconds since 1970)"},
+	} {
+		w := post(h, writeForm+test.parameters)
+		if w.Code != http.StatusOK || w.Body.String() != failed(test.info) {
+			t.Errorf("%s: %d %s", test.parameters, w.Code, w.Body)
+		}
+		reasons = append(reasons, w.Header().Get("X-Waybook-Reason"))
+	}
+	if called := f.called(); len(called) > 0 {
+		t.Errorf("called %v", called)
+	}
+	if !slices.Equal(reasons, *outcomes) {
+		t.Errorf("reasons %q, told as %q", reasons, *outcomes)
+	}
+}
+
+func TestEveryOperationNeedsASignatureWhereTheyAreRequired(t *testing.T) {
+	h, _ := watched(t, judging(nil), SignaturesRequired)
+	for function := range h.(*handler).functions.byName {
+		if w := post(h, "func="+function); w.Header().Get("X-Waybook-Reason") != "SIGNATURE_REQUIRED" {
+			t.Errorf("%s: %s", function, w.Body)
+		}
+	}
+}
+
+func TestAJudgementIsToldAndEndsTheRequestOnlyWhereSignaturesAreRequired(t *testing.T) {
+	for _, test := range []struct {
+		judgement error
+		reason    string
+		code      int
+	}{
+		{refusedFor(codes.Unauthenticated, "SIGNATURE_INVALID"), "SIGNATURE_INVALID", http.StatusOK},
+		{refusedFor(codes.Unauthenticated, "SIGNATURE_EXPIRED"), "SIGNATURE_EXPIRED", http.StatusOK},
+		{refusedFor(codes.Unauthenticated, "SIGNATURE_REPLAYED"), "SIGNATURE_REPLAYED", http.StatusOK},
+		{status.Error(codes.Unavailable, "away"), "SERVICE_UNAVAILABLE", http.StatusServiceUnavailable},
+		{status.Error(codes.PermissionDenied, "no"), "INTERNAL_ERROR", http.StatusOK},
+	} {
+		f := judging(test.judgement)
+		h, outcomes := watched(t, f, SignaturesRequired)
+		w := post(h, writeForm+signedBy+hmacSig)
+		if w.Code != test.code || w.Body.String() != failed(strings.ReplaceAll(test.reason, "_", " ")) || len(f.called()) != 1 {
+			t.Errorf("required: %d %s", w.Code, w.Body)
+		}
+		observed, seen := watched(t, f, SignaturesObserved)
+		if w := post(observed, writeForm+signedBy+hmacSig); !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("observed: %s", w.Body)
+		}
+		if want := []string{test.reason}; !slices.Equal(*outcomes, want) || !slices.Equal(*seen, want) {
+			t.Errorf("told %q and %q, want %q", *outcomes, *seen, want)
+		}
+	}
+}
+
+func TestObservingServesWhatIsNotSigned(t *testing.T) {
+	h, outcomes := watched(t, judging(nil), SignaturesObserved)
+	for _, form := range []string{readForm, readForm + "&sig=x&sig=y", readForm + signedBy + hmacSig} {
+		if w := post(h, form); !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("%s: %s", form, w.Body)
+		}
+	}
+	if diff := cmp.Diff([]string{"SIGNATURE_REQUIRED", "MISSING_PARAMETER", "hmac"}, *outcomes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheFlagTakesItsThreeWords(t *testing.T) {
+	for _, want := range []Signatures{SignaturesIgnored, SignaturesObserved, SignaturesRequired} {
+		var got Signatures
+		if err := got.Set(want.String()); err != nil || got != want {
+			t.Errorf("%v is read as %v (%v)", want, got, err)
+		}
+	}
+	if err := new(Signatures).Set("on"); err == nil {
+		t.Error("on is taken")
+	}
+}
+
+// Whatever stands in key, ts and sig, the account service gets what its contract
+// allows or nothing at all.
+func FuzzASignatureIsReadAsTheContractHasIt(f *testing.F) {
+	f.Add("key=a&ts=1&sig=" + hmacSig)
+	f.Add("key=a&ts=1&sig=" + legacySig)
+	f.Add("key=%61&ts=00&sig=" + legacySig + "&sig")
+	f.Add("key=台&ts=+1&sig=" + hmacSig[1:] + "g")
+	services := judging(nil)
+	h := newEdge(f, services, func(c *Config) { c.Signatures = SignaturesRequired })
+	f.Fuzz(func(t *testing.T, parameters string) {
+		w := post(h, writeForm+"&"+parameters)
+		reason, called := w.Header().Get("X-Waybook-Reason"), services.called()
+		if w.Code != http.StatusOK || reason == "INTERNAL_ERROR" {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		sent, err := url.ParseQuery(parameters)
+		if len(called) == 0 || err != nil {
+			return
+		}
+		verified := called[0].(*accountv1.VerifySignatureRequest)
+		digits := verified.GetHmac().GetSignature() + verified.GetLegacy().GetSignature()
+		if !slices.Equal(sent["key"], []string{verified.GetKey()}) || !slices.Equal(sent["sig"], []string{digits}) || len(sent["ts"]) != 1 {
+			t.Fatalf("%q was read as %v", parameters, verified)
+		}
+	})
+}

@@ -1,0 +1,161 @@
+package docstore
+
+import (
+	"bytes"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+type whole struct {
+	ID      int64     `bson:"_id"`
+	Small   int32     `bson:"small"`
+	Text    string    `bson:"text"`
+	Float   float64   `bson:"float"`
+	Flag    bool      `bson:"flag"`
+	At      time.Time `bson:"at"`
+	Part    part      `bson:"part"`
+	Maybe   *part     `bson:"maybe,omitempty"`
+	Choices []part    `bson:"choices"`
+}
+
+type part struct {
+	Name  string `bson:"name"`
+	Count int64  `bson:"count"`
+}
+
+func wholes() []whole {
+	full := whole{
+		ID: 1<<53 - 1, Small: -7, Text: "台北\x00\n", Float: -0.1, Flag: true, At: time.UnixMilli(-1).UTC(),
+		Part: part{"甲", -1}, Maybe: &part{"", math.MaxInt64}, Choices: []part{{"a", 1}, {"b", 2}},
+	}
+	return []whole{full, {}, {Choices: []part{}}, {Text: string(make([]byte, 5000)), Float: math.NaN()}}
+}
+
+// planned decodes with the plan only.
+func planDecode[T any](t testing.TB, raw []byte) (document T, ok bool) {
+	t.Helper()
+	p := planFor(reflect.TypeFor[T]())
+	if p == nil {
+		t.Fatal("there is no plan")
+	}
+	return document, p.decode(raw, reflect.ValueOf(&document).Elem())
+}
+
+func TestAPlanDecodesWhatIsStoredAsTheDriverDoes(t *testing.T) {
+	for _, stored := range wholes() {
+		raw, err := encode(&stored, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want whole
+		if err := bson.Unmarshal(raw, &want); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := planDecode[whole](t, raw)
+		if stored.Choices == nil {
+			if ok {
+				t.Error("null was taken for a list")
+			}
+			continue
+		}
+		if diff := cmp.Diff(want, got); !ok || diff != "" {
+			t.Errorf("decoded %v:\n%s", ok, diff)
+		}
+	}
+}
+
+func TestAPlanTakesFieldsInAnyOrderAndLeavesOthersOut(t *testing.T) {
+	raw, err := bson.Marshal(bson.D{{Key: "count", Value: int64(3)}, {Key: "more", Value: bson.A{1, "x"}}, {Key: "name", Value: "n"}, {Key: "_rev", Value: int64(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := planDecode[part](t, raw); !ok || got != (part{"n", 3}) {
+		t.Errorf("%+v, %v", got, ok)
+	}
+}
+
+func TestATypeThatThePlanDoesNotKnowIsLeftToTheDriver(t *testing.T) {
+	for _, unknown := range []any{
+		struct {
+			A []string `bson:"a"`
+		}{},
+		struct {
+			A map[string]int64 `bson:"a"`
+		}{},
+		struct {
+			A part `bson:"a,inline"`
+		}{},
+		struct{ A int64 }{},
+		struct {
+			A uint8 `bson:"a"`
+		}{},
+		int64(1),
+	} {
+		if planFor(reflect.TypeOf(unknown)) != nil {
+			t.Errorf("there is a plan for %T", unknown)
+		}
+	}
+	collection := Collection[struct {
+		A []string `bson:"a"`
+	}]{}
+	raw, err := bson.Marshal(bson.D{{Key: "a", Value: []string{"x"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := collection.decode(raw); err != nil || len(got.A) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// FuzzAPlanAgreesWithTheDriver: whatever BSON a plan decodes the driver decodes the same.
+func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
+	for _, stored := range wholes() {
+		raw, err := encode(&stored, 1)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		kept := bytes.Clone(raw)
+		got, ok := planDecode[whole](t, raw)
+		if !bytes.Equal(raw, kept) {
+			t.Fatal("decoding changed the document")
+		}
+		if !ok || bson.Raw(raw).Validate() != nil {
+			return // of what is no BSON it is enough not to panic
+		}
+		var want whole
+		if err := bson.Unmarshal(raw, &want); err != nil {
+			t.Fatalf("decoded %+v; the driver says %v", got, err)
+		}
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool {
+			return math.Float64bits(a) == math.Float64bits(b)
+		})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func BenchmarkPlan(b *testing.B) {
+	raw, err := encode(&wholes()[0], 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	planned := Collection[whole]{plan: planFor(reflect.TypeFor[whole]())}
+	for name, collection := range map[string]*Collection[whole]{"plan": &planned, "driver": {}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := collection.decode(raw); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,174 @@
+package docstoretest
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func createCases() []testCase {
+	return []testCase{
+		{"Create draws another id when one is taken", createDrawsAgain},
+		{"Create gives up when every id is taken", createGivesUp},
+		{"a request that Create has answered gets the first document as it is now", createRepeated},
+		{"a request whose document was deleted makes a new one", createAfterDeletion},
+		{"Create names the index in which another document is in the way", createTakenKey},
+		{"a repeated request gets its document although the key is another's now", createRepeatedWithoutItsKey},
+		{"of many creates of one key at once exactly one succeeds", createOneWins},
+		{"many repeats of one request at once get one document", createRepeatedAtOnce},
+		{"a request repeated while its document is deleted is answered", createWhileDeleted},
+	}
+}
+
+// member is a document that a request makes, with a key of its own.
+type member struct {
+	ID         int64  `bson:"_id"`
+	RequestKey string `bson:"request_key"`
+	Email      string `bson:"email"`
+}
+
+func openMembers(t *testing.T, engine docstore.Engine) *docstore.Collection[member] {
+	t.Helper()
+	return openAs[member](t, engine, docstore.Spec{Name: "members", ID: docstore.Int64, Indexes: []docstore.Index{
+		{Name: "email", Fields: []docstore.Field{{Name: "email", Kind: docstore.String}}, Unique: true},
+		{Name: docstore.RequestIndex, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}, Unique: true},
+	}})
+}
+
+// drawing draws the ids given, the last one for ever.
+func drawing(ids ...int64) func() int64 {
+	return func() int64 {
+		id := ids[0]
+		if len(ids) > 1 {
+			ids = ids[1:]
+		}
+		return id
+	}
+}
+
+func create(
+	t *testing.T, c *docstore.Collection[member], draw func() int64, requestID, email string,
+) (member, docstore.Outcome, error) {
+	return docstore.Create(t.Context(), c, draw, docstore.Request{ID: requestID}, func(id int64, requestKey string) member {
+		return member{ID: id, RequestKey: requestKey, Email: email}
+	})
+}
+
+func wantMember(t *testing.T, got member, outcome docstore.Outcome, err error, wantID int64, wantOutcome docstore.Outcome) {
+	t.Helper()
+	must(t, err)
+	wantEqual(t, "id", got.ID, wantID)
+	wantEqual(t, "outcome", outcome, wantOutcome)
+}
+
+func createDrawsAgain(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	first, outcome, err := create(t, c, drawing(1), "", "a")
+	wantMember(t, first, outcome, err, 1, docstore.Created)
+	second, outcome, err := create(t, c, drawing(1, 1, 2), "", "b")
+	wantMember(t, second, outcome, err, 2, docstore.Created)
+}
+
+func createGivesUp(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	first, outcome, err := create(t, c, drawing(1), "", "a")
+	wantMember(t, first, outcome, err, 1, docstore.Created)
+	_, _, err = create(t, c, drawing(1), "", "b")
+	wantPlain(t, err)
+}
+
+func createRepeated(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := create(t, c, drawing(1), "r", "a")
+	must(t, err)
+	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
+	must(t, err)
+	// It draws the first one's id, and a free one; with the same key, and another one.
+	for i, ids := range [][]int64{{2}, {1, 3}} {
+		again, outcome, err := create(t, c, drawing(ids...), "r", []string{"b", "c"}[i])
+		wantMember(t, again, outcome, err, 1, docstore.Repeated)
+		wantEqual(t, "email", again.Email, "b")
+	}
+}
+
+func createAfterDeletion(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := create(t, c, drawing(1), "r", "a")
+	must(t, err)
+	must(t, c.Delete(t.Context(), int64(1)))
+	again, outcome, err := create(t, c, drawing(2), "r", "a")
+	wantMember(t, again, outcome, err, 2, docstore.Created)
+}
+
+func createTakenKey(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := create(t, c, drawing(1), "r", "a")
+	must(t, err)
+	for _, requestID := range []string{"", "another"} {
+		_, _, err = create(t, c, drawing(2), requestID, "a")
+		wantDuplicate(t, err, "email")
+	}
+	n, err := c.Count(t.Context(), docstore.IDIndex)
+	must(t, err)
+	wantEqual(t, "documents", n, int64(1))
+}
+
+func createRepeatedWithoutItsKey(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := create(t, c, drawing(1), "r", "a")
+	must(t, err)
+	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
+	must(t, err)
+	_, _, err = create(t, c, drawing(2), "s", "a")
+	must(t, err)
+	again, outcome, err := create(t, c, drawing(3), "r", "a")
+	wantMember(t, again, outcome, err, 1, docstore.Repeated)
+}
+
+func createOneWins(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	var won atomic.Int64
+	at(16, func(i int) {
+		var duplicate *docstore.DuplicateError
+		_, _, err := create(t, c, drawing(int64(i)+1), fmt.Sprint("request ", i), "a")
+		if err == nil {
+			won.Add(1)
+		} else if !errors.As(err, &duplicate) || duplicate.Index != "email" {
+			t.Error(err)
+		}
+	})
+	wantEqual(t, "winners", won.Load(), int64(1))
+}
+
+func createRepeatedAtOnce(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	var made [16]member
+	at(len(made), func(i int) {
+		var err error
+		if made[i], _, err = create(t, c, drawing(int64(i)+1), "r", "a"); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, m := range made {
+		wantEqual(t, "made", m, made[0])
+	}
+}
+
+func createWhileDeleted(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	var ids atomic.Int64
+	at(8, func(i int) {
+		for n := range 5 {
+			made, _, err := create(t, c, func() int64 { return ids.Add(1) }, "r", fmt.Sprint(i, " ", n))
+			if err != nil {
+				t.Error(err)
+			}
+			if err := c.Delete(t.Context(), made.ID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+				t.Error(err)
+			}
+		}
+	})
+}

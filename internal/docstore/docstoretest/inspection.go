@@ -1,0 +1,162 @@
+package docstoretest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func inspectionCases() []testCase {
+	return []testCase{
+		{"an inspection of a collection that was never made finds nothing and makes nothing", inspectsNothing},
+		{"an inspection of a collection as declared misses nothing and reads it", inspectsWhole},
+		{"an inspection's table refuses every write", inspectionRefusesWrites},
+		{"an observation that meets a writer runs again on what that one wrote, and writes nothing", observationRunsAgain},
+		{"an observation's error is returned as it is, and of a missing document there is none", observationFails},
+	}
+}
+
+func allIndexes() []string {
+	return []string{"by_owner", "by_owner_title", "by_title", "code", "owner_slot"}
+}
+
+func inspect(t *testing.T, engine docstore.Engine, spec docstore.Spec) docstore.Inspection {
+	t.Helper()
+	inspection, err := engine.Inspect(t.Context(), spec)
+	must(t, err)
+	return inspection
+}
+
+// wantInspection wants what an inspection tells, but for its table.
+func wantInspection(t *testing.T, got docstore.Inspection, exists bool, missing, undeclared []string) {
+	t.Helper()
+	got.Table = nil
+	wantEqual(t, "inspection", got, docstore.Inspection{Exists: exists, Missing: missing, Undeclared: undeclared})
+}
+
+func inspectsNothing(t *testing.T, engine docstore.Engine) {
+	// The second time would see what the first had made.
+	for range 2 {
+		inspection := inspect(t, engine, placeSpec())
+		wantInspection(t, inspection, false, allIndexes(), nil)
+		table := inspection.Table
+		_, err := table.Get(t.Context(), int64(1))
+		wantError(t, err, docstore.ErrNotFound)
+		some, err := table.GetMany(t.Context(), []any{int64(1)})
+		must(t, err)
+		all, err := table.Scan(t.Context(), docstore.Scan{Index: docstore.IDIndex, Limit: 5})
+		must(t, err)
+		n, err := table.Count(t.Context(), docstore.IDIndex, nil)
+		must(t, err)
+		if len(some)+len(all) > 0 || n != 0 {
+			t.Errorf("a collection that is not there has %v, %v and a count of %d", some, all, n)
+		}
+		_, err = table.Scan(t.Context(), docstore.Scan{Index: "code", Limit: 5})
+		wantPlain(t, err)
+		_, err = table.Count(t.Context(), "code", nil)
+		wantPlain(t, err)
+	}
+}
+
+func inspectsWhole(t *testing.T, engine docstore.Engine) {
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 10))
+	inspection := inspect(t, engine, placeSpec())
+	wantInspection(t, inspection, true, nil, nil)
+	wantContents(t, openInspected(t, inspection, placeSpec()), somePlaces(1, 10))
+}
+
+// openInspected returns the collection that an inspection's table reads.
+func openInspected(t *testing.T, inspection docstore.Inspection, spec docstore.Spec) *docstore.Collection[place] {
+	t.Helper()
+	return openAs[place](t, inspected{table: inspection.Table}, spec)
+}
+
+// inspected is an engine of one table.
+type inspected struct {
+	docstore.Engine
+	table docstore.Table
+}
+
+func (i inspected) Open(context.Context, docstore.Spec) (docstore.Table, error) { return i.table, nil }
+
+func inspectionRefusesWrites(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 3))
+	table := inspect(t, engine, placeSpec()).Table
+	_, err := table.Insert(t.Context(), []bson.Raw{stored(t, somePlace(4), 1)})
+	wantPlain(t, err)
+	wantPlain(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)))
+	wantPlain(t, table.Delete(t.Context(), int64(1)))
+	_, err = table.DeleteAll(t.Context(), "code", nil)
+	wantPlain(t, err)
+	wantContents(t, c, somePlaces(1, 3))
+}
+
+func inspectsOtherwise(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 10))
+	must(t, engine.Close())
+
+	other := with("by_owner", "by_title", "code")
+	other.Indexes[0].Unique = true
+	other.Indexes[1].Fields = []docstore.Field{{Name: "note", Kind: docstore.String}}
+	other.Indexes = append(other.Indexes, docstore.Index{Name: "by_note", Fields: other.Indexes[1].Fields})
+	engine = open(t)
+	inspection := inspect(t, engine, other)
+	wantInspection(t, inspection, true, []string{"by_note", "by_owner", "by_title"}, []string{"by_owner_title", "owner_slot"})
+	for _, missing := range inspection.Missing {
+		_, err := inspection.Table.Scan(t.Context(), docstore.Scan{Index: missing, Limit: 1})
+		wantPlain(t, err)
+	}
+	c := openInspected(t, inspection, other)
+	wantEqual(t, "places by code", len(walk(t, c, docstore.Query{Index: "code", Limit: 3})), 10)
+	wantEqual(t, "places by id", walk(t, c, docstore.Query{Index: docstore.IDIndex, Limit: 3}), somePlaces(1, 10))
+	must(t, engine.Close())
+
+	engine = open(t)
+	wantInspection(t, inspect(t, engine, placeSpec()), true, nil, nil)
+	wantContents(t, openPlaces(t, engine), somePlaces(1, 10))
+	must(t, engine.Close())
+}
+
+func inspectsOtherID(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	insertAll(t, openPlaces(t, engine), somePlaces(1, 2))
+	spec := placeSpec()
+	spec.ID = docstore.String
+	_, err := engine.Inspect(t.Context(), spec)
+	wantPlain(t, err)
+	must(t, engine.Close())
+}
+
+func observationRunsAgain(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	var seen []int64
+	must(t, c.Observe(t.Context(), int64(1), func(p *place) error {
+		if seen = append(seen, p.Seen); len(seen) <= 3 {
+			_, err := c.Update(t.Context(), int64(1), func(p *place) error { p.Seen++; return nil })
+			must(t, err)
+		}
+		p.Note = "changed"
+		return nil
+	}))
+	wantEqual(t, "seen", seen, []int64{0, 1, 2, 3})
+	want := somePlace(1)
+	want.Seen = 3
+	wantContents(t, c, []place{want})
+}
+
+func observationFails(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	must(t, c.Insert(t.Context(), somePlace(1)))
+	refusal := errors.New("not now")
+	if err := c.Observe(t.Context(), int64(1), func(*place) error { return refusal }); err != refusal { //nolint:errorlint // as it is, not wrapped
+		t.Errorf("got error %v", err)
+	}
+	wantError(t, c.Observe(t.Context(), int64(2), func(*place) error { return nil }), docstore.ErrNotFound)
+}

@@ -1,0 +1,71 @@
+package docstore
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// Whatever bytes a dump has for a document: one that is taken has every key, of bounded
+// length, and each key and each page token made of it reads back as its values.
+func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
+	spec := Spec{Name: "things", ID: Int64, Indexes: []Index{
+		{Name: "by_title", Fields: []Field{{Name: "title", Kind: String}, {Name: "seen", Kind: Int64}}},
+	}}
+	for _, document := range []bson.D{
+		{{Key: "_id", Value: int64(1)}, {Key: "title", Value: "山\x00"}, {Key: "seen", Value: int64(-1)}, {Key: RevisionField, Value: int64(1)}},
+		{{Key: "_id", Value: "a"}, {Key: "title", Value: 1}, {Key: RevisionField, Value: int32(1)}},
+		{{Key: "_id", Value: int64(1)}, {Key: "_id", Value: int64(2)}, {Key: "title", Value: bson.A{}}},
+		{},
+	} {
+		raw, err := bson.Marshal(document)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	fields, err := spec.FieldsOf("by_title")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		document := bson.Raw(raw)
+		if document.Validate() != nil || spec.CheckDocument(document) != nil {
+			return
+		}
+		var want []any
+		for _, field := range fields {
+			value, err := ValueOf(document, field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, value)
+		}
+		key, err := AppendKey(nil, fields, document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := AppendValues(nil, fields, want); err != nil || string(again) != string(key) || len(key) > 2*MaxKeyBytes+32 {
+			t.Fatalf("%v has the key %x, and %x by its values, %v", want, key, again, err)
+		}
+		title, rest, err := keys.CutString(key)
+		if err != nil || title != want[0] {
+			t.Fatalf("%q, %v", title, err)
+		}
+		for _, number := range want[1:] {
+			var got int64
+			if got, rest, err = keys.CutInt64(rest); err != nil || got != number {
+				t.Fatalf("got %d, %v, want %v", got, err, number)
+			}
+		}
+		token, err := tokenOf(document, []byte("0000"), fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if values, err := parseToken(token, []byte("0000"), fields); err != nil || values[0] != want[0] || values[1] != want[1] || values[2] != want[2] {
+			t.Fatalf("the token of %v reads back as %v, %v", want, values, err)
+		}
+	})
+}

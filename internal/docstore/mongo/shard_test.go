@@ -1,0 +1,102 @@
+package mongo
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// keyedSpec is a collection that may be sharded by _id.
+func keyedSpec() docstore.Spec {
+	return docstore.Spec{Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{
+		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
+	}}
+}
+
+func TestARouterIsKnownByItsReplyToHello(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply bson.D
+		want  bool
+	}{
+		"mongos":         {bson.D{{Key: "isWritablePrimary", Value: true}, {Key: "msg", Value: "isdbgrid"}}, true},
+		"replica set":    {bson.D{{Key: "isWritablePrimary", Value: true}, {Key: "setName", Value: "rs0"}}, false},
+		"something else": {bson.D{{Key: "msg", Value: 1}}, false},
+		"nothing":        {bson.D{}, false},
+	} {
+		reply, err := bson.Marshal(c.reply)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isRouter(reply); got != c.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}
+
+func TestWhereACollectionLiesIsReadFromTheClustersCatalog(t *testing.T) {
+	byOwner := bson.D{{Key: "owner_id", Value: 1}}
+	for name, c := range map[string]struct {
+		entry shardEntry
+		want  Placement
+	}{
+		"no entry":         {shardEntry{}, OnOneShard},
+		"moved as a whole": {shardEntry{Key: bson.D{{Key: "_id", Value: 1}}, Unsplittable: true}, OnOneShard},
+		"ranges of _id":    {shardEntry{Key: bson.D{{Key: "_id", Value: 1}}}, ShardedByID},
+		"hashes of _id":    {shardEntry{Key: bson.D{{Key: "_id", Value: "hashed"}}}, ShardedByID},
+		"another field":    {shardEntry{Key: byOwner}, "by owner_id"},
+		"_id and more":     {shardEntry{Key: append(bson.D{{Key: "_id", Value: 1}}, byOwner...)}, "by _id, owner_id"},
+	} {
+		if got := c.entry.placement(); got != c.want {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestAPlacementThatBreaksUniquenessIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		spec      docstore.Spec
+		placement Placement
+		refused   bool
+	}{
+		{usersTable().spec, NoCluster, false},
+		{usersTable().spec, OnOneShard, false},
+		{usersTable().spec, ShardedByID, true},
+		{usersTable().spec, "by email", true},
+		{keyedSpec(), OnOneShard, false},
+		{keyedSpec(), ShardedByID, false},
+		{keyedSpec(), "by expire_millis", true},
+	} {
+		if err := c.placement.check(c.spec); errors.Is(err, ErrShardKey) != c.refused {
+			t.Errorf("%s %q: got %v", c.spec.Name, c.placement, err)
+		}
+	}
+}
+
+func TestACollectionIsShardedByIDWhenThatIsDeclaredAndNotYetDone(t *testing.T) {
+	var got []string
+	for _, command := range shardCommands("db", keyedSpec(), OnOneShard) {
+		body, err := bson.MarshalExtJSON(command.body, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, command.database+" "+string(body))
+	}
+	if want := []string{
+		`db {"createIndexes":"sessions","indexes":[{"key":{"_id":"hashed"},"name":"_id_hashed"}]}`,
+		`admin {"shardCollection":"db.sessions","key":{"_id":"hashed"}}`,
+	}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, placement := range []Placement{NoCluster, ShardedByID} {
+		if commands := shardCommands("db", keyedSpec(), placement); commands != nil {
+			t.Errorf("%q: got %v", placement, commands)
+		}
+	}
+	if commands := shardCommands("db", usersTable().spec, OnOneShard); commands != nil {
+		t.Errorf("a collection declared for one shard: got %v", commands)
+	}
+}

@@ -1,0 +1,178 @@
+// Package observed wraps a store and tells of each call to it: to a function, which
+// counts, and as a span of the trace that the call belongs to.
+package observed
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Call is a call to a store that has ended. Each of its texts has few values.
+type Call struct {
+	Collection string
+	// Verb is the method of docstore.Table, such as get_many, and Index the index by
+	// which it went.
+	Verb, Index string
+	// Outcome is ok, or why not: not_found, duplicate, conflict, unavailable,
+	// canceled, timeout or error.
+	Outcome string
+	Elapsed time.Duration
+}
+
+// Wrap returns a store that tells of the calls to its collections. Without a tracer
+// there are no spans; a call that belongs to no trace, such as a sweep's, has none
+// either.
+func Wrap(store docstore.Engine, tracer trace.Tracer, tell func(Call)) docstore.Engine {
+	return engine{store, tracer, tell}
+}
+
+type engine struct {
+	docstore.Engine
+	tracer trace.Tracer
+	tell   func(Call)
+}
+
+// Open opens a collection.
+func (e engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	opened, err := e.Engine.Open(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return &table{opened, spec.Name, e}, nil
+}
+
+type table struct {
+	docstore.Table
+	name   string
+	engine engine
+}
+
+// probe is a call under way.
+type probe struct {
+	table       *table
+	verb, index string
+	began       time.Time
+	span        trace.Span
+}
+
+func (t *table) begin(ctx context.Context, verb, index string) (context.Context, probe) {
+	p := probe{table: t, verb: verb, index: index, began: time.Now()}
+	if t.engine.tracer != nil && trace.SpanContextFromContext(ctx).IsValid() {
+		ctx, p.span = t.engine.tracer.Start(ctx, verb+" "+t.name, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
+			attribute.String("db.collection.name", t.name), attribute.String("db.operation.name", verb), attribute.String("waybook.index", index)))
+	}
+	return ctx, p
+}
+
+// end tells of the call. Of an error only its kind: the text may hold what is stored.
+func (p probe) end(err error) {
+	outcome := outcomeOf(err)
+	p.table.engine.tell(Call{p.table.name, p.verb, p.index, outcome, time.Since(p.began)})
+	if p.span == nil {
+		return
+	}
+	p.span.SetAttributes(attribute.String("waybook.outcome", outcome))
+	switch outcome {
+	case "unavailable", "timeout", "error":
+		p.span.SetStatus(codes.Error, outcome)
+	}
+	p.span.End()
+}
+
+func outcomeOf(err error) string {
+	if err == nil {
+		return "ok" // before anything that would be allocated
+	}
+	var duplicate *docstore.DuplicateError
+	switch {
+	case errors.Is(err, docstore.ErrNotFound):
+		return "not_found"
+	case errors.As(err, &duplicate):
+		return "duplicate"
+	case errors.Is(err, docstore.ErrConflict):
+		return "conflict"
+	case errors.Is(err, context.Canceled):
+		return "canceled"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case errors.Is(err, docstore.ErrUnavailable):
+		return "unavailable"
+	}
+	return "error"
+}
+
+// Insert stores documents. When some were refused the outcome is the first's.
+func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
+	ctx, call := t.begin(ctx, "insert", docstore.IDIndex)
+	errs, err := t.Table.Insert(ctx, documents)
+	first := err
+	for i := 0; first == nil && i < len(errs); i++ {
+		first = errs[i]
+	}
+	call.end(first)
+	return errs, err
+}
+
+// Get returns a document.
+func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
+	ctx, call := t.begin(ctx, "get", docstore.IDIndex)
+	document, err := t.Table.Get(ctx, id)
+	call.end(err)
+	return document, err
+}
+
+// GetMany returns documents.
+func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+	ctx, call := t.begin(ctx, "get_many", docstore.IDIndex)
+	documents, err := t.Table.GetMany(ctx, ids)
+	call.end(err)
+	return documents, err
+}
+
+// Replace stores a document in place of another.
+func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
+	ctx, call := t.begin(ctx, "replace", docstore.IDIndex)
+	err := t.Table.Replace(ctx, revision, document)
+	call.end(err)
+	return err
+}
+
+// Delete removes a document.
+func (t *table) Delete(ctx context.Context, id any) error {
+	ctx, call := t.begin(ctx, "delete", docstore.IDIndex)
+	err := t.Table.Delete(ctx, id)
+	call.end(err)
+	return err
+}
+
+// Scan returns documents in the order of an index.
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+	ctx, call := t.begin(ctx, "scan", scan.Index)
+	documents, err := t.Table.Scan(ctx, scan)
+	call.end(err)
+	return documents, err
+}
+
+// Count counts documents.
+func (t *table) Count(ctx context.Context, index string, equal []any) (int64, error) {
+	ctx, call := t.begin(ctx, "count", index)
+	n, err := t.Table.Count(ctx, index, equal)
+	call.end(err)
+	return n, err
+}
+
+// DeleteAll deletes documents.
+func (t *table) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
+	ctx, call := t.begin(ctx, "delete_all", index)
+	n, err := t.Table.DeleteAll(ctx, index, equal)
+	call.end(err)
+	return n, err
+}

@@ -1,0 +1,183 @@
+package observed_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/observed"
+)
+
+func open(t *testing.T) *embedded.Engine {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return engine
+}
+
+func newTracer() (trace.Tracer, *tracetest.InMemoryExporter) {
+	spans := tracetest.NewInMemoryExporter()
+	return sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("test"), spans
+}
+
+func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
+	tracer, _ := newTracer()
+	docstoretest.Run(t, func(t *testing.T) docstore.Engine {
+		return observed.Wrap(open(t), tracer, func(observed.Call) {})
+	})
+}
+
+var spec = docstore.Spec{Name: "things", ID: docstore.Int64, Indexes: []docstore.Index{
+	{Name: "by_name", Fields: []docstore.Field{{Name: "name", Kind: docstore.String}}, Unique: true},
+}}
+
+func thing(t *testing.T, id int64, name string) bson.Raw {
+	t.Helper()
+	raw, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "name", Value: name}, {Key: docstore.RevisionField, Value: int64(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestEachCallIsToldWithItsVerbItsIndexAndItsOutcome(t *testing.T) {
+	tracer, spans := newTracer()
+	var told []observed.Call
+	engine := observed.Wrap(open(t), tracer, func(c observed.Call) { told = append(told, c) })
+	table, err := engine.Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for want, call := range map[string]func(context.Context){
+		"insert _id ok":            func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
+		"get _id not_found":        func(ctx context.Context) { _, _ = table.Get(ctx, int64(9)) },
+		"get _id canceled":         func(context.Context) { _, _ = table.Get(ended, int64(9)) },
+		"get_many _id ok":          func(ctx context.Context) { _, _ = table.GetMany(ctx, []any{int64(9)}) },
+		"replace _id not_found":    func(ctx context.Context) { _ = table.Replace(ctx, 1, thing(t, 9, "z")) },
+		"delete _id not_found":     func(ctx context.Context) { _ = table.Delete(ctx, int64(9)) },
+		"scan by_name ok":          func(ctx context.Context) { _, _ = table.Scan(ctx, docstore.Scan{Index: "by_name", Limit: 1}) },
+		"scan _id ok":              func(ctx context.Context) { _, _ = table.Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1}) },
+		"count by_name ok":         func(ctx context.Context) { _, _ = table.Count(ctx, "by_name", nil) },
+		"delete_all by_name ok":    func(ctx context.Context) { _, _ = table.DeleteAll(ctx, "by_name", []any{"nobody"}) },
+		"insert _id duplicate":     func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 2, "b"), thing(t, 2, "c")}) },
+		"delete_all _nosuch error": func(ctx context.Context) { _, _ = table.DeleteAll(ctx, "_nosuch", nil) },
+	} {
+		told = nil
+		spans.Reset()
+		ctx, parent := tracer.Start(t.Context(), "parent")
+		call(ctx)
+		parent.End()
+		if len(told) != 1 {
+			t.Fatalf("%s: told %v", want, told)
+		}
+		c := told[0]
+		if got := fmt.Sprintf("%s %s %s", c.Verb, c.Index, c.Outcome); got != want || c.Collection != "things" || c.Elapsed <= 0 {
+			t.Errorf("got %+v, want %s", c, want)
+		}
+		made := spans.GetSpans()
+		if c.Outcome == "canceled" {
+			continue // it was called with a context of no trace
+		}
+		if len(made) != 2 || made[0].Name != c.Verb+" things" || made[0].Parent.SpanID() != made[1].SpanContext.SpanID() {
+			t.Errorf("%s: spans %v", want, made)
+		}
+		if isError := made[0].Status.Code == codes.Error; isError != (c.Outcome == "error") {
+			t.Errorf("%s: status %v", want, made[0].Status)
+		}
+	}
+}
+
+func TestACallOfNoTraceHasNoSpan(t *testing.T) {
+	tracer, spans := newTracer()
+	table, err := observed.Wrap(open(t), tracer, func(observed.Call) {}).Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := table.Scan(t.Context(), docstore.Scan{Index: "by_name", Limit: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if made := spans.GetSpans(); len(made) != 0 {
+		t.Errorf("got %v", made)
+	}
+}
+
+// torn is a store whose errors hold what it stores.
+type torn struct{ docstore.Engine }
+
+type tornTable struct{ docstore.Table }
+
+func (torn) Open(context.Context, docstore.Spec) (docstore.Table, error) { return tornTable{}, nil }
+
+func (tornTable) Get(context.Context, any) (bson.Raw, error) {
+	return nil, errors.New("page 17 holds s3cr3t")
+}
+
+func (tornTable) Delete(context.Context, any) error {
+	return fmt.Errorf("%w: page 17 holds s3cr3t", docstore.ErrUnavailable)
+}
+
+func TestASpanTellsTheKindOfAnErrorAndNotItsText(t *testing.T) {
+	tracer, spans := newTracer()
+	var told []observed.Call
+	table, err := observed.Wrap(torn{}, tracer, func(c observed.Call) { told = append(told, c) }).Open(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, parent := tracer.Start(t.Context(), "parent")
+	_, _ = table.Get(ctx, 1)
+	_ = table.Delete(ctx, 1)
+	parent.End()
+	if len(told) != 2 || told[0].Outcome != "error" || told[1].Outcome != "unavailable" {
+		t.Errorf("told %+v", told)
+	}
+	for _, span := range spans.GetSpans()[:2] {
+		if text := fmt.Sprintf("%+v", span); span.Status.Code != codes.Error || strings.Contains(text, "s3cr3t") {
+			t.Errorf("got %s", text)
+		}
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = engine.Close() }()
+	for name, engine := range map[string]docstore.Engine{
+		"bare": engine, "observed": observed.Wrap(engine, nil, func(observed.Call) {}),
+	} {
+		table, err := engine.Open(b.Context(), spec)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := table.Get(b.Context(), int64(1)); !errors.Is(err, docstore.ErrNotFound) {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,18 @@
+package id_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/id"
+)
+
+func BenchmarkNext(b *testing.B) {
+	source := id.NewSource(time.Now)
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			source.Next()
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package serve
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"strconv"
+	"time"
+)
+
+// maxProfileTime bounds how long a profile over time takes.
+const maxProfileTime = time.Minute
+
+// withProfiles serves what go tool pprof and go tool trace ask for beside a handler. It
+// does without net/http/pprof, which adds itself to http.DefaultServeMux wherever it is
+// linked, and also tells the command line, which may hold a password.
+func withProfiles(other http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", other)
+	mux.HandleFunc("GET /debug/pprof/profile", func(w http.ResponseWriter, r *http.Request) {
+		if err := pprof.StartCPUProfile(attachment(w, "profile")); err != nil {
+			busy(w, err)
+			return
+		}
+		defer pprof.StopCPUProfile()
+		waitFor(r, 30*time.Second)
+	})
+	mux.HandleFunc("GET /debug/pprof/trace", func(w http.ResponseWriter, r *http.Request) {
+		if err := trace.Start(attachment(w, "trace")); err != nil {
+			busy(w, err)
+			return
+		}
+		defer trace.Stop()
+		waitFor(r, time.Second)
+	})
+	mux.HandleFunc("GET /debug/pprof/{name}", func(w http.ResponseWriter, r *http.Request) {
+		profile := pprof.Lookup(r.PathValue("name"))
+		if profile == nil {
+			http.Error(w, "there is no such profile", http.StatusNotFound)
+			return
+		}
+		if profile.Name() == "heap" && r.FormValue("gc") != "" {
+			runtime.GC()
+		}
+		_ = profile.WriteTo(attachment(w, profile.Name()), 0) // the client went
+	})
+	mux.HandleFunc("GET /debug/pprof/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "profile?seconds=30\ntrace?seconds=1")
+		for _, profile := range pprof.Profiles() {
+			fmt.Fprintln(w, profile.Name())
+		}
+	})
+	return mux
+}
+
+func attachment(w http.ResponseWriter, name string) http.ResponseWriter {
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", "attachment; filename="+strconv.Quote(name))
+	return w
+}
+
+func busy(w http.ResponseWriter, err error) {
+	w.Header().Del("Content-Disposition")
+	http.Error(w, err.Error(), http.StatusConflict)
+}
+
+// waitFor waits as many seconds as a request asks for, or until its sender goes.
+func waitFor(r *http.Request, byDefault time.Duration) {
+	wait := byDefault
+	if seconds, err := strconv.ParseFloat(r.FormValue("seconds"), 64); err == nil && seconds > 0 {
+		wait = time.Duration(min(seconds, maxProfileTime.Seconds()) * float64(time.Second))
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.Context().Done():
+	}
+}

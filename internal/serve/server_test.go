@@ -1,0 +1,89 @@
+package serve
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listen serves on loopback until the test's end, with short patience: real connections
+// have deadlines that know no other clock. Nothing here asserts how long anything took.
+func listen(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "%d", len(r.URL.RawQuery))
+	}), http1, patience{header: 50 * time.Millisecond, idle: 50 * time.Millisecond})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener)
+	}()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-done
+	})
+	return listener.Addr().String()
+}
+
+// converse sends pieces and reads until the server ends the connection, which a client
+// that sends nothing more waits for.
+func converse(t *testing.T, address string, pieces ...string) string {
+	t.Helper()
+	connection, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	_ = connection.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+	for _, piece := range pieces {
+		if _, err := io.WriteString(connection, piece); err != nil {
+			break // the server has had enough
+		}
+	}
+	reply, err := io.ReadAll(connection)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		t.Errorf("the connection stays: %v", err)
+	}
+	return string(reply)
+}
+
+func TestAClientThatDoesNotFinishItsHeaderIsDropped(t *testing.T) {
+	address := listen(t)
+	for _, begun := range []string{"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n"} {
+		if reply := converse(t, address, begun); strings.Contains(reply, "200 OK") {
+			t.Errorf("%q was answered: %s", begun, reply)
+		}
+	}
+}
+
+func TestAClientThatAsksNothingMoreIsDropped(t *testing.T) {
+	reply := converse(t, listen(t), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if strings.Count(reply, "200 OK") != 1 {
+		t.Errorf("got %s", reply)
+	}
+}
+
+func TestAHeaderIsBounded(t *testing.T) {
+	address := listen(t)
+	for bytes, status := range map[int]string{maxHeaderBytes / 2: "200 OK", 2 * maxHeaderBytes: "431 "} {
+		for _, request := range []string{
+			"GET /?" + strings.Repeat("x", bytes) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("x", bytes) + "\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("A: b\r\n", bytes/6) + "\r\n",
+		} {
+			if reply := converse(t, address, request); reply != "" && !strings.HasPrefix(reply, "HTTP/1.1 "+status) {
+				t.Errorf("%d bytes: %.100s", bytes, reply)
+			}
+		}
+	}
+}

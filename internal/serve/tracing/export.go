@@ -1,0 +1,113 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+)
+
+// flushTime is what the last spans may take to be sent when a program stops. Like the
+// drain times of its ports it is a part of the time that a stop has.
+const flushTime = 2 * time.Second
+
+// Flags say where spans are sent.
+type Flags struct {
+	// Endpoint is the URL of a collector; empty for what the standard variables say.
+	Endpoint string
+}
+
+// Register declares the flags.
+func (f *Flags) Register(flags *flag.FlagSet) {
+	flags.StringVar(&f.Endpoint, "otlp-endpoint", "",
+		"send traces to the collector at this `URL`, such as http://localhost:4317, by OTLP over gRPC (https for TLS); "+
+			"the OTEL_* variables of OpenTelemetry work too, OTEL_TRACES_SAMPLER among them (default: trace every request)")
+}
+
+// LookupEnv looks a variable of the environment up.
+type LookupEnv func(name string) (value string, ok bool)
+
+// Start begins to send the spans of a program. Without an endpoint it returns no
+// tracing. stop sends what is left; it takes flushTime at most and never fails.
+func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, log *slog.Logger) (tracing Tracing, stop func(context.Context) error, err error) {
+	stop = func(context.Context) error { return nil }
+	if isOn, err := f.isOn(lookupEnv); err != nil || !isOn {
+		return Tracing{}, stop, err
+	}
+	var options []otlptracegrpc.Option
+	if f.Endpoint != "" {
+		options = append(options, otlptracegrpc.WithEndpointURL(f.Endpoint))
+	}
+	client, err := otlptracegrpc.New(ctx, options...)
+	if err != nil {
+		return Tracing{}, stop, fmt.Errorf("traces: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "waybook-"+program)),
+		resource.WithTelemetrySDK(), resource.WithHost(), resource.WithFromEnv())
+	if err != nil {
+		return Tracing{}, stop, errors.Join(fmt.Errorf("traces: %w", err), client.Shutdown(ctx))
+	}
+	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(about), sdktrace.WithBatcher(exporter{client, log}))
+	return New(provider), func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, flushTime)
+		defer cancel()
+		if err := provider.Shutdown(ctx); err != nil {
+			log.WarnContext(ctx, "the last spans are lost", "error", err)
+		}
+		return nil
+	}, nil
+}
+
+// isOn reports whether there is a collector, and refuses what would never reach it.
+func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
+	get := func(name string) string {
+		value, _ := lookupEnv(name)
+		return value
+	}
+	if get("OTEL_SDK_DISABLED") == "true" || get("OTEL_TRACES_EXPORTER") == "none" {
+		return false, nil
+	}
+	if f.Endpoint != "" {
+		parsed, err := url.Parse(f.Endpoint)
+		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil {
+			return false, errors.New("-otlp-endpoint: not a URL such as http://localhost:4317 or https://collector.example:4317")
+		}
+		return true, nil
+	}
+	if get("OTEL_EXPORTER_OTLP_ENDPOINT") == "" && get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
+		return false, nil
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if protocol := get(name); protocol != "" {
+			if protocol != "grpc" {
+				return false, fmt.Errorf("%s is %q: traces are sent by grpc only; set it to grpc, and the endpoint to the collector's gRPC port",
+					name, protocol)
+			}
+			break
+		}
+	}
+	return true, nil
+}
+
+// exporter logs what can't be sent, rather than handing it to the one error handler
+// that OpenTelemetry has for a whole process.
+type exporter struct {
+	sdktrace.SpanExporter
+	log *slog.Logger
+}
+
+// ExportSpans sends spans or logs that it can't.
+func (e exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
+		e.log.WarnContext(ctx, "spans can't be sent", "spans", len(spans), "error", err)
+	}
+	return nil
+}

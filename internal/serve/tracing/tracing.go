@@ -1,0 +1,110 @@
+// Package tracing follows requests through Waybook as OpenTelemetry spans: of the edge,
+// of each RPC, over TCP and in process, and of each call to the store.
+package tracing
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+)
+
+// scope names the instrumentation to whoever reads the spans.
+const scope = "github.com/waybook/waybook"
+
+// Tracing makes the spans of a program. The zero value makes none, at no cost. It may
+// be used concurrently.
+type Tracing struct {
+	provider trace.TracerProvider
+	tracer   trace.Tracer
+}
+
+// New returns tracing whose spans go to a provider.
+func New(provider trace.TracerProvider) Tracing {
+	return Tracing{provider: provider, tracer: provider.Tracer(scope)}
+}
+
+// Tracer makes spans; nil when there is no tracing.
+func (t Tracing) Tracer() trace.Tracer { return t.tracer }
+
+// ServerOptions make a span of each call that a gRPC server gets. Its parent is the
+// caller's: who may call at all is trusted.
+func (t Tracing) ServerOptions() []grpc.ServerOption {
+	if t.tracer == nil {
+		return nil
+	}
+	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(t.options()...))}
+}
+
+// DialOptions make a span of each call over a connection, and hand it on.
+func (t Tracing) DialOptions() []grpc.DialOption {
+	if t.tracer == nil {
+		return nil
+	}
+	return []grpc.DialOption{grpc.WithStatsHandler(otelgrpc.NewClientHandler(t.options()...))}
+}
+
+func (t Tracing) options() []otelgrpc.Option {
+	return []otelgrpc.Option{
+		otelgrpc.WithTracerProvider(t.provider),
+		otelgrpc.WithPropagators(propagation.TraceContext{}),
+		// Prometheus has the numbers.
+		otelgrpc.WithMeterProvider(noop.NewMeterProvider()),
+		// Not health checks and reflection.
+		otelgrpc.WithFilter(func(info *stats.RPCTagInfo) bool { return isOurs(info.FullMethodName) }),
+	}
+}
+
+func isOurs(method string) bool { return strings.HasPrefix(method, "/waybook.") }
+
+// Carry returns ctx with the span of another context, for a call that does not leave
+// the process and so shares no context with its caller.
+func Carry(ctx, from context.Context) context.Context {
+	if span := trace.SpanFromContext(from); span.SpanContext().IsValid() {
+		return trace.ContextWithSpan(ctx, span)
+	}
+	return ctx
+}
+
+// StartCall begins the span of a call that does not leave the process; the function
+// that it returns ends it.
+func (t Tracing) StartCall(ctx context.Context, method string) (context.Context, func(error)) {
+	if t.tracer == nil || !isOurs(method) {
+		return ctx, func(error) {}
+	}
+	method = strings.TrimPrefix(method, "/")
+	ctx, span := t.tracer.Start(ctx, method, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+		attribute.String("rpc.system.name", "grpc"), attribute.String("rpc.method", method)))
+	return ctx, func(err error) {
+		if err != nil {
+			code := status.Code(err)
+			span.SetAttributes(attribute.String("rpc.response.status_code", code.String()))
+			span.SetStatus(codes.Error, code.String())
+		}
+		span.End()
+	}
+}
+
+// StartRequest begins the span of a request from the internet. It is the first of a new
+// trace, lest strangers decide what is traced; theirs, if they name one, is linked.
+func (t Tracing) StartRequest(ctx context.Context, request *http.Request) (context.Context, func()) {
+	if t.tracer == nil {
+		return ctx, func() {}
+	}
+	options := []trace.SpanStartOption{trace.WithNewRoot(), trace.WithSpanKind(trace.SpanKindServer)}
+	theirs := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(request.Header)))
+	if theirs.IsValid() {
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: theirs.WithTraceState(trace.TraceState{})}))
+	}
+	ctx, span := t.tracer.Start(ctx, "request", options...)
+	return ctx, func() { span.End() }
+}

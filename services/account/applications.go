@@ -1,0 +1,147 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+const (
+	// applicationKeyBytes is the size of a key that is made up: nobody has chosen it already.
+	applicationKeyBytes = 16
+	// applicationSecretBytes is the size of a secret that is made up: 256 bits, as HMAC-SHA256
+	// has any use for.
+	applicationSecretBytes = 32
+	// applicationsPage is how many applications a page has unless it is asked for more.
+	applicationsPage = 20
+)
+
+// CreateApplication creates an application. Nothing is returned of one that the request
+// made before but what everybody may see: its secret may be another by now.
+func (s *Server) CreateApplication(ctx context.Context, request *accountv1.CreateApplicationRequest) (*accountv1.CreateApplicationResponse, error) {
+	now := s.now()
+	created := application{
+		Key: request.GetKey(), Name: request.GetName(), Secret: request.GetSecret(), AllowLegacy: request.GetAllowLegacy(),
+		CreateTime: now, SecretTime: now,
+	}
+	if created.Key == "" {
+		created.Key = randomHex(applicationKeyBytes)
+	}
+	if created.Secret == "" {
+		created.Secret = randomHex(applicationSecretBytes)
+	}
+	if created.RequestKey = request.GetRequestId(); created.RequestKey == "" {
+		created.RequestKey = "#" + created.Key // unique as the key is; no UUID starts that way
+	}
+	err := s.applications.Insert(ctx, created)
+	if err == nil {
+		return &accountv1.CreateApplicationResponse{Application: applicationProto(created), Secret: created.Secret}, nil
+	}
+	var taken *docstore.DuplicateError
+	if !errors.As(err, &taken) {
+		return nil, err
+	}
+	first, isRepeated, err := docstore.Answered(ctx, s.applications, docstore.Request{ID: request.GetRequestId()})
+	if err != nil {
+		return nil, err
+	}
+	if !isRepeated {
+		return nil, fault.New(codes.AlreadyExists, "KEY_TAKEN", "another application has the key %s", created.Key)
+	}
+	return &accountv1.CreateApplicationResponse{Application: applicationProto(first)}, nil
+}
+
+// GetApplication returns an application.
+func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetApplicationRequest) (*accountv1.GetApplicationResponse, error) {
+	found, err := s.applications.Get(ctx, request.GetKey())
+	if err != nil {
+		return nil, noApplication(err, request.GetKey())
+	}
+	return &accountv1.GetApplicationResponse{Application: applicationProto(found)}, nil
+}
+
+// ListApplications returns a page of the applications.
+func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
+	page, err := s.applications.Page(ctx, docstore.Query{
+		Index: docstore.IDIndex, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &accountv1.ListApplicationsResponse{NextPageToken: page.Next}
+	for _, each := range page.Documents {
+		reply.Applications = append(reply.Applications, applicationProto(each))
+	}
+	return reply, nil
+}
+
+// UpdateApplication changes an application.
+func (s *Server) UpdateApplication(ctx context.Context, request *accountv1.UpdateApplicationRequest) (*accountv1.UpdateApplicationResponse, error) {
+	updated, err := s.applications.Update(ctx, request.GetKey(), func(a *application) error {
+		if request.Name != nil {
+			a.Name = request.GetName()
+		}
+		if request.AllowLegacy != nil {
+			a.AllowLegacy = request.GetAllowLegacy()
+		}
+		if request.Disabled != nil {
+			a.Disabled = request.GetDisabled()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, noApplication(err, request.GetKey())
+	}
+	return &accountv1.UpdateApplicationResponse{Application: applicationProto(updated)}, nil
+}
+
+// RotateApplicationSecret gives an application another secret.
+func (s *Server) RotateApplicationSecret(ctx context.Context, request *accountv1.RotateApplicationSecretRequest) (*accountv1.RotateApplicationSecretResponse, error) {
+	rotated, err := s.applications.Update(ctx, request.GetKey(), func(a *application) error {
+		a.Secret, a.SecretTime = randomHex(applicationSecretBytes), s.now()
+		return nil
+	})
+	if err != nil {
+		return nil, noApplication(err, request.GetKey())
+	}
+	return &accountv1.RotateApplicationSecretResponse{Application: applicationProto(rotated), Secret: rotated.Secret}, nil
+}
+
+// DeleteApplication deletes an application.
+func (s *Server) DeleteApplication(ctx context.Context, request *accountv1.DeleteApplicationRequest) (*accountv1.DeleteApplicationResponse, error) {
+	if err := s.applications.Delete(ctx, request.GetKey()); err != nil {
+		return nil, noApplication(err, request.GetKey())
+	}
+	return &accountv1.DeleteApplicationResponse{}, nil
+}
+
+func noApplication(err error, key string) error {
+	if errors.Is(err, docstore.ErrNotFound) {
+		return fault.NotFound("APPLICATION_NOT_FOUND", "there is no application with the key %s", key)
+	}
+	return err
+}
+
+// applicationProto leaves out the secret.
+func applicationProto(a application) *accountv1.Application {
+	return &accountv1.Application{
+		Key: a.Key, Name: a.Name, AllowLegacy: a.AllowLegacy, Disabled: a.Disabled,
+		CreateTime: timestamppb.New(a.CreateTime), SecretTime: timestamppb.New(a.SecretTime),
+	}
+}
+
+// randomHex is n random bytes as lowercase hexadecimal digits.
+func randomHex(n int) string {
+	random := make([]byte, n)
+	_, _ = rand.Read(random) // never fails: it would end the program
+	return hex.EncodeToString(random)
+}

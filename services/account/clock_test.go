@@ -1,0 +1,75 @@
+package account
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+func TestAClockThatStepsClosesASessionOnlyWhenItIsBeyondItsEnd(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	user := s.newUser(t, "", "")
+	opened, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The session lasts for an hour of the clock, and sweeping never comes too early.
+	for _, step := range []struct {
+		by   time.Duration
+		want codes.Code
+	}{
+		{-24 * time.Hour, codes.OK},
+		{24*time.Hour + 59*time.Minute, codes.OK},
+		{-30 * time.Minute, codes.OK},
+		{2 * time.Hour, codes.Unauthenticated},
+	} {
+		b.advance(step.by)
+		if step.want == codes.OK {
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()})
+		if status.Code(err) != step.want {
+			t.Errorf("after a step of %v: %v, want %v", step.by, err, step.want)
+		}
+	}
+}
+
+func TestAClockThatStepsNeitherLocksAnAddressForGoodNorUnlocksItEarly(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	const email = "x@waybook.example"
+	s.newUser(t, email, "password")
+	for n := range attemptsPerEmail {
+		if err := s.logIn(t.Context(), email, "wrong", fmt.Sprint(n)); status.Code(err) != codes.Unauthenticated {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		by   time.Duration
+		want codes.Code
+	}{
+		{0, codes.ResourceExhausted},
+		// A window in the past has a count of its own ...
+		{-attemptWindow, codes.Unauthenticated},
+		// ... and this one's is still there when the clock is right again,
+		{attemptWindow, codes.ResourceExhausted},
+		// until it is over.
+		{attemptWindow, codes.Unauthenticated},
+	} {
+		b.advance(step.by)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.logIn(t.Context(), email, "wrong", "client"); status.Code(err) != step.want {
+			t.Errorf("after a step of %v: %v, want %v", step.by, err, step.want)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/waybook/waybook/internal/gate"
+)
+
+const (
+	// hashMemoryKiB and hashPasses are what OWASP recommends for argon2id, one of
+	// several settings of the same strength; this one takes some 20 ms.
+	hashMemoryKiB = 19 * 1024
+	hashPasses    = 2
+	hashLanes     = 1
+	saltBytes     = 16
+	keyBytes      = 32
+	// leastSaltBytes is the least that argon2 is meant for.
+	leastSaltBytes = 8
+	// hashesAtOnce bounds the memory that logins take: 4 times 19 MiB. As many wait as
+	// are done in about a second; more would only take places that others need.
+	hashesAtOnce  = 4
+	hashesWaiting = 128
+	hashWait      = 5 * time.Second
+)
+
+// passwords hashes passwords and checks them, a few at a time. It may be used
+// concurrently.
+type passwords struct {
+	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
+	// room is for the derivations under way.
+	room *gate.Gate
+}
+
+func newPasswords() *passwords {
+	room := gate.New(gate.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait})
+	return &passwords{derive: argon2.IDKey, room: room}
+}
+
+// hash returns what to store of a password: nothing of an empty one.
+func (p *passwords) hash(ctx context.Context, password string) (string, error) {
+	if password == "" {
+		return "", nil
+	}
+	made := newHash()
+	if _, err := rand.Read(made.salt); err != nil {
+		return "", err
+	}
+	key, err := p.key(ctx, password, made)
+	if err != nil {
+		return "", err
+	}
+	made.key = key
+	return made.String(), nil
+}
+
+// match tells whether a password is the one that was hashed. No password matches an
+// empty hash, and telling so takes the same work.
+func (p *passwords) match(ctx context.Context, password, hash string) (bool, error) {
+	stored := newHash()
+	if hash != "" {
+		var err error
+		if stored, err = parseHash(hash); err != nil {
+			return false, err
+		}
+	}
+	key, err := p.key(ctx, password, stored)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(key, stored.key) == 1 && hash != "", nil
+}
+
+// key derives the key of a password, once there is room.
+func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([]byte, error) {
+	if err := p.room.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer p.room.Leave()
+	return p.derive([]byte(password), h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.key))), nil
+}
+
+// passwordHash is a hash in parts. It carries its cost, so that the cost of new ones
+// may change.
+type passwordHash struct {
+	memoryKiB, passes uint32
+	lanes             uint8
+	salt, key         []byte
+}
+
+// newHash returns a hash of today's cost, its salt and key empty but of full size.
+func newHash() passwordHash {
+	return passwordHash{
+		memoryKiB: hashMemoryKiB, passes: hashPasses, lanes: hashLanes,
+		salt: make([]byte, saltBytes), key: make([]byte, keyBytes),
+	}
+}
+
+// String returns the hash as a PHC string, the form that other programs read too.
+func (h passwordHash) String() string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memoryKiB, h.passes, h.lanes,
+		base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.key))
+}
+
+// errHash does not show the hash: it ends in the log.
+var errHash = errors.New("account: a stored password hash is malformed")
+
+// parseHash reads what String wrote, and nothing that is written differently.
+func parseHash(text string) (passwordHash, error) {
+	parts := strings.Split(text, "$")
+	if len(parts) != 6 {
+		return passwordHash{}, errHash
+	}
+	var h passwordHash
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &h.memoryKiB, &h.passes, &h.lanes); err != nil {
+		return passwordHash{}, errHash
+	}
+	var saltErr, keyErr error
+	h.salt, saltErr = base64.RawStdEncoding.DecodeString(parts[4])
+	h.key, keyErr = base64.RawStdEncoding.DecodeString(parts[5])
+	// A key of no bytes would be every password's.
+	if saltErr != nil || keyErr != nil || len(h.salt) < leastSaltBytes || len(h.key) < keyBytes ||
+		h.passes < 1 || h.lanes < 1 || h.String() != text {
+		return passwordHash{}, errHash
+	}
+	return h, nil
+}

@@ -1,0 +1,130 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
+	p := newPasswords()
+	hash, err := p.hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := p.hash(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || hash == again {
+		t.Errorf("hashes %s and %s", hash, again)
+	}
+	for password, want := range map[string]bool{"correct horse": true, "correct hors": false, "Correct horse": false, "": false} {
+		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
+			t.Errorf("%q: %v, %v", password, got, err)
+		}
+		if got, err := p.match(t.Context(), password, ""); got || err != nil {
+			t.Errorf("%q of no hash: %v, %v", password, got, err)
+		}
+	}
+}
+
+// The hash is from the tests of argon2's reference implementation.
+func TestAHashOfAnotherCostAndProgramIsUnderstood(t *testing.T) {
+	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	p := newPasswords()
+	for password, want := range map[string]bool{"password": true, "differentpassword": false} {
+		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
+			t.Errorf("%q: %v, %v", password, got, err)
+		}
+	}
+}
+
+func TestAMalformedHashMatchesNothingAndIsNotShown(t *testing.T) {
+	const salt, key = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	for _, hash := range []string{
+		"x", "$$$$$", "$argon2id$v=19$m=65536,t=2,p=1$" + salt,
+		"$argon2i$v=19$m=65536,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=16$m=65536,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=65536,t=0,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=65536,t=2,p=0$" + salt + "$" + key,
+		"$argon2id$v=19$m=65536,t=2,p=256$" + salt + "$" + key,
+		"$argon2id$v=19$m=65536,t=2,p=1,x$" + salt + "$" + key,
+		"$argon2id$v=19$m=+65536,t=2,p=1$" + salt + "$" + key,
+		"$argon2id$v=19$m=65536,t=2,p=1$c29t$" + key,
+		"$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$",
+		"$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$" + key + "=",
+		"$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$" + key + "$",
+	} {
+		isRight, err := newPasswords().match(t.Context(), "password", hash)
+		if isRight || !errors.Is(err, errHash) || strings.Contains(err.Error(), "$") {
+			t.Errorf("%s: %v, %v", hash, isRight, err)
+		}
+	}
+}
+
+func TestOnlySoManyPasswordsAreHashedAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPasswords()
+		var mu sync.Mutex
+		var running, most, done int
+		p.derive = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
+			mu.Lock()
+			running++
+			most = max(most, running)
+			mu.Unlock()
+			time.Sleep(time.Second) // of the bubble's clock
+			mu.Lock()
+			running--
+			done++
+			mu.Unlock()
+			return nil
+		}
+		var group sync.WaitGroup
+		for range 3 * hashesAtOnce {
+			group.Go(func() {
+				if _, err := p.hash(t.Context(), "x"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		// Somebody who waits for a slot leaves when there is no time left.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := p.match(ctx, "x", ""); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		group.Wait()
+		if most != hashesAtOnce || done != 3*hashesAtOnce {
+			t.Errorf("%d at a time, %d in all", most, done)
+		}
+	})
+}
+
+// A hash has one spelling, a cost that argon2 takes, and a key that can't be guessed.
+func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
+	const salt, key = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	for _, hash := range []string{
+		newHash().String(), "$argon2id$v=19$m=65536,t=2,p=1$" + salt + "$" + key, "$argon2id$v=19$m=1,t=0,p=0$" + salt + "$" + key,
+		"$argon2id$v=19$m=+65536,t=2,p=1$" + salt + "$" + key, "$$$$$", "",
+	} {
+		f.Add(hash)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		h, err := parseHash(text)
+		if err != nil {
+			if !errors.Is(err, errHash) {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		if h.String() != text || h.passes < 1 || h.lanes < 1 || len(h.key) < keyBytes || len(h.salt) < leastSaltBytes {
+			t.Errorf("%q was read as %+v", text, h)
+		}
+	})
+}

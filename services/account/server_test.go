@@ -1,0 +1,126 @@
+package account
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// bench is a store, a clock that the test sets, and a count of the work that
+// passwords take, which is cheap here.
+type bench struct {
+	store docstore.Engine
+
+	mu     sync.Mutex
+	now    time.Time
+	hashes []cost
+}
+
+// cost is what the key of one password costs.
+type cost struct {
+	passes, memoryKiB uint32
+	lanes             uint8
+	keyBytes          uint32
+}
+
+func newStore(t testing.TB) docstore.Engine {
+	t.Helper()
+	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	return &bench{store: newStore(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+}
+
+// newServer returns one more service over the store.
+func (b *bench) newServer(t testing.TB) *Server {
+	t.Helper()
+	return b.newServerWith(t, SessionLife{Total: time.Hour})
+}
+
+func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
+	t.Helper()
+	deps := service.NewDeps(b.store, nil, slog.New(slog.DiscardHandler))
+	deps.Now = b.clock
+	s, err := New(t.Context(), deps, Config{Sessions: life})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.passwords.derive = b.derive
+	return s
+}
+
+// derive makes a key that repeats the password, and counts.
+func (b *bench) derive(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hashes = append(b.hashes, cost{passes, memoryKiB, lanes, keyBytes})
+	key := make([]byte, keyBytes)
+	copy(key, append(salt[:1:1], password...))
+	return key
+}
+
+func (b *bench) clock() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+func (b *bench) advance(by time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.now = b.now.Add(by)
+}
+
+// hashed returns what was hashed since it was last asked.
+func (b *bench) hashed() []cost {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	since := b.hashes
+	b.hashes = nil
+	return since
+}
+
+func (s *Server) newUser(t testing.TB, email, password string) int64 {
+	t.Helper()
+	reply, err := s.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.GetUser().GetUserId()
+}
+
+func (s *Server) logIn(ctx context.Context, email, password, client string) error {
+	_, err := s.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: email, Password: password, ClientAddress: client})
+	return err
+}
+
+func wantFault(t *testing.T, err error, kind codes.Code, reason string) *fault.Error {
+	t.Helper()
+	failed := fault.From(err)
+	if failed == nil || failed.Kind != kind || failed.Reason != reason {
+		t.Fatalf("got %v, want %v %s", err, kind, reason)
+	}
+	return failed
+}

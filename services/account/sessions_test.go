@@ -1,0 +1,169 @@
+package account
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+func (s *Server) open(t testing.TB, user int64) *accountv1.VerifySessionRequest {
+	t.Helper()
+	opened, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &accountv1.VerifySessionRequest{UserId: user, Token: opened.GetToken()}
+}
+
+func (s *Server) verifySession(t testing.TB, request *accountv1.VerifySessionRequest) error {
+	t.Helper()
+	_, err := s.VerifySession(t.Context(), request)
+	return err
+}
+
+// list returns all open sessions of a user, by pages of one.
+func (s *Server) list(t testing.TB, user int64) (sessions []*accountv1.Session) {
+	t.Helper()
+	request := &accountv1.ListSessionsRequest{UserId: user, PageSize: 1}
+	for {
+		page, err := s.ListSessions(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions = append(sessions, page.GetSessions()...)
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			return sessions
+		}
+	}
+}
+
+func TestASessionClosedAtOneReplicaIsClosedAtAllAtOnce(t *testing.T) {
+	b := newBench(t)
+	here, there := b.newServer(t), b.newServer(t)
+	user := here.newUser(t, "", "")
+	one, rest := here.open(t, user), here.open(t, user)
+	for _, s := range []*Server{here, there} {
+		if err := s.verifySession(t, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := here.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: one.GetToken()}); err != nil {
+		t.Fatal(err)
+	}
+	// No time passes: no replica remembers what it verified before.
+	wantFault(t, there.verifySession(t, one), codes.Unauthenticated, "LOGIN_REQUIRED")
+	if _, err := there.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, here.verifySession(t, rest), codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+func TestOpenSessionsAreListedWithoutTheirSecrets(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	user, other := s.newUser(t, "", ""), s.newUser(t, "", "")
+	first := b.clock()
+	tokens := []string{s.open(t, user).GetToken()}
+	b.advance(time.Minute)
+	tokens = append(tokens, s.open(t, user).GetToken())
+	s.open(t, other)
+	listed := s.list(t, user)
+	if len(listed) != 2 {
+		t.Fatalf("listed %v", listed)
+	}
+	slices.SortFunc(listed, func(a, b *accountv1.Session) int {
+		return a.GetCreateTime().AsTime().Compare(b.GetCreateTime().AsTime())
+	})
+	for i, session := range listed {
+		created := first.Add(time.Duration(i) * time.Minute)
+		if session.GetUserId() != user || !session.GetCreateTime().AsTime().Equal(created) ||
+			!session.GetExpireTime().AsTime().Equal(created.Add(time.Hour)) || session.GetLastUsedTime() != nil {
+			t.Errorf("session %d is %v", i, session)
+		}
+		if id := session.GetSessionId(); len(id) != 16 || strings.Contains(tokens[i], id) || id == listed[1-i].GetSessionId() {
+			t.Errorf("session %d is called %q", i, id)
+		}
+	}
+	b.advance(59 * time.Minute)
+	if left := s.list(t, user); len(left) != 1 || left[0].GetSessionId() != listed[1].GetSessionId() {
+		t.Errorf("after the first expired: %v", left)
+	}
+	_, err := s.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: 1})
+	wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+}
+
+func TestASessionThatIsNotUsedEndsAndOneThatIsUsedDoesNot(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
+	user := s.newUser(t, "", "")
+	used, unused := s.open(t, user), s.open(t, user)
+	for range 4 {
+		b.advance(40 * time.Minute)
+		if err := s.verifySession(t, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFault(t, s.verifySession(t, unused), codes.Unauthenticated, "LOGIN_REQUIRED")
+	if listed := s.list(t, user); len(listed) != 1 || !listed[0].GetLastUsedTime().AsTime().Equal(b.clock()) {
+		t.Errorf("listed %v", listed)
+	}
+	b.advance(time.Hour)
+	wantFault(t, s.verifySession(t, used), codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+func TestASessionThatIsUsedAllTheTimeEndsAllTheSame(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
+	used := s.open(t, s.newUser(t, "", ""))
+	for range 47 {
+		b.advance(30 * time.Minute)
+		if err := s.verifySession(t, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.advance(30 * time.Minute)
+	wantFault(t, s.verifySession(t, used), codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+func TestVerifyingWritesAtMostEveryFewMinutes(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: 8 * time.Hour})
+	user := s.newUser(t, "", "")
+	session := s.open(t, user)
+	noted := map[time.Time]bool{}
+	for range 60 {
+		b.advance(10 * time.Second)
+		if err := s.verifySession(t, session); err != nil {
+			t.Fatal(err)
+		}
+		noted[s.list(t, user)[0].GetLastUsedTime().AsTime()] = true
+	}
+	if len(noted) != 3 { // at its opening, after five minutes, after ten
+		t.Errorf("noted at %v", noted)
+	}
+}
+
+func TestASessionOfBeforeItsUseWasNotedIsOpenAndNotedThen(t *testing.T) {
+	b := newBench(t)
+	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
+	user := s.newUser(t, "", "")
+	const token = "0123456789abcdef0123456789abcdef"
+	old := session{ID: sessionID(token), UserID: user, ExpireMillis: b.clock().Add(24 * time.Hour).UnixMilli()}
+	if err := s.sessions.Insert(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	request := &accountv1.VerifySessionRequest{UserId: user, Token: token}
+	if err := s.verifySession(t, request); err != nil {
+		t.Fatal(err)
+	}
+	if listed := s.list(t, user); len(listed) != 1 || listed[0].GetCreateTime() != nil {
+		t.Errorf("listed %v", listed)
+	}
+	b.advance(time.Hour)
+	wantFault(t, s.verifySession(t, request), codes.Unauthenticated, "LOGIN_REQUIRED")
+}

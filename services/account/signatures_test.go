@@ -1,0 +1,270 @@
+package account
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/signing"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+func (s *Server) newApplication(t testing.TB, request *accountv1.CreateApplicationRequest) (key, secret string) {
+	t.Helper()
+	reply, err := s.CreateApplication(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.GetApplication().GetKey(), reply.GetSecret()
+}
+
+// signed is a request that is signed by an application at a time, and may be used once.
+func signed(key, secret string, at time.Time, content string) *accountv1.VerifySignatureRequest {
+	digest := signing.Digest(content)
+	return &accountv1.VerifySignatureRequest{
+		RequestId: "00000000-0000-4000-8000-000000000001", Key: key, TimestampSeconds: at.Unix(),
+		Use:  accountv1.SignatureUse_SIGNATURE_USE_ONCE,
+		Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: signing.Sign(secret, digest)}},
+	}
+}
+
+func signedLegacy(key, secret string, at time.Time, text string) *accountv1.VerifySignatureRequest {
+	request := signed(key, secret, at, text)
+	request.Form = &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: text, Signature: signing.SignLegacy(secret, text)}}
+	return request
+}
+
+// again is the request of another call.
+func again(request *accountv1.VerifySignatureRequest) *accountv1.VerifySignatureRequest {
+	other := proto.CloneOf(request)
+	other.RequestId = "00000000-0000-4000-8000-000000000002"
+	return other
+}
+
+func (s *Server) verify(t testing.TB, request *accountv1.VerifySignatureRequest) error {
+	_, err := s.VerifySignature(t.Context(), request)
+	return err
+}
+
+func (s *Server) wantValid(t *testing.T, request *accountv1.VerifySignatureRequest) {
+	t.Helper()
+	if err := s.verify(t, request); err != nil {
+		t.Errorf("refused: %v", err)
+	}
+}
+
+func (s *Server) wantRefused(t *testing.T, reason string, request *accountv1.VerifySignatureRequest) *fault.Error {
+	t.Helper()
+	return wantFault(t, s.verify(t, request), codes.Unauthenticated, reason)
+}
+
+func TestAWrongSignatureIsRefusedAlikeWhateverIsWrong(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	now := b.clock()
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	old, oldSecret := s.newApplication(t, &accountv1.CreateApplicationRequest{
+		Name: "x", Key: "old", Secret: "a-secret-of-2009", AllowLegacy: true,
+	})
+	disabled, disabledSecret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x", AllowLegacy: true})
+	if _, err := s.UpdateApplication(t.Context(), &accountv1.UpdateApplicationRequest{Key: disabled, Disabled: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	s.wantValid(t, signed(key, secret, now, "content"))
+	s.wantValid(t, signed(old, oldSecret, now, "content"))
+	s.wantValid(t, signedLegacy(old, oldSecret, now, "content"))
+
+	otherContent := signed(key, secret, now, "content")
+	otherContent.GetHmac().CanonicalSha256[31] ^= 1
+	otherText := signedLegacy(old, oldSecret, now, "content")
+	otherText.GetLegacy().Text += "s"
+	words := map[string]bool{}
+	for name, request := range map[string]*accountv1.VerifySignatureRequest{
+		"another secret":                      signed(key, oldSecret, now, "content"),
+		"another content":                     otherContent,
+		"another application":                 signed(old, secret, now, "content"),
+		"no application":                      signed("nobody", secret, now, "content"),
+		"no application, legacy":              signedLegacy("nobody", secret, now, "content"),
+		"the secret that stands in":           signed("nobody", s.signatures.nobody.Secret, now, "content"),
+		"the secret that stands in, legacy":   signedLegacy("nobody", s.signatures.nobody.Secret, now, "content"),
+		"a disabled application":              signed(disabled, disabledSecret, now, "content"),
+		"a disabled application, legacy":      signedLegacy(disabled, disabledSecret, now, "content"),
+		"the legacy form, which is forbidden": signedLegacy(key, secret, now, "content"),
+		"another legacy text":                 otherText,
+		"a wrong one of long ago":             signed(key, oldSecret, now.Add(-time.Hour), "content"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			words[s.wantRefused(t, "SIGNATURE_INVALID", request).Message] = true
+		})
+	}
+	if len(words) != 1 {
+		t.Errorf("told apart: %v", words)
+	}
+}
+
+func TestWhatIsChangedOfAnApplicationHoldsFromThenOn(t *testing.T) {
+	b := newBench(t)
+	s, other := b.newServer(t), b.newServer(t)
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	change := func(request *accountv1.UpdateApplicationRequest) {
+		t.Helper()
+		request.Key = key
+		if _, err := s.UpdateApplication(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+	}
+	modern := func(content string) *accountv1.VerifySignatureRequest { return signed(key, secret, b.clock(), content) }
+	other.wantValid(t, modern("1"))
+	change(&accountv1.UpdateApplicationRequest{Disabled: new(true)})
+	other.wantRefused(t, "SIGNATURE_INVALID", modern("2"))
+	change(&accountv1.UpdateApplicationRequest{Disabled: new(false), AllowLegacy: new(true)})
+	other.wantValid(t, modern("3"))
+	other.wantValid(t, signedLegacy(key, secret, b.clock(), "4"))
+	change(&accountv1.UpdateApplicationRequest{AllowLegacy: new(false)})
+	other.wantRefused(t, "SIGNATURE_INVALID", signedLegacy(key, secret, b.clock(), "5"))
+	rotated, err := s.RotateApplicationSecret(t.Context(), &accountv1.RotateApplicationSecretRequest{Key: key})
+	if err != nil || rotated.GetSecret() == secret {
+		t.Fatalf("the secret was not changed: %v", err)
+	}
+	other.wantRefused(t, "SIGNATURE_INVALID", modern("6"))
+	secret = rotated.GetSecret()
+	other.wantValid(t, modern("7"))
+	if _, err := s.DeleteApplication(t.Context(), &accountv1.DeleteApplicationRequest{Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	other.wantRefused(t, "SIGNATURE_INVALID", modern("8"))
+}
+
+func TestASignatureIsTakenWithinTheWindowOfTheClock(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	for name, step := range map[string]struct {
+		by    time.Duration
+		valid bool
+	}{
+		"now":          {0, true},
+		"just in time": {DefaultSignatureWindow, true},
+		"too old":      {DefaultSignatureWindow + time.Second, false},
+		"early":        {-DefaultSignatureWindow, true},
+		"too early":    {-DefaultSignatureWindow - time.Second, false},
+	} {
+		request := signed(key, secret, b.clock(), name)
+		b.advance(step.by)
+		if step.valid {
+			s.wantValid(t, request)
+		} else {
+			s.wantRefused(t, "SIGNATURE_EXPIRED", request)
+		}
+		b.advance(-step.by)
+	}
+	forever := signed(key, secret, b.clock(), "forever")
+	for _, at := range []int64{0, 1<<53 - 1} {
+		forever.TimestampSeconds = at
+		s.wantRefused(t, "SIGNATURE_EXPIRED", forever)
+	}
+}
+
+func TestASignatureIsUsedOnceOverAllReplicas(t *testing.T) {
+	b := newBench(t)
+	servers := []*Server{b.newServer(t), b.newServer(t)}
+	key, secret := servers[0].newApplication(t, &accountv1.CreateApplicationRequest{Name: "x", AllowLegacy: true})
+	for _, request := range []*accountv1.VerifySignatureRequest{
+		signed(key, secret, b.clock(), "content"), signedLegacy(key, secret, b.clock(), "content"),
+	} {
+		var group sync.WaitGroup
+		errs := make([]error, 16)
+		for i := range errs {
+			call := proto.CloneOf(request)
+			call.RequestId = fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
+			group.Go(func() { errs[i] = servers[i%2].verify(t, call) })
+		}
+		group.Wait()
+		admitted := 0
+		for _, err := range errs {
+			if err == nil {
+				admitted++
+			} else {
+				wantFault(t, err, codes.Unauthenticated, "SIGNATURE_REPLAYED")
+			}
+		}
+		if admitted != 1 {
+			t.Errorf("used %d times", admitted)
+		}
+	}
+}
+
+func TestARepeatedCallIsTheSameUse(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	request := signed(key, secret, b.clock(), "content")
+	s.wantValid(t, request)
+	s.wantValid(t, request)
+	s.wantRefused(t, "SIGNATURE_REPLAYED", again(request))
+}
+
+func TestASignatureForReadingMayBeRepeatedAndIsStoredNowhere(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	request := signed(key, secret, b.clock(), "content")
+	request.Use, request.RequestId = accountv1.SignatureUse_SIGNATURE_USE_REPEATABLE, ""
+	s.wantValid(t, request)
+	s.wantValid(t, request)
+	s.wantUsed(t, 0)
+}
+
+func (s *Server) wantUsed(t *testing.T, want int64) {
+	t.Helper()
+	if n, err := s.signatures.used.Count(t.Context(), expiryIndex); err != nil || n != want {
+		t.Errorf("%d used signatures are stored, want %d (%v)", n, want, err)
+	}
+}
+
+func TestOnlyRightSignaturesAreStoredAndOnlyUntilNobodyTakesThem(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
+	s.wantRefused(t, "SIGNATURE_INVALID", signed(key, "x", b.clock(), "content"))
+	s.wantRefused(t, "SIGNATURE_EXPIRED", signed(key, secret, b.clock().Add(-time.Hour), "content"))
+	s.wantUsed(t, 0)
+
+	early := signed(key, secret, b.clock().Add(DefaultSignatureWindow), "content")
+	s.wantValid(t, early)
+	for _, step := range []struct {
+		by     time.Duration
+		reason string
+		stored int64
+	}{
+		{2 * DefaultSignatureWindow, "SIGNATURE_REPLAYED", 1},
+		{time.Second, "SIGNATURE_EXPIRED", 1},
+		{signatureGrace, "SIGNATURE_EXPIRED", 0},
+	} {
+		b.advance(step.by)
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s.wantRefused(t, step.reason, again(early))
+		s.wantUsed(t, step.stored)
+	}
+}
+
+func TestARepeatedCreationTellsNoSecret(t *testing.T) {
+	s := newBench(t).newServer(t)
+	request := &accountv1.CreateApplicationRequest{RequestId: "00000000-0000-4000-8000-000000000001", Name: "x"}
+	key, secret := s.newApplication(t, request)
+	if len(key) != 32 || len(secret) != 64 {
+		t.Errorf("key %q, secret %q", key, secret)
+	}
+	if sameKey, none := s.newApplication(t, request); sameKey != key || none != "" {
+		t.Errorf("repeated: %s with the secret %q", sameKey, none)
+	}
+	_, err := s.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "y", Key: key})
+	wantFault(t, err, codes.AlreadyExists, "KEY_TAKEN")
+}

@@ -1,0 +1,71 @@
+package blog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/serve/service"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// ListBlogs returns a page of a user's entries, or of everybody's.
+func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
+	page, err := s.blogs.Documents.Page(ctx, listQuery(request))
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Documents) == 0 && request.GetAuthorId() != 0 {
+		if _, err := s.people.Require(ctx, request.GetAuthorId()); err != nil {
+			return nil, err
+		}
+	}
+	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
+		page = upTo(page, dayOf(s.now().In(s.zone)))
+	}
+	authorIDs := make([]int64, len(page.Documents))
+	for i, b := range page.Documents {
+		authorIDs[i] = b.AuthorID
+	}
+	authors := s.people.Show(ctx, authorIDs...)
+	reply := &blogv1.ListBlogsResponse{Blogs: make([]*blogv1.Blog, len(page.Documents)), NextPageToken: page.Next}
+	for i, b := range page.Documents {
+		reply.Blogs[i] = blogProto(b, authors[b.AuthorID])
+	}
+	return reply, nil
+}
+
+// listQuery is the query for a page of a list.
+func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
+	query := docstore.Query{
+		Index: authorIndex,
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
+	}
+	if request.GetAuthorId() != 0 {
+		query.Equal = []any{request.GetAuthorId()}
+	}
+	if request.GetOrder() != blogv1.BlogOrder_BLOG_ORDER_POST_DATE {
+		return query
+	}
+	query.Index = postDayIndex
+	if request.GetAuthorId() != 0 {
+		query.Index = authorPostDayIndex
+	}
+	if from := request.GetPostDateFrom(); from != nil {
+		query.From = dayFromProto(from)
+	}
+	if to := request.GetPostDateTo(); to != nil {
+		query.To = dayFromProto(to)
+	}
+	return query
+}
+
+// upTo ends a list by planned date behind a day. That day can't be a bound of the query:
+// a token belongs to its bounds, and a walk that goes on past midnight would be refused.
+func upTo(page docstore.Page[blog], last day) docstore.Page[blog] {
+	isLater := func(b blog) bool { return b.PostDay > last }
+	if i := slices.IndexFunc(page.Documents, isLater); i >= 0 {
+		return docstore.Page[blog]{Documents: page.Documents[:i]}
+	}
+	return page
+}

@@ -1,0 +1,106 @@
+package blog
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// list asks for a page and returns the days of the month of its entries.
+func (f *fixture) list(request *blogv1.ListBlogsRequest) (days []int32, token string) {
+	f.t.Helper()
+	reply, err := f.ListBlogs(f.t.Context(), request)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for _, b := range reply.GetBlogs() {
+		days = append(days, b.GetPostDate().GetDay())
+	}
+	return days, reply.GetNextPageToken()
+}
+
+// newDiary posts an entry for each of the first days of May 2026, the last day first.
+func newDiary(t *testing.T, days int32, zone *time.Location) *fixture {
+	t.Helper()
+	f := newFixture(t, Config{Zone: zone})
+	for d := days; d > 0; d-- {
+		request := newRequest(author)
+		request.RequestId, request.PostDate.Day = "", d
+		f.post(t.Context(), request)
+	}
+	return f
+}
+
+func publishedRequest(size int32) *blogv1.ListBlogsRequest {
+	return &blogv1.ListBlogsRequest{
+		Order: blogv1.BlogOrder_BLOG_ORDER_POST_DATE, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, PageSize: size,
+	}
+}
+
+func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
+	f := newDiary(t, 4, time.FixedZone("east", 8*60*60))
+	for _, moment := range []struct {
+		time string
+		want []int32
+	}{
+		{"2026-04-30T15:59:59.999Z", nil},
+		{"2026-04-30T16:00:00Z", []int32{1}},
+		{"2026-05-02T15:59:59.999Z", []int32{1, 2}},
+		{"2026-05-02T16:00:00Z", []int32{1, 2, 3}},
+		{"2027-01-01T00:00:00Z", []int32{1, 2, 3, 4}},
+	} {
+		var err error
+		if f.time, err = time.Parse(time.RFC3339, moment.time); err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range []int64{0, author} {
+			request := publishedRequest(0)
+			request.AuthorId = who
+			if days, token := f.list(request); !slices.Equal(days, moment.want) || token != "" {
+				t.Errorf("at %s author %d: %v, token %q; want %v", moment.time, who, days, token, moment.want)
+			}
+		}
+	}
+}
+
+func TestAWalkOverPublishedEntriesGoesOnPastMidnight(t *testing.T) {
+	f := newDiary(t, 5, time.UTC)
+	request := publishedRequest(2)
+	f.time = time.Date(2026, 5, 3, 23, 59, 59, 0, time.UTC)
+	var walked []int32
+	for range 3 {
+		days, token := f.list(request)
+		walked = append(walked, days...)
+		if request.PageToken = token; token == "" {
+			break
+		}
+		f.time = f.time.AddDate(0, 0, 1)
+	}
+	if !slices.Equal(walked, []int32{1, 2, 3, 4, 5}) {
+		t.Errorf("walked %v", walked)
+	}
+}
+
+func TestPublishedEntriesKeepTheBoundsAskedFor(t *testing.T) {
+	f := newDiary(t, 9, time.UTC)
+	f.time = time.Date(2026, 5, 5, 0, 0, 0, 0, time.UTC)
+	on := func(d int32) *typev1.Date { return &typev1.Date{Year: 2026, Month: 5, Day: d} }
+	for name, bounds := range map[string]struct {
+		from, to *typev1.Date
+		want     []int32
+	}{
+		"from":            {on(4), nil, []int32{4, 5}},
+		"to the past":     {nil, on(2), []int32{1, 2}},
+		"to the future":   {on(3), on(8), []int32{3, 4, 5}},
+		"from the future": {on(6), nil, nil},
+	} {
+		request := publishedRequest(0)
+		request.PostDateFrom, request.PostDateTo = bounds.from, bounds.to
+		if days, token := f.list(request); !slices.Equal(days, bounds.want) || token != "" {
+			t.Errorf("%s: %v, token %q; want %v", name, days, token, bounds.want)
+		}
+	}
+}

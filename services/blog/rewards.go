@@ -1,0 +1,112 @@
+package blog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/docstore"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// An author gets the reward of an entry exactly once: the entry is stored together with
+// the mark that its reward is due, the account service gives no reward for the same entry
+// twice, and the mark is cleared only after it has. So whoever finds a mark may settle it:
+// the post itself, its repetition, the deletion, a sweep.
+
+const (
+	// grantTimeout bounds how long a post waits for its reward, which a sweep can give as
+	// well.
+	grantTimeout = 3 * time.Second
+	// settleTimeout bounds a sweep while the account service does not answer.
+	settleTimeout = time.Minute
+	// settleBatch is how many entries a sweep holds at a time.
+	settleBatch = 20
+)
+
+// The values of blog.RewardDue.
+const (
+	rewardSettled int64 = iota
+	rewardDue
+)
+
+// errSettled ends an update that finds the mark cleared.
+var errSettled = errors.New("the reward is settled")
+
+// dueOf is whether a new entry's reward is due.
+func dueOf(reward int64) int64 {
+	if reward == 0 {
+		return rewardSettled
+	}
+	return rewardDue
+}
+
+// trySettle settles the reward of an entry that is stored; what fails is left to a sweep.
+func (s *Server) trySettle(ctx context.Context, b blog) {
+	if err := s.settle(ctx, b); err != nil {
+		s.log.WarnContext(ctx, "a reward waits for the next sweep", "error", err)
+	}
+}
+
+// settle gives an entry's author the reward if that is due, and clears the mark. An
+// author who is gone gets none.
+func (s *Server) settle(ctx context.Context, b blog) error {
+	if b.RewardDue == rewardSettled {
+		return nil
+	}
+	if err := s.grant(ctx, b); err != nil && status.Code(err) != codes.NotFound {
+		return fmt.Errorf("grant the reward of entry %d: %w", b.ID, err)
+	}
+	_, err := s.blogs.Documents.Update(ctx, b.ID, func(b *blog) error {
+		if b.RewardDue == rewardSettled {
+			return errSettled
+		}
+		b.RewardDue = rewardSettled
+		return nil
+	})
+	if errors.Is(err, errSettled) || errors.Is(err, docstore.ErrNotFound) {
+		return nil // somebody else was first, or deleted the entry, which settles too
+	}
+	return err
+}
+
+func (s *Server) grant(ctx context.Context, b blog) error {
+	ctx, cancel := context.WithTimeout(ctx, grantTimeout)
+	defer cancel()
+	_, err := s.account.GrantReward(ctx, &accountv1.GrantRewardRequest{
+		UserId: b.AuthorID, Source: "blog/" + strconv.FormatInt(b.ID, 10), Amount: b.Reward,
+	})
+	return err
+}
+
+// settleDue settles all rewards that are due. It goes on past one that fails, and tells
+// of the first.
+func (s *Server) settleDue(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	defer cancel()
+	var first error
+	failed := 0
+	query := docstore.Query{Index: dueIndex, Equal: []any{rewardDue}, Limit: settleBatch}
+	for entries, err := range s.blogs.Documents.Batches(ctx, query) {
+		if err != nil {
+			return errors.Join(first, err)
+		}
+		for _, b := range entries {
+			if err := s.settle(ctx, b); err != nil {
+				failed++
+				if first == nil {
+					first = err
+				}
+			}
+		}
+	}
+	if first != nil {
+		return fmt.Errorf("%d rewards stay due, the first because of: %w", failed, first)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package blog
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+var tenEach = Config{Reward: 10, Zone: time.UTC}
+
+// away refuses every reward as an account service does that can't be reached.
+func away(*accountv1.GrantRewardRequest) error {
+	return status.Error(codes.Unavailable, "connection refused")
+}
+
+func (f *fixture) expect(when string, total, due int64) {
+	f.t.Helper()
+	if got := f.account.total(author); got != total {
+		f.t.Errorf("%s: the author has %d, want %d", when, got, total)
+	}
+	if got := f.due(); got != due {
+		f.t.Errorf("%s: %d rewards are due, want %d", when, got, due)
+	}
+}
+
+func TestAPostIsRewardedOnceHoweverOftenItIsRepeated(t *testing.T) {
+	f := newFixture(t, tenEach)
+	f.post(t.Context(), newRequest(author))
+	f.expect("after a post", 10, 0)
+	f.post(t.Context(), newRequest(author))
+	f.expect("after its repetition", 10, 0)
+
+	again := newRequest(author)
+	again.RequestId = "00000000-0000-4000-8000-000000000002"
+	var group sync.WaitGroup
+	for range 32 {
+		group.Go(func() {
+			if _, err := f.CreateBlog(t.Context(), again); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	f.expect("after 32 posts of another at a time", 20, 0)
+	if err := f.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	f.expect("after a sweep", 20, 0)
+}
+
+func TestAnEntryIsPostedThoughItsRewardCannotBeGivenNow(t *testing.T) {
+	for name, settle := range map[string]func(f *fixture, id int64) error{
+		"a sweep": func(f *fixture, _ int64) error { return f.Sweep(t.Context()) },
+		"the sweep of another process": func(f *fixture, _ int64) error {
+			other, err := New(t.Context(), f.deps, Config{Reward: 99, Zone: time.UTC})
+			if err != nil {
+				return err
+			}
+			return other.Sweep(t.Context())
+		},
+		"its repetition": func(f *fixture, _ int64) error {
+			_, err := f.CreateBlog(t.Context(), newRequest(author))
+			return err
+		},
+		"its deletion": func(f *fixture, id int64) error {
+			_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
+			return err
+		},
+	} {
+		t.Run("and "+name+" settles it", func(t *testing.T) {
+			f := newFixture(t, tenEach)
+			f.account.refuse = away
+			id := f.post(t.Context(), newRequest(author))
+			f.expect("while the account service is away", 0, 1)
+			if err := f.Sweep(t.Context()); status.Code(err) != codes.Unavailable {
+				t.Errorf("a sweep says %v", err)
+			}
+			f.account.refuse = nil
+			if err := settle(f, id); err != nil {
+				t.Fatal(err)
+			}
+			f.expect("in the end", 10, 0)
+		})
+	}
+}
+
+func TestARewardGivenByACallThatWasCutOffIsNotGivenAgain(t *testing.T) {
+	f := newFixture(t, tenEach)
+	ctx, cancel := context.WithCancel(t.Context())
+	f.account.granted = cancel
+	f.post(ctx, newRequest(author))
+	f.expect("when the mark could not be cleared", 10, 1)
+	f.account.granted = nil
+	if err := f.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.expect("after a sweep", 10, 0)
+}
+
+func TestAnEntryStaysWhileItsRewardCannotBeGiven(t *testing.T) {
+	f := newFixture(t, tenEach)
+	f.account.refuse = away
+	id := f.post(t.Context(), newRequest(author))
+	_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
+	if status.Code(err) != codes.Unavailable {
+		t.Errorf("the deletion says %v", err)
+	}
+	f.expect("after the deletion failed", 0, 1)
+	f.account.refuse = nil
+	if _, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author + 1, BlogId: id}); err == nil {
+		t.Error("somebody else deleted the entry")
+	}
+	f.expect("after somebody else tried to delete it", 0, 1)
+}
+
+func TestOneRewardThatFailsKeepsNoOtherFromItsAuthor(t *testing.T) {
+	const entries = settleBatch*2 + 3
+	f := newFixture(t, tenEach)
+	f.account.refuse = away
+	for range entries {
+		request := newRequest(author)
+		request.RequestId = ""
+		f.post(t.Context(), request)
+	}
+	rejected := f.post(t.Context(), newRequest(author+1))
+	f.account.refuse = func(request *accountv1.GrantRewardRequest) error {
+		if request.GetUserId() != author {
+			return status.Error(codes.Internal, "something went wrong")
+		}
+		return nil
+	}
+	request := newRequest(author)
+	request.RequestId = ""
+	f.post(t.Context(), request)
+	if err := f.Sweep(t.Context()); status.Code(err) != codes.Internal {
+		t.Errorf("the sweep says %v", err)
+	}
+	f.expect("after the sweep", (entries+1)*10, 1)
+	if f.stored(rejected).RewardDue != rewardDue {
+		t.Error("the reward that failed is not due any more")
+	}
+}
+
+func TestTheRewardOfAnAuthorWhoIsGoneIsNotDueAnyMore(t *testing.T) {
+	f := newFixture(t, tenEach)
+	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
+		return status.Error(codes.NotFound, "there is no such user")
+	}
+	f.post(t.Context(), newRequest(author))
+	f.expect("after the post", 0, 0)
+}
+
+func TestNoRewardIsNeverDue(t *testing.T) {
+	f := newFixture(t, Config{Reward: 0, Zone: time.UTC})
+	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
+		t.Error("the account service was asked")
+		return nil
+	}
+	f.post(t.Context(), newRequest(author))
+	f.expect("after the post", 0, 0)
+}
+
+func TestSettlingChangesNothingElseOfAnEntry(t *testing.T) {
+	f := newFixture(t, tenEach)
+	f.account.refuse = away
+	id := f.post(t.Context(), newRequest(author))
+	want := f.stored(id)
+	f.account.refuse = nil
+	f.time = f.time.Add(time.Hour)
+	// While the reward is given, the author changes the entry.
+	f.account.granted = func() {
+		_, err := f.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, Title: proto.String("new")})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	want.Title, want.UpdateTime = "new", f.time
+	if err := f.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want.RewardDue = rewardSettled
+	if got := f.stored(id); !reflect.DeepEqual(got, want) {
+		t.Errorf("the entry is %+v, want %+v", got, want)
+	}
+	f.time = f.time.Add(time.Hour)
+	f.account.granted = nil
+	if err := f.settle(t.Context(), blog{ID: id, AuthorID: author, Reward: 10, RewardDue: rewardDue}); err != nil {
+		t.Errorf("settled again: %v", err)
+	}
+	if got := f.stored(id); !reflect.DeepEqual(got, want) {
+		t.Errorf("settling again made it %+v, want %+v", got, want)
+	}
+}
+
+func TestARewardOutOfBoundsIsRefusedAtStart(t *testing.T) {
+	f := newFixture(t, tenEach)
+	for _, reward := range []int64{-1, MaxReward + 1} {
+		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err == nil {
+			t.Errorf("%d is taken", reward)
+		}
+	}
+	for _, reward := range []int64{0, MaxReward} {
+		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err != nil {
+			t.Errorf("%d: %v", reward, err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package blog
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/serve/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// ledger is an account service that knows every user and gives each of them one reward
+// for the same thing, as the contract says.
+type ledger struct {
+	accountv1.AccountServiceClient
+
+	mu sync.Mutex
+	// refuse, unless nil, is asked first.
+	refuse func(*accountv1.GrantRewardRequest) error
+	// granted, unless nil, runs after a reward is given and before its reply.
+	granted func()
+	rewards map[int64]map[string]int64
+}
+
+func (l *ledger) BatchGetUsers(
+	_ context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	reply := &accountv1.BatchGetUsersResponse{}
+	for _, id := range request.GetUserIds() {
+		reply.Users = append(reply.Users, &accountv1.User{UserId: id, Name: fmt.Sprint("user ", id)})
+	}
+	return reply, nil
+}
+
+func (l *ledger) GrantReward(
+	_ context.Context, request *accountv1.GrantRewardRequest, _ ...grpc.CallOption,
+) (*accountv1.GrantRewardResponse, error) {
+	amount, err := l.give(request)
+	if err != nil {
+		return nil, err
+	}
+	if l.granted != nil {
+		l.granted()
+	}
+	return &accountv1.GrantRewardResponse{Amount: amount}, nil
+}
+
+func (l *ledger) give(request *accountv1.GrantRewardRequest) (int64, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuse != nil {
+		if err := l.refuse(request); err != nil {
+			return 0, err
+		}
+	}
+	of := l.rewards[request.GetUserId()]
+	if of == nil {
+		of = map[string]int64{}
+		l.rewards[request.GetUserId()] = of
+	}
+	if _, ok := of[request.GetSource()]; !ok {
+		of[request.GetSource()] = request.GetAmount()
+	}
+	return of[request.GetSource()], nil
+}
+
+// total is the sum of a user's rewards.
+func (l *ledger) total(user int64) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var sum int64
+	for _, amount := range l.rewards[user] {
+		sum += amount
+	}
+	return sum
+}
+
+// fixture is the service over a store of its own, on a clock that the test sets.
+type fixture struct {
+	*Server
+	t       *testing.T
+	account *ledger
+	deps    service.Deps
+	time    time.Time
+}
+
+func newFixture(t *testing.T, config Config) *fixture {
+	t.Helper()
+	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	validator, err := protovalidate.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{
+		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
+		deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler)),
+		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
+	}
+	f.deps.Now = func() time.Time { return f.time }
+	f.deps.Account = f.account
+	if f.deps.People, err = people.NewDirectory(f.account, f.deps.Log); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.deps.People.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if f.Server, err = New(t.Context(), f.deps, config); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// author is who writes the entries of most tests.
+const author = 7
+
+// newRequest is a valid request for an entry.
+func newRequest(author int64) *blogv1.CreateBlogRequest {
+	return &blogv1.CreateBlogRequest{
+		RequestId: "00000000-0000-4000-8000-000000000001",
+		AuthorId:  author, Type: 1, Location: &typev1.Location{}, Title: "x", Content: "x", Weather: 1,
+		PostDate: &typev1.Date{Year: 2026, Month: 5, Day: 1},
+	}
+}
+
+// post posts an entry and returns its id.
+func (f *fixture) post(ctx context.Context, request *blogv1.CreateBlogRequest) int64 {
+	f.t.Helper()
+	reply, err := f.CreateBlog(ctx, request)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return reply.GetBlog().GetBlogId()
+}
+
+// due is how many rewards are due.
+func (f *fixture) due() int64 {
+	f.t.Helper()
+	n, err := f.blogs.Documents.Count(f.t.Context(), dueIndex, rewardDue)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return n
+}
+
+// stored is an entry as stored.
+func (f *fixture) stored(id int64) blog {
+	f.t.Helper()
+	found, err := f.blogs.Documents.Get(f.t.Context(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,68 @@
+package poi
+
+import (
+	"strconv"
+	"strings"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/serve/service"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// ownPrefix begins the key under which a landmark is exported that was not imported.
+const ownPrefix = "poi:"
+
+// ExportPois sends landmarks as ImportPois takes them. It walks all landmarks and picks
+// those asked for: an export is rare, and an index of owners would cost every write.
+func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
+	query := docstore.Query{Index: docstore.IDIndex, Limit: service.StreamBatch}
+	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
+		if err != nil {
+			return err
+		}
+		batch := &poiv1.ExportPoisResponse{}
+		for _, p := range pois {
+			if request.GetOwnerId() != 0 && p.OwnerID != request.GetOwnerId() {
+				continue
+			}
+			if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
+				continue
+			}
+			batch.Pois = append(batch.Pois, exported(p))
+		}
+		if len(batch.GetPois()) == 0 {
+			continue
+		}
+		if err := stream.Send(batch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exported is a landmark as it can be imported again.
+func exported(p poi) *poiv1.ImportedPoi {
+	key, isImported := strings.CutPrefix(p.RequestKey, importPrefix)
+	if !isImported {
+		key = ownPrefix + strconv.FormatInt(p.ID, 10)
+	}
+	return &poiv1.ImportedPoi{
+		Key: key, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
+		Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+	}
+}
+
+// ownID is the id of the landmark that may have been exported under a key.
+func ownID(key string) (poiID int64, ok bool) {
+	digits, ok := strings.CutPrefix(key, ownPrefix)
+	if !ok {
+		return 0, false
+	}
+	poiID, err := strconv.ParseInt(digits, 10, 64)
+	// What is not written as exported writes it is another key.
+	return poiID, err == nil && poiID > 0 && poiID <= id.Max && strconv.FormatInt(poiID, 10) == digits
+}

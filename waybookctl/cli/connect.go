@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/serve/identity"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// Connection is how the services are reached: by mutual TLS with the certificate
+// given, as any of their other clients, and otherwise in plain text.
+type Connection struct {
+	Address string        `twin:"" default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the services answer; standalone's gRPC port serves all four, and is the default, ${default}."`
+	Account string        `twin:"" placeholder:"HOST:PORT" help:"Where the account service answers, if elsewhere."`
+	Album   string        `twin:"" placeholder:"HOST:PORT" help:"Where the album service answers, if elsewhere."`
+	Blog    string        `twin:"" placeholder:"HOST:PORT" help:"Where the blog service, which keeps entries, answers, if elsewhere."`
+	Poi     string        `twin:"" placeholder:"HOST:PORT" help:"Where the POI service, which keeps landmarks, answers, if elsewhere."`
+	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"How long one call may take; a long list takes several. ${default} by default."`
+
+	TLSCert   string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to show to services, in PEM; services let in the name operator."`
+	TLSKey    string `twin:"" name:"tls-key" placeholder:"FILE" help:"The certificate's private key."`
+	TLSCA     string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Authorities of the services' certificates."`
+	Plaintext bool   `twin:"" help:"Allow connections to other machines without TLS."`
+}
+
+// services are the clients of the four services.
+type services struct {
+	account accountv1.AccountServiceClient
+	album   albumv1.AlbumServiceClient
+	blog    blogv1.BlogServiceClient
+	poi     poiv1.PoiServiceClient
+}
+
+// connect makes the clients. Nothing is dialled before the first call.
+func connect(to Connection, env serve.Env) (*services, error) {
+	if to.Timeout <= 0 {
+		return nil, usageError("--timeout must be longer than nothing")
+	}
+	transport, err := serve.TransportFlags{
+		Files:     identity.Files{Certificate: to.TLSCert, Key: to.TLSKey, Authorities: to.TLSCA},
+		PlainText: to.Plaintext,
+	}.Load(env.Log)
+	if err != nil {
+		return nil, usageError(twoDashes(err))
+	}
+	env.Transport = transport
+	links := map[string]*link{}
+	for service, own := range map[string]string{
+		"account": to.Account, "album": to.Album, "blog": to.Blog, "poi": to.Poi,
+	} {
+		address := own
+		if own == "" {
+			address = to.Address
+		}
+		if address == "" {
+			return nil, usageError(fmt.Sprintf("%q is no address; one reads host:port", address))
+		}
+		connection, err := env.Dial(service, address)
+		if err != nil {
+			return nil, usageError(twoDashes(err))
+		}
+		links[service] = &link{connection, service, address, to.Timeout}
+	}
+	return &services{
+		account: accountv1.NewAccountServiceClient(links["account"]),
+		album:   albumv1.NewAlbumServiceClient(links["album"]),
+		blog:    blogv1.NewBlogServiceClient(links["blog"]),
+		poi:     poiv1.NewPoiServiceClient(links["poi"]),
+	}, nil
+}
+
+// twoDashes spells the flags in an error as this program does; the others take one dash.
+func twoDashes(err error) string {
+	return strings.ReplaceAll(" "+err.Error(), " -", " --")[1:]
+}
+
+// link is a connection whose failures say which service did not answer, and where.
+type link struct {
+	connection grpc.ClientConnInterface
+	service    string
+	address    string
+	timeout    time.Duration
+}
+
+// callError is a call that failed.
+type callError struct {
+	*link
+	cause error
+}
+
+// Error names the service; people are told more by describe.
+func (e *callError) Error() string { return e.service + " service: " + e.cause.Error() }
+
+// Unwrap returns the status.
+func (e *callError) Unwrap() error { return e.cause }
+
+// Invoke calls within the timeout.
+func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	if err := l.connection.Invoke(ctx, method, args, reply, opts...); err != nil {
+		return &callError{l, err}
+	}
+	return nil
+}
+
+// NewStream begins a stream, which may take as long as it takes.
+func (l *link) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	begun, err := l.connection.NewStream(ctx, desc, method, opts...)
+	if err != nil {
+		return nil, &callError{l, err}
+	}
+	return &stream{begun, l}, nil
+}
+
+type stream struct {
+	grpc.ClientStream
+	link *link
+}
+
+// RecvMsg receives a message; a stream's failures are found here.
+func (s *stream) RecvMsg(message any) error {
+	err := s.ClientStream.RecvMsg(message)
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return &callError{s.link, err}
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"iter"
+
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/output"
+)
+
+// content is one of the kinds of things that belong to a user: albums, entries,
+// landmarks. Their zero values do all that they do.
+type content interface {
+	// owner looks up whose a thing is.
+	owner(ctx context.Context, call *services, id int64) (int64, error)
+	delete(ctx context.Context, call *services, actor, id int64) error
+	recommend(ctx context.Context, call *services, user, id int64) (score int64, err error)
+	withdraw(ctx context.Context, call *services, user, id int64) (score int64, err error)
+
+	comments(ctx context.Context, call *services, id int64, page pageOf) ([]*typev1.Comment, string, error)
+	addComment(ctx context.Context, call *services, author, id int64, text string) (*typev1.Comment, error)
+	reply(ctx context.Context, call *services, actor, id, comment int64, text string) (*typev1.Comment, error)
+	removeComment(ctx context.Context, call *services, actor, id, comment int64) error
+}
+
+// acting is who does what only some users may. An operator is none of them, and acts
+// as the owner unless somebody else is named.
+type acting[K content] struct {
+	As int64 `placeholder:"USER" help:"Act as this user, not as the owner."`
+}
+
+func (a acting[K]) actor(ctx context.Context, call *services, id int64) (int64, error) {
+	if a.As != 0 {
+		return a.As, nil
+	}
+	var kind K
+	return kind.owner(ctx, call, id)
+}
+
+type deleteContent[K content] struct {
+	acting[K] `embed:""`
+
+	ID int64 `arg:"" help:"The ${noun}'s identifier."`
+}
+
+// Run deletes.
+func (c *deleteContent[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
+	actor, err := c.actor(ctx, call, c.ID)
+	if err != nil {
+		return err
+	}
+	var kind K
+	if err := kind.delete(ctx, call, actor, c.ID); err != nil {
+		return err
+	}
+	out.Note("deleted %d", c.ID)
+	return nil
+}
+
+type recommendContent[K content] struct {
+	ID int64 `arg:"" help:"The ${noun}'s identifier."`
+	As int64 `required:"" placeholder:"USER" help:"Who recommends it."`
+}
+
+// Run recommends.
+func (c *recommendContent[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
+	var kind K
+	score, err := kind.recommend(ctx, call, c.As, c.ID)
+	return printScore(out, score, err)
+}
+
+type withdrawContent[K content] struct {
+	ID int64 `arg:"" help:"The ${noun}'s identifier."`
+	As int64 `required:"" placeholder:"USER" help:"Who takes the recommendation back."`
+}
+
+// Run takes a recommendation back.
+func (c *withdrawContent[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
+	var kind K
+	score, err := kind.withdraw(ctx, call, c.As, c.ID)
+	return printScore(out, score, err)
+}
+
+func printScore(out *output.Printer, score int64, err error) error {
+	if err != nil {
+		return err
+	}
+	return out.Value(output.Object{{Name: "score", Value: score}}, func(page *output.Page) {
+		page.Line("score " + number(score))
+	})
+}
+
+// limit is how much of a list is wanted.
+type limit struct {
+	Limit uint `placeholder:"COUNT" help:"At most how many; all when not given."`
+}
+
+// pageOf is which page of a list is wanted.
+type pageOf struct {
+	size  int32
+	token string
+}
+
+// pageSize is how many things a page of a list has: few enough for the first to come
+// soon, enough for a long list to need few calls. Every list allows it.
+const pageSize = 100
+
+// pages goes through a list page by page, as far as somebody asks for the next item.
+func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		left := most.Limit
+		page := pageOf{size: pageSize}
+		for {
+			if most.Limit > 0 {
+				page.size = int32(min(left, pageSize))
+			}
+			items, next, err := fetch(page)
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			left -= uint(len(items))
+			if next == "" || most.Limit > 0 && left == 0 {
+				return
+			}
+			page.token = next
+		}
+	}
+}

@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/waybookctl/output"
+	"github.com/waybook/waybook/waybookctl/transfer"
+)
+
+// The exit statuses. Scripts rely on them: they never change their meaning.
+const (
+	statusOK = 0
+	// statusFailed is any failure that is none of the others.
+	statusFailed = 1
+	// statusUsage is a command line that can't be understood.
+	statusUsage = 2
+	// statusNotFound is something that is not there.
+	statusNotFound = 3
+	// statusRefused is what a service will refuse again: not valid, not allowed, taken.
+	statusRefused = 4
+	// statusUnavailable is what may go well when it is tried again.
+	statusUnavailable = 5
+	// statusInterrupted is a command that was ended by SIGINT or SIGTERM.
+	statusInterrupted = 130
+)
+
+// usageError is a command line that can't be understood, and why.
+type usageError string
+
+// Error says why.
+func (e usageError) Error() string { return string(e) }
+
+// failure is a failed command as its user sees it.
+type failure struct {
+	status  int
+	message string
+	// details come on lines of their own.
+	details []string
+}
+
+func (f failure) print(out io.Writer) {
+	lines := []string{output.Visible(name + ": " + f.message)}
+	for _, detail := range f.details {
+		lines = append(lines, output.Visible(detail))
+	}
+	_, _ = io.WriteString(out, strings.Join(lines, "\n  ")+"\n") // there is no better place for it
+}
+
+// describe tells what an error is to the user.
+func describe(ctx context.Context, err error) failure {
+	var usage usageError
+	var parse *commandLineError
+	var call *callError
+	var file *transfer.InvalidFileError
+	var refused refusedError
+	switch {
+	case ctx.Err() != nil, errors.Is(err, errGivenUp):
+		return failure{status: statusInterrupted, message: "interrupted"}
+	case errors.As(err, &usage):
+		return failure{status: statusUsage, message: usage.Error()}
+	case errors.As(err, &parse):
+		return failure{statusUsage, parse.Error(), append(parse.twins, parse.help())}
+	case errors.As(err, &call):
+		return describeCall(call)
+	case errors.As(err, &file):
+		return describeFile(file)
+	case errors.As(err, &refused):
+		return failure{status: statusRefused, message: refused.Error()}
+	}
+	return failure{status: statusFailed, message: err.Error()}
+}
+
+// describeCall tells what a failed call is to the user. What Waybook's services say
+// is written for people and goes on as it is; what gRPC says is not.
+func describeCall(call *callError) failure {
+	answer := status.Convert(call.cause)
+	var reason string
+	var violations []string
+	for _, detail := range answer.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			if detail.GetDomain() == fault.Domain {
+				reason = detail.GetReason()
+			}
+		case *errdetails.BadRequest:
+			for _, violation := range detail.GetFieldViolations() {
+				violations = append(violations, violation.GetField()+": "+violation.GetDescription())
+			}
+		}
+	}
+	if reason == "" {
+		return describeTransport(call, answer.Code())
+	}
+	f := failure{statusOf(answer.Code()), answer.Message(), violations}
+	if len(violations) > 0 {
+		f.message = "the " + call.service + " service refuses the request"
+	}
+	if next := nextStep(reason); next != "" {
+		f.details = append(f.details, next)
+	}
+	return f
+}
+
+// statusOf is the exit status for what a service answers.
+func statusOf(code codes.Code) int {
+	switch code {
+	case codes.NotFound:
+		return statusNotFound
+	case codes.AlreadyExists, codes.PermissionDenied, codes.FailedPrecondition,
+		codes.InvalidArgument, codes.Unauthenticated, codes.OutOfRange:
+		return statusRefused
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted, codes.ResourceExhausted:
+		return statusUnavailable
+	}
+	return statusFailed
+}
+
+// nextStep is what helps against a refusal, where its message does not say so.
+func nextStep(reason string) string {
+	switch reason {
+	case "NOT_OWNER":
+		return "without --as you act as the owner"
+	case "EMAIL_REQUIRED":
+		return "give the user an address first: " + name + " user set-email"
+	case "INTERNAL":
+		return "the service's log tells more"
+	}
+	return ""
+}
+
+// describeTransport tells of a call that none of Waybook's services answered.
+func describeTransport(call *callError, code codes.Code) failure {
+	at := fmt.Sprintf("%s service", call.service)
+	switch code {
+	case codes.Unavailable:
+		return failure{statusUnavailable, "no " + at + " answers at " + call.address, []string{
+			fmt.Sprintf("is it running? set --address or --%s if it is elsewhere", call.service),
+		}}
+	case codes.DeadlineExceeded:
+		return failure{statusUnavailable, fmt.Sprintf("the %s at %s did not answer within %s", at, call.address, call.timeout), []string{
+			"try again, or let it take longer with --timeout; what was asked for may have been done",
+		}}
+	case codes.Unimplemented:
+		return failure{statusFailed, fmt.Sprintf("what answers at %s has no such operation of the %s", call.address, at), []string{
+			fmt.Sprintf("set --%s if another process is the %s; or it is older than this program", call.service, at),
+		}}
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return failure{status: statusRefused, message: fmt.Sprintf("the %s at %s does not let this program in", at, call.address)}
+	}
+	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code), []string{"its log tells more"}}
+}

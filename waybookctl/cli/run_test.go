@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+)
+
+// ran is what a command line did.
+type ran struct {
+	status   int
+	out, err string
+}
+
+// runWith runs a command line with an environment and an input.
+func runWith(ctx context.Context, environment map[string]string, in string, args ...string) ran {
+	var out, errors strings.Builder
+	status := Run(ctx, args, Streams{In: strings.NewReader(in), Out: &out, Err: &errors}, func(name string) (string, bool) {
+		value, ok := environment[name]
+		return value, ok
+	})
+	return ran{status, out.String(), errors.String()}
+}
+
+// expect checks the status, and that all parts were printed to standard error and
+// nothing to standard output.
+func (r ran) expect(t *testing.T, status int, parts ...string) {
+	t.Helper()
+	if r.status != status || r.out != "" {
+		t.Errorf("status %d, want %d; printed %q", r.status, status, r.out)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.err, part) {
+			t.Errorf("%q is not in:\n%s", part, r.err)
+		}
+	}
+	if strings.Contains(r.err, "rpc error") || strings.Contains(r.err, "desc =") {
+		t.Errorf("that is gRPC's own text:\n%s", r.err)
+	}
+}
+
+// silent is the address of a port that takes connections and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return listener.Addr().String()
+}
+
+// closed is the address of a port where nothing listens.
+func closed(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String()
+}
+
+func TestACommandLineThatCannotBeUnderstoodIsStatus2AndNamesWhatIsWrong(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		environment map[string]string
+		line        string
+		tell        []string
+	}{
+		{"nothing", nil, "", []string{`"user"`, "see waybookctl --help"}},
+		{"an unknown noun", nil, "albun list", []string{"albun", `did you mean "album"`}},
+		{"an unknown verb", nil, "album shwo 1", []string{`did you mean "show"`, "see waybookctl album --help"}},
+		{"an unknown flag", nil, "album show 1 --lmit=3", []string{"--lmit", "see waybookctl album show --help"}},
+		{"a missing argument", nil, "album show", []string{"<id>"}},
+		{"a missing flag", nil, "album list", []string{"--owner"}},
+		{"no number", nil, "user show Ann", []string{"<user>", "Ann"}},
+		{"an unknown word", nil, "landmark list --category=home", []string{"--category", "tender, bargain"}},
+		{"no day", nil, "entry list --from=2026-02-30", []string{"--from", "2026-11-21"}},
+		{"half a place", nil, "landmark update 1 --lat=3", []string{"--lat and --lng"}},
+		{"a negative limit", nil, "entry list --limit=-1", []string{"--limit"}},
+		{"an order that entries don't have", nil, "entry list --order=creation", []string{"--author"}},
+		{"an unknown format", nil, "user show 1 -o xml", []string{"--output", `"table","json","yaml"`}},
+		{"an unknown format in the environment", map[string]string{"WAYBOOK_OUTPUT": "xml"}, "user show 1", []string{"--output is WAYBOOK_OUTPUT of the environment"}},
+		{"no duration in the environment", map[string]string{"WAYBOOK_TIMEOUT": "soon"}, "user show 1", []string{"WAYBOOK_TIMEOUT", "soon"}},
+		{"no time at all", nil, "user show 1 --timeout=0s", []string{"--timeout"}},
+		{"an empty address", nil, "user show 1 --address=", []string{"host:port"}},
+		{"a password without an address", nil, "user create Ann --generate-password", []string{"--email"}},
+		{"two ways to a password", nil, "user create Ann --email=a@b.c --no-password --password-stdin", []string{"--no-password"}},
+		{"nobody to ask for a password", nil, "user create Ann --email=a@b.c", []string{"--password-stdin"}},
+		{"an empty password", nil, "user set-password 1 --password-stdin", []string{"no password"}},
+		{"no cookie", nil, "session verify", []string{"no cookie"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runWith(t.Context(), test.environment, "", strings.Fields(test.line)...).expect(t, statusUsage, test.tell...)
+		})
+	}
+}
+
+func TestHelpIsStatus0WhateverElseIsMissing(t *testing.T) {
+	for line, want := range map[string]string{
+		"--help": "WAYBOOK_ADDRESS", "album -h": "album show", "album create --help": "One of girls, boys",
+		"session close --help": "standard input",
+	} {
+		got := runWith(t.Context(), nil, "", strings.Fields(line)...)
+		if got.status != statusOK || !strings.Contains(got.out, want) || got.err != "" {
+			t.Errorf("%s: status %d, %q is not in:\n%s%s", line, got.status, want, got.out, got.err)
+		}
+	}
+}
+
+func TestWhenNothingListensItSaysWhereItLookedAndHowToChangeThat(t *testing.T) {
+	address := closed(t)
+	runWith(t.Context(), nil, "", "album", "show", "1", "--address", address).
+		expect(t, statusUnavailable, "no album service answers at "+address, "--address or --album")
+	runWith(t.Context(), map[string]string{"WAYBOOK_POI": address}, "", "landmark", "show", "1").
+		expect(t, statusUnavailable, "no poi service answers at "+address, "--poi")
+}
+
+func TestAFlagComesBeforeItsTwinInTheEnvironment(t *testing.T) {
+	address := closed(t)
+	runWith(t.Context(), map[string]string{"WAYBOOK_ADDRESS": "twin.invalid:1"}, "", "user", "show", "1", "--address", address).
+		expect(t, statusUnavailable, address)
+}
+
+func TestAServiceThatDoesNotAnswerIsStatus5(t *testing.T) {
+	address := silent(t)
+	runWith(t.Context(), nil, "", "user", "show", "1", "--address", address, "--timeout", "50ms").
+		expect(t, statusUnavailable, "did not answer within 50ms", "--timeout")
+}
+
+func TestAnotherServersPortIsToldApart(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	go func() { _ = server.Serve(listener) }()
+	defer server.Stop()
+	runWith(t.Context(), nil, "", "entry", "list", "--address", listener.Addr().String()).
+		expect(t, statusFailed, "no such operation of the blog service", "--blog")
+}
+
+func TestAnInterruptEndsACommandWithStatus130(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	address := silent(t)
+	done := make(chan ran)
+	go func() { done <- runWith(ctx, nil, "", "user", "show", "1", "--address", address, "--timeout", "1m") }()
+	interrupt()
+	(<-done).expect(t, statusInterrupted, "interrupted")
+}
+
+func TestAnInterruptEndsAWaitForInput(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	reading := make(chan struct{})
+	release := make(chan struct{})
+	defer close(release)
+	done := make(chan int)
+	go func() {
+		in := readerFunc(func([]byte) (int, error) { close(reading); <-release; return 0, context.Canceled })
+		var printed strings.Builder
+		done <- Run(ctx, []string{"session", "close"}, Streams{In: in, Out: &printed, Err: &printed}, noEnvironment)
+	}()
+	<-reading
+	interrupt()
+	if status := <-done; status != statusInterrupted {
+		t.Errorf("status %d", status)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

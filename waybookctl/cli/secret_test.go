@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOneLineOfInputIsTaken(t *testing.T) {
+	for in, want := range map[string]string{
+		"secret": "secret", "secret\n": "secret", "secret\r\nmore\n": "secret", " 密碼 \n": " 密碼 ",
+		strings.Repeat("x", maxSecretBytes) + "\n": strings.Repeat("x", maxSecretBytes),
+	} {
+		got, err := secrets{in: strings.NewReader(in)}.line(t.Context(), "password")
+		if err != nil || got != want {
+			t.Errorf("%q gives %q, %v", in, got, err)
+		}
+	}
+	for _, in := range []string{"", "\n", "\r\nsecret", strings.Repeat("x", maxSecretBytes+1), strings.Repeat("x", maxSecretBytes+3) + "\n"} {
+		if got, err := (secrets{in: strings.NewReader(in)}).line(t.Context(), "password"); err == nil {
+			t.Errorf("%.10q… gives %.10q…", in, got)
+		}
+	}
+}
+
+func TestATextIsItselfOrTheInput(t *testing.T) {
+	for text, want := range map[string]string{"here": "here", "-": "line 1\nline 2\n", "": ""} {
+		got, err := textOrInput(t.Context(), text, strings.NewReader("line 1\nline 2\n"))
+		if err != nil || got != want {
+			t.Errorf("%q gives %q, %v", text, got, err)
+		}
+	}
+	if _, err := textOrInput(t.Context(), "-", strings.NewReader(strings.Repeat("x", maxTextBytes+1))); err == nil {
+		t.Error("a text of any length is read")
+	}
+}
+
+// Of whatever is piped in, a secret is the first line, whole, or nothing.
+func FuzzASecretIsTheFirstLineOfInput(f *testing.F) {
+	for _, in := range []string{"secret", "\r\nsecret", "a\rb\r\r\nc", strings.Repeat("x", maxSecretBytes+1)} {
+		f.Add(in)
+	}
+	f.Fuzz(func(t *testing.T, in string) {
+		first, _, _ := strings.Cut(in, "\n")
+		want := strings.TrimRight(first, "\r")
+		got, err := secrets{in: strings.NewReader(in)}.line(t.Context(), "password")
+		if err == nil && (got != want || len(got) > maxSecretBytes || got == "") {
+			t.Errorf("%q gives %q", in, got)
+		}
+		if err != nil && want != "" && len(first) <= maxSecretBytes {
+			t.Errorf("%q: %v", in, err)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/waybookctl/output"
+)
+
+type sessionCommands struct {
+	Open     sessionOpen     `cmd:"" help:"Open a session for a user and print its cookie, as a Cookie header has it."`
+	Verify   sessionVerify   `cmd:"" help:"Tell whether a session is open: exit status 4 if it is not."`
+	List     sessionList     `cmd:"" help:"List the open sessions of a user; no secrets are shown."`
+	Close    sessionClose    `cmd:"" help:"Close a session."`
+	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user."`
+}
+
+type sessionOpen struct {
+	User int64 `arg:"" help:"The user's identifier."`
+}
+
+// Help shows how the cookie is used.
+func (*sessionOpen) Help() string {
+	return `With table as the output it prints the cookie and nothing else:
+
+    curl -b "$(waybookctl session open 890341293580625)" -d func=addAlbum … http://127.0.0.1:8080/API.php`
+}
+
+// Run opens a session.
+func (c *sessionOpen) Run(ctx context.Context, call *services, out *output.Printer) error {
+	opened, err := call.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.User})
+	if err != nil {
+		return err
+	}
+	cookie := "id=" + number(opened.GetSession().GetUserId()) + "; idrand=" + opened.GetToken()
+	value := append(output.FromProto(opened.GetSession()),
+		output.Field{Name: "token", Value: opened.GetToken()}, output.Field{Name: "cookie", Value: cookie})
+	return out.Value(value, func(page *output.Page) { page.Line(cookie) })
+}
+
+// givenCookie is a command's cookie. It is a secret, and read like one.
+type givenCookie struct{}
+
+// Help says where the cookie comes from.
+func (givenCookie) Help() string {
+	return "The cookie, as session open prints it, is read from standard input; on a terminal it is asked for."
+}
+
+// read reads a cookie's parts.
+func (givenCookie) read(ctx context.Context, from secrets) (user int64, token string, err error) {
+	var line string
+	if file, ok := from.terminal(); ok {
+		line, err = from.ask(ctx, file, "Cookie: ")
+	} else {
+		line, err = from.line(ctx, "cookie")
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	return parseCookie(line)
+}
+
+// parseCookie reads the parts id and idrand among whatever else a cookie holds.
+func parseCookie(line string) (user int64, token string, err error) {
+	const malformed = usageError("that is no session's cookie; one reads id=NUMBER; idrand=32 HEXADECIMAL DIGITS")
+	parts, err := http.ParseCookie(strings.TrimSpace(line))
+	if err != nil {
+		return 0, "", malformed
+	}
+	for _, part := range parts {
+		switch part.Name {
+		case "id":
+			if user, err = strconv.ParseInt(part.Value, 10, 64); err != nil {
+				return 0, "", malformed
+			}
+		case "idrand":
+			token = part.Value
+		}
+	}
+	if user == 0 || token == "" {
+		return 0, "", malformed
+	}
+	return user, token, nil
+}
+
+type sessionVerify struct{ givenCookie }
+
+// Run verifies the session.
+func (c *sessionVerify) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
+	user, token, err := c.read(ctx, from)
+	if err != nil {
+		return err
+	}
+	verified, err := call.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: user, Token: token})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.FromProto(verified.GetSession()), func(page *output.Page) {
+		output.Record(page, sessionColumns(), verified.GetSession())
+	})
+}
+
+func sessionColumns() []output.Column[*accountv1.Session] {
+	return []output.Column[*accountv1.Session]{
+		{Head: "SESSION", Cell: (*accountv1.Session).GetSessionId},
+		{Head: "USER", Cell: func(s *accountv1.Session) string { return number(s.GetUserId()) }},
+		{Head: "OPENED", Cell: func(s *accountv1.Session) string { return knownTime(s.GetCreateTime()) }},
+		{Head: "LAST USED", Cell: func(s *accountv1.Session) string { return knownTime(s.GetLastUsedTime()) }},
+		{Head: "EXPIRES", Cell: func(s *accountv1.Session) string { return output.Time(s.GetExpireTime()) }},
+	}
+}
+
+// knownTime is a moment that may not have been noted.
+func knownTime(moment *timestamppb.Timestamp) string {
+	if moment == nil {
+		return "-"
+	}
+	return output.Time(moment)
+}
+
+type sessionList struct {
+	limit `embed:""`
+
+	User int64 `arg:"" help:"The user's identifier."`
+}
+
+// Run lists the sessions.
+func (c *sessionList) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return output.Items(out, "sessions", sessionColumns(), pages(c.limit, func(page pageOf) ([]*accountv1.Session, string, error) {
+		listed, err := call.account.ListSessions(ctx, &accountv1.ListSessionsRequest{UserId: c.User, PageSize: page.size, PageToken: page.token})
+		return listed.GetSessions(), listed.GetNextPageToken(), err
+	}))
+}
+
+type sessionClose struct{ givenCookie }
+
+// Run closes the session.
+func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
+	user, token, err := c.read(ctx, from)
+	if err != nil {
+		return err
+	}
+	if _, err := call.account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+		return err
+	}
+	out.Note("the session is closed")
+	return nil
+}
+
+type sessionCloseAll struct {
+	User int64 `arg:"" help:"The user's identifier."`
+}
+
+// Run closes the sessions.
+func (c *sessionCloseAll) Run(ctx context.Context, call *services, out *output.Printer) error {
+	closed, err := call.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: c.User})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.FromProto(closed), func(page *output.Page) {
+		page.Line("closed " + number(closed.GetClosedCount()))
+	})
+}

@@ -1,0 +1,168 @@
+package output
+
+import (
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// sample is an album with something of everything.
+func sample() *albumv1.Album {
+	return &albumv1.Album{
+		AlbumId: 1<<53 - 1, Title: "<台北> & co", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD,
+		Location:   &typev1.Location{Lat: 25.034, Lng: -121},
+		CreateTime: timestamppb.New(time.Date(2026, 11, 21, 7, 30, 0, 5e6, time.FixedZone("", 8*3600))),
+	}
+}
+
+func columns() []Column[*albumv1.Album] {
+	return []Column[*albumv1.Album]{
+		{"TITLE", (*albumv1.Album).GetTitle},
+		{"CATEGORY", func(a *albumv1.Album) string { return a.GetCategory().String() }},
+	}
+}
+
+func printed(t *testing.T, format Format, print func(*Printer) error) (out, notes string) {
+	t.Helper()
+	var o, n strings.Builder
+	if err := print(&Printer{Format: format, Out: &o, Notes: &n}); err != nil {
+		t.Fatal(err)
+	}
+	return o.String(), n.String()
+}
+
+func TestAValueIsPrintedInEachFormat(t *testing.T) {
+	for format, want := range map[Format]string{
+		JSON: `{
+  "album_id": 9007199254740991,
+  "title": "<台北> & co",
+  "category": "ALBUM_CATEGORY_FOOD",
+  "location": {
+    "lat": 25.034,
+    "lng": -121
+  },
+  "create_time": "2026-11-20T23:30:00.005Z",
+  "score": 0
+}
+`,
+		YAML: `album_id: 9007199254740991
+title: <台北> & co
+category: ALBUM_CATEGORY_FOOD
+location:
+  lat: 25.034
+  lng: -121
+create_time: "2026-11-20T23:30:00.005Z"
+score: 0
+`,
+		Table: `TITLE     <台北> & co
+CATEGORY  ALBUM_CATEGORY_FOOD
+`,
+	} {
+		out, _ := printed(t, format, func(p *Printer) error {
+			return p.Value(FromProto(sample()), func(page *Page) { Record(page, columns(), sample()) })
+		})
+		if out != want {
+			t.Errorf("%s:\n%s\nwant\n%s", format, out, want)
+		}
+	}
+}
+
+func TestAPageLeavesNothingOfAText(t *testing.T) {
+	out, _ := printed(t, Table, func(p *Printer) error {
+		return p.Value(nil, func(page *Page) {
+			page.Text("first\r\n\nthird\x1b[2J")
+			Rows[*albumv1.Album](page, columns(), nil)
+			Rows(page, columns(), []*albumv1.Album{sample()})
+		})
+	})
+	want := "first\n\nthird\\u001b[2J\n\nTITLE        CATEGORY\n<台北> & co  ALBUM_CATEGORY_FOOD\n"
+	if out != want {
+		t.Errorf("%q, want %q", out, want)
+	}
+}
+
+func albums(titles ...string) iter.Seq2[*albumv1.Album, error] {
+	return func(yield func(*albumv1.Album, error) bool) {
+		for _, title := range titles {
+			if !yield(&albumv1.Album{Title: title}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestAListReadsBackInEachFormat(t *testing.T) {
+	titles := []string{"台北", "a: b # c", "- 12", "two\nlines ", "\x1b\u202e\u0085", "true", ""}
+	for format, read := range map[Format]func([]byte, any) error{JSON: json.Unmarshal, YAML: yaml.Unmarshal} {
+		for _, want := range [][]string{nil, titles[:1], titles} {
+			out, notes := printed(t, format, func(p *Printer) error { return Items(p, "albums", columns(), albums(want...)) })
+			var got []struct{ Title string }
+			if err := read([]byte(out), &got); err != nil || got == nil || len(got) != len(want) {
+				t.Fatalf("%s: %v in %s", format, err, out)
+			}
+			for i := range want {
+				if got[i].Title != want[i] {
+					t.Errorf("%s: %q, want %q", format, got[i].Title, want[i])
+				}
+			}
+			if (notes == "no albums\n") != (len(want) == 0) {
+				t.Errorf("%s of %d: notes %q", format, len(want), notes)
+			}
+		}
+	}
+}
+
+func TestAnEmptyTableIsANoteAndNothingElse(t *testing.T) {
+	out, notes := printed(t, Table, func(p *Printer) error { return Items(p, "albums", columns(), albums()) })
+	if out != "" || notes != "no albums\n" {
+		t.Errorf("printed %q, noted %q", out, notes)
+	}
+}
+
+func TestJSONThatBreaksOffIsNoJSON(t *testing.T) {
+	broken := errors.New("broken")
+	var out strings.Builder
+	err := Items(&Printer{Format: JSON, Out: &out}, "albums", columns(), func(yield func(*albumv1.Album, error) bool) {
+		_ = yield(sample(), nil) && yield(nil, broken)
+	})
+	if !errors.Is(err, broken) || json.Valid([]byte(out.String())) || !strings.Contains(out.String(), "album_id") {
+		t.Errorf("%v after %s", err, out.String())
+	}
+}
+
+func TestAnEnumOfANewerContractIsItsNumber(t *testing.T) {
+	for _, field := range FromProto(&albumv1.Album{Category: 99}) {
+		if field.Name == "category" && field.Value != int32(99) {
+			t.Errorf("category %v", field.Value)
+		}
+	}
+}
+
+func FuzzYAMLAndJSONReadBackTheSame(f *testing.F) {
+	for _, text := range []string{"", "台北", "null", "0x1f", "a\n b", "\u007f\u2028😊", "&a *b !c", "<x>", "2026-11-21", "\t", "~"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		message := &albumv1.Album{Title: text}
+		if _, err := proto.Marshal(message); err != nil {
+			t.Skip("not UTF-8, which no message holds")
+		}
+		for format, read := range map[Format]func([]byte, any) error{JSON: json.Unmarshal, YAML: yaml.Unmarshal} {
+			out, _ := printed(t, format, func(p *Printer) error { return p.Value(FromProto(message), nil) })
+			var got struct{ Title string }
+			if err := read([]byte(out), &got); err != nil || got.Title != text {
+				t.Errorf("%s: %q became %q (%v) in %s", format, text, got.Title, err, out)
+			}
+		}
+	})
+}

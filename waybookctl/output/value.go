@@ -1,0 +1,126 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// Object is a value with named fields in their order.
+type Object []Field
+
+// Field is one field of an object. Its value is an Object, a List, or a scalar.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// List is a value of several values.
+type List []any
+
+// FromProto makes an object of a message, with the names of the contract: every
+// field in the order of its number, whether or not it is set, except messages that
+// are not set. 64-bit numbers are numbers, since Waybook's fit a double exactly;
+// enums are their names in the contract; times are RFC 3339 in UTC.
+func FromProto(message proto.Message) Object {
+	return fromMessage(message.ProtoReflect())
+}
+
+func fromMessage(message protoreflect.Message) Object {
+	fields := message.Descriptor().Fields()
+	object := make(Object, 0, fields.Len())
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.HasPresence() && !message.Has(field) {
+			continue
+		}
+		object = append(object, Field{string(field.Name()), fromField(field, message.Get(field))})
+	}
+	return object
+}
+
+func fromField(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	if !field.IsList() {
+		return fromScalar(field, value)
+	}
+	list := make(List, value.List().Len())
+	for i := range list {
+		list[i] = fromScalar(field, value.List().Get(i))
+	}
+	return list
+}
+
+func fromScalar(field protoreflect.FieldDescriptor, value protoreflect.Value) any {
+	switch field.Kind() {
+	case protoreflect.MessageKind:
+		if moment, ok := value.Message().Interface().(*timestamppb.Timestamp); ok {
+			return moment.AsTime().Format(time.RFC3339Nano)
+		}
+		return fromMessage(value.Message())
+	case protoreflect.EnumKind:
+		if known := field.Enum().Values().ByNumber(value.Enum()); known != nil {
+			return string(known.Name())
+		}
+		return int32(value.Enum()) // of a newer contract
+	}
+	return value.Interface()
+}
+
+// Time writes a time for people: RFC 3339 in UTC, to the second.
+func Time(moment *timestamppb.Timestamp) string { return moment.AsTime().Format(time.RFC3339) }
+
+// MarshalJSON writes the fields in their order.
+func (o Object) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('{')
+	for i, field := range o {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		name, err := marshalJSON(field.Name, "")
+		if err != nil {
+			return nil, err
+		}
+		value, err := marshalJSON(field.Value, "")
+		if err != nil {
+			return nil, err
+		}
+		out.Write(name)
+		out.WriteByte(':')
+		out.Write(value)
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
+}
+
+// MarshalYAML writes the fields in their order.
+func (o Object) MarshalYAML() (any, error) {
+	mapping := &yaml.Node{Kind: yaml.MappingNode}
+	for _, field := range o {
+		var name, value yaml.Node
+		if err := name.Encode(field.Name); err != nil {
+			return nil, err
+		}
+		if err := value.Encode(field.Value); err != nil {
+			return nil, err
+		}
+		mapping.Content = append(mapping.Content, &name, &value)
+	}
+	return mapping, nil
+}
+
+// marshalJSON leaves <, > and & as they are: nobody puts this into HTML. Lines but the
+// first begin with prefix.
+func marshalJSON(value any, prefix string) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
+}

@@ -1,0 +1,180 @@
+package storekeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/upkeep"
+)
+
+// Check looks for what is wrong with a store: damage of the embedded file, indexes that
+// are missing, documents whose parent is gone, parents whose numbers are wrong. With
+// upkeep.Repair it makes the indexes, removes the orphans and raises counts that are too
+// low; with upkeep.Look it writes nothing. It reads all documents, page by page. On
+// MongoDB services may go on meanwhile; the embedded store it must have for itself.
+func Check(ctx context.Context, options Options, mode upkeep.Mode) (report Report, err error) {
+	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}
+	parts, err := options.parts()
+	if err != nil {
+		return report, err
+	}
+	store, err := options.openExisting(ctx, mode)
+	if err != nil {
+		return report, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if file, isEmbedded := store.(*embedded.Engine); isEmbedded {
+		if err := file.Check(ctx); err != nil {
+			if ctx.Err() != nil {
+				return report, err
+			}
+			report.Findings = append(report.Findings, ofDamage(err))
+			return report.judged(), nil
+		}
+	}
+	for _, p := range parts {
+		c := check{options: options, mode: mode, store: store, part: p, report: &report}
+		if err := c.run(ctx); err != nil {
+			return report, fmt.Errorf("check %s: %w", p.name, err)
+		}
+	}
+	if !slices.ContainsFunc(report.Collections, func(c CollectionReport) bool { return c.Exists }) {
+		return report, errors.New("the store has no collections of these services; is it the right one?")
+	}
+	return report.judged(), nil
+}
+
+// check is that of one service.
+type check struct {
+	options Options
+	mode    upkeep.Mode
+	store   docstore.Engine
+	part    part
+	report  *Report
+}
+
+func (c check) run(ctx context.Context) error {
+	before, relations, err := c.part.inspect(ctx, c.store)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(before, collection.exists) {
+		return c.list(ctx, before)
+	}
+	after, mode, obstacle := before, upkeep.Look, error(nil)
+	if c.mode == upkeep.Repair {
+		// Opened as the service opens them, the collections have what they miss.
+		writable, err := c.part.open(ctx, deps(c.store))
+		if ctx.Err() != nil || errors.Is(err, docstore.ErrUnavailable) {
+			return err
+		}
+		obstacle = err
+		if after, relations, err = c.part.inspect(ctx, c.store); err != nil {
+			return err
+		}
+		if obstacle == nil {
+			relations, mode = writable, upkeep.Repair
+		}
+	}
+	c.reportMissing(before, after, obstacle)
+	if err := c.reportMisplaced(ctx, after); err != nil {
+		return err
+	}
+	if err := c.checkRelations(ctx, after, relations, mode); err != nil {
+		return err
+	}
+	return c.list(ctx, after)
+}
+
+// reportMissing reports what was missing before a repair, and is after it. The obstacle
+// is why the rest could not be made.
+func (c check) reportMissing(before, after []collection, obstacle error) {
+	reason := ""
+	if obstacle != nil {
+		reason = ": " + obstacle.Error()
+	}
+	for i, was := range before {
+		is := after[i]
+		finding := Finding{Service: c.part.name, Collection: was.spec.Name}
+		switch {
+		case !was.found.Exists:
+			finding.Kind, finding.Count, finding.Detail = MissingCollection, 1, "was never made"
+			if is.found.Exists {
+				finding.Repaired = 1
+			}
+		case len(was.found.Missing) > 0:
+			finding.Kind, finding.Count = MissingIndex, int64(len(was.found.Missing))
+			finding.Repaired = finding.Count - int64(len(is.found.Missing))
+			finding.Detail = "not there, or not as declared: " + strings.Join(was.found.Missing, ", ")
+		default:
+			continue
+		}
+		if finding.Repaired < finding.Count {
+			finding.Detail += reason
+		}
+		c.add(finding)
+	}
+}
+
+// reportMisplaced reports collections that a sharded cluster keeps where their unique
+// indexes don't hold.
+func (c check) reportMisplaced(ctx context.Context, collections []collection) error {
+	server, isMongoDB := c.store.(*mongo.Engine)
+	if !isMongoDB {
+		return nil
+	}
+	for _, each := range collections {
+		_, err := server.Placement(ctx, each.spec)
+		if errors.Is(err, mongo.ErrShardKey) {
+			c.add(Finding{Service: c.part.name, Collection: each.spec.Name, Kind: ShardKey, Count: 1, Detail: err.Error()})
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c check) checkRelations(ctx context.Context, collections []collection, relations []upkeep.Relation, mode upkeep.Mode) error {
+	for _, relation := range relations {
+		if slices.ContainsFunc(collections, func(each collection) bool {
+			return each.spec.Name == relation.Children && slices.Contains(each.found.Missing, relation.Index)
+		}) {
+			c.add(Finding{
+				Service: c.part.name, Collection: relation.Children, Kind: Unchecked, Count: 1,
+				Detail: fmt.Sprintf("index %s is missing, by which its documents would be read", relation.Index),
+			})
+			continue
+		}
+		findings, err := relation.Check(ctx, mode, c.options.progress)
+		if err != nil {
+			return err
+		}
+		for _, found := range findings {
+			c.add(ofRelation(c.part.name, relation, found))
+		}
+	}
+	return nil
+}
+
+// list reports the service's collections.
+func (c check) list(ctx context.Context, collections []collection) error {
+	for _, each := range collections {
+		documents, err := each.found.Table.Count(ctx, docstore.IDIndex, nil)
+		if err != nil {
+			return err
+		}
+		c.report.Collections = append(c.report.Collections, CollectionReport{
+			Service: c.part.name, Name: each.spec.Name, Exists: each.found.Exists,
+			Documents: documents, Undeclared: each.found.Undeclared,
+		})
+	}
+	return nil
+}
+
+func (c check) add(finding Finding) { c.report.Findings = append(c.report.Findings, finding) }

@@ -1,0 +1,93 @@
+package storekeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
+	"github.com/waybook/waybook/waybookctl/wholefile"
+)
+
+// dumpPermissions are those of a dump: it holds what opens sessions, and hashes of passwords.
+const dumpPermissions = 0o600
+
+// scanDocuments is how many documents are read at a time; there may be as many of the
+// largest in memory.
+const scanDocuments = 100
+
+// Dump writes all documents of a store to a file, which appears once it is whole and
+// synced. The embedded store it reads while no service has it open. On MongoDB services
+// may go on; the documents are then not of one moment, each only as it was when it was
+// read.
+func Dump(ctx context.Context, options Options, path string) (contents dumpfile.Contents, err error) {
+	parts, err := options.parts()
+	if err != nil {
+		return contents, err
+	}
+	store, err := options.openExisting(ctx, upkeep.Look)
+	if err != nil {
+		return contents, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	var collections []collection
+	for _, p := range parts {
+		found, _, err := p.inspect(ctx, store)
+		if err != nil {
+			return contents, err
+		}
+		collections = append(collections, found...)
+	}
+	if !slices.ContainsFunc(collections, collection.exists) {
+		return contents, errors.New("the store has no collections of these services; is it the right one?")
+	}
+	err = wholefile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
+		contents, err = dump(ctx, options, file, collections)
+		return err
+	})
+	return contents, err
+}
+
+func dump(ctx context.Context, options Options, file io.Writer, collections []collection) (dumpfile.Contents, error) {
+	var names []string
+	for _, c := range collections {
+		names = append(names, c.spec.Name)
+	}
+	w, err := dumpfile.NewWriter(file, names)
+	if err != nil {
+		return dumpfile.Contents{}, err
+	}
+	for _, c := range collections {
+		if err := dumpCollection(ctx, options, w, c); err != nil {
+			return dumpfile.Contents{}, fmt.Errorf("dump %s: %w", c.spec.Name, err)
+		}
+	}
+	return w.Close()
+}
+
+func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
+	scan := docstore.Scan{Index: docstore.IDIndex, Limit: scanDocuments}
+	for count := int64(0); ; {
+		documents, err := c.found.Table.Scan(ctx, scan)
+		if err != nil {
+			return err
+		}
+		if err := w.Write(documents); err != nil {
+			return err
+		}
+		count += int64(len(documents))
+		options.progress(c.spec.Name, count)
+		if len(documents) < scanDocuments {
+			return w.EndCollection()
+		}
+		last, err := idOf(c.spec, documents[len(documents)-1])
+		if err != nil {
+			return err
+		}
+		scan.After = []any{last}
+	}
+}

@@ -1,0 +1,167 @@
+package storekeeping
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
+)
+
+// Load stores the file's documents as they are, revisions too. The store may hold some
+// of them already, as a load leaves it that did not come to its end, and nothing else:
+// so it goes on where that one ended, and never replaces anything. It looks for what else
+// there is before it writes. Documents that exclude each other it finds only as it
+// writes. No service may use the store until Load has returned nil.
+func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile.Collection, err error) {
+	store, err := options.openStore(ctx, options.Store.Open)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := d.refuseOthers(ctx, store); err != nil {
+		return nil, err
+	}
+	tables := map[string]docstore.Table{}
+	for name, spec := range d.wanted {
+		if tables[name], err = store.Open(ctx, spec); err != nil {
+			return nil, fmt.Errorf("open collection %s: %w", name, err)
+		}
+	}
+	var count int64
+	err = d.again(ctx, func(batch dumpfile.Batch) error {
+		if batch.First {
+			count = 0
+		}
+		if err := insert(ctx, tables[batch.Collection], batch.Documents); err != nil {
+			return fmt.Errorf("load %s: %w", batch.Collection, err)
+		}
+		count += int64(len(batch.Documents))
+		options.progress(batch.Collection, count)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w; the store is not whole: load the file again to go on, or empty the store", err)
+	}
+	return d.chosen(), nil
+}
+
+// again reads the file once more, and of it what is to be loaded.
+func (d *DumpFile) again(ctx context.Context, visit func(dumpfile.Batch) error) error {
+	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	contents, err := dumpfile.Read(ctx, d.file, func(batch dumpfile.Batch) error {
+		if _, isWanted := d.wanted[batch.Collection]; !isWanted {
+			return nil
+		}
+		return visit(batch)
+	})
+	if err == nil && contents.Sum != d.contents.Sum {
+		err = errors.New("the file has changed meanwhile")
+	}
+	return err
+}
+
+// refuseOthers refuses a store that holds what the file does not. Most stores are empty,
+// and then the file need not be read for that.
+func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) error {
+	tables, others := map[string]docstore.Table{}, map[string]int64{}
+	for _, c := range d.chosen() {
+		found, err := store.Inspect(ctx, d.wanted[c.Name])
+		if err != nil {
+			return err
+		}
+		count, err := found.Table.Count(ctx, docstore.IDIndex, nil)
+		if err != nil {
+			return err
+		}
+		if count > 0 {
+			tables[c.Name], others[c.Name] = found.Table, count
+		}
+	}
+	if len(tables) == 0 {
+		return nil
+	}
+	err := d.again(ctx, func(batch dumpfile.Batch) error {
+		table := tables[batch.Collection]
+		if table == nil {
+			return nil
+		}
+		equal, err := countEqual(ctx, d.wanted[batch.Collection], table, batch.Documents)
+		others[batch.Collection] -= equal
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var full []string
+	for _, c := range d.chosen() {
+		if others[c.Name] != 0 {
+			full = append(full, c.Name)
+		}
+	}
+	if len(full) > 0 {
+		return fmt.Errorf("the store holds something else already, in %s; load into an empty one", strings.Join(full, ", "))
+	}
+	return nil
+}
+
+// countEqual tells how many of some documents a table holds as they are.
+func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, documents []bson.Raw) (count int64, err error) {
+	ids, given := make([]any, len(documents)), make(map[any]bson.Raw, len(documents))
+	for i, document := range documents {
+		if ids[i], err = idOf(spec, document); err != nil {
+			return 0, err
+		}
+		given[ids[i]] = document
+	}
+	stored, err := table.GetMany(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, document := range stored {
+		id, err := idOf(spec, document)
+		if err != nil {
+			return 0, err
+		}
+		if bytes.Equal(document, given[id]) {
+			count++
+		}
+	}
+	return count, nil
+}
+
+// insert stores documents, or leaves them where they are stored already.
+func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) error {
+	refusals, err := table.Insert(ctx, documents)
+	if err != nil {
+		return err
+	}
+	for i, refusal := range refusals {
+		if refusal == nil {
+			continue
+		}
+		id := documents[i].Lookup("_id")
+		var duplicate *docstore.DuplicateError
+		if !errors.As(refusal, &duplicate) {
+			return fmt.Errorf("document %s: %w", id, refusal)
+		}
+		if duplicate.Index != docstore.IDIndex {
+			return fmt.Errorf("document %s has the same %s as another one", id, duplicate.Index)
+		}
+		// Others were refused before anything was written, so this one is the same.
+	}
+	return nil
+}
+
+// idOf returns a document's id.
+func idOf(spec docstore.Spec, document bson.Raw) (any, error) {
+	return docstore.ValueOf(document, docstore.Field{Name: "_id", Kind: spec.ID})
+}

@@ -1,0 +1,88 @@
+package storekeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/mongo"
+)
+
+// Prepared is what Prepare did.
+type Prepared struct {
+	Collections []PreparedCollection `json:"collections"`
+}
+
+// PreparedCollection is a collection that is there as its service declares it.
+type PreparedCollection struct {
+	Service string `json:"service"`
+	Name    string `json:"name"`
+	// Made tells whether the collection is new.
+	Made bool `json:"made"`
+	// IndexesFound were there, IndexesMade are new or replace one declared otherwise.
+	IndexesFound []string `json:"indexes_found"`
+	IndexesMade  []string `json:"indexes_made"`
+	// Placement is where the collection lies on a sharded cluster, "one shard" or "by
+	// _id"; empty elsewhere. Sharded tells whether it was spread only now.
+	Placement string `json:"placement,omitempty"`
+	Sharded   bool   `json:"sharded,omitempty"`
+}
+
+// Prepare makes every collection and index that the services declare exist, and on a
+// sharded cluster shards what is declared to be. What is there stays, so it may be
+// repeated, also while services run on MongoDB.
+func Prepare(ctx context.Context, options Options) (prepared Prepared, err error) {
+	parts, err := options.parts()
+	if err != nil {
+		return prepared, err
+	}
+	store, err := options.openStore(ctx, options.Store.Open)
+	if err != nil {
+		return prepared, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	for _, p := range parts {
+		collections, _, err := p.inspect(ctx, store)
+		if err != nil {
+			return prepared, err
+		}
+		for _, c := range collections {
+			made, err := prepare(ctx, store, p.name, c)
+			if err != nil {
+				return prepared, err
+			}
+			prepared.Collections = append(prepared.Collections, made)
+		}
+	}
+	return prepared, nil
+}
+
+func prepare(ctx context.Context, store docstore.Engine, service string, c collection) (PreparedCollection, error) {
+	made := PreparedCollection{
+		Service: service, Name: c.spec.Name, Made: !c.found.Exists,
+		IndexesFound: []string{}, IndexesMade: []string{},
+	}
+	for _, index := range c.spec.Indexes {
+		if slices.Contains(c.found.Missing, index.Name) {
+			made.IndexesMade = append(made.IndexesMade, index.Name)
+		} else {
+			made.IndexesFound = append(made.IndexesFound, index.Name)
+		}
+	}
+	if _, err := store.Open(ctx, c.spec); err != nil {
+		return made, fmt.Errorf("open collection %s: %w", c.spec.Name, err)
+	}
+	server, isMongoDB := store.(*mongo.Engine)
+	if !isMongoDB {
+		return made, nil
+	}
+	before, err := server.Placement(ctx, c.spec)
+	if err != nil {
+		return made, err
+	}
+	after, err := server.Shard(ctx, c.spec)
+	made.Placement, made.Sharded = string(after), after != before
+	return made, err
+}

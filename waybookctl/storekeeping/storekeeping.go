@@ -1,0 +1,180 @@
+// Package storekeeping is what people who operate Waybook do to its store itself: prepare
+// it for the services, check it, write it to a file and fill it from one. It opens the store as the services do, and learns
+// what they keep by letting each open its collections; no list of them can fall behind.
+package storekeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+	"github.com/waybook/waybook/services/blog"
+	"github.com/waybook/waybook/services/poi"
+)
+
+// Options say which store, and what of it.
+type Options struct {
+	// Store says where the store is, with the flags of the services.
+	Store service.StoreFlags
+	// Services name those whose collections are meant; none means all. A service that
+	// runs on its own has an embedded store of its own.
+	Services []string
+	// Progress, unless nil, is told how many documents of a collection were read or
+	// written so far. A check reads a collection once for each relation it is in.
+	Progress func(collection string, documents int64)
+}
+
+// part is a service as the keeper of its store sees it.
+type part struct {
+	name string
+	// open opens the service's collections and tells how they hang together.
+	open func(context.Context, service.Deps) ([]upkeep.Relation, error)
+}
+
+func allParts() []part {
+	return []part{
+		{"account", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+			_, err := account.New(ctx, deps, account.Config{})
+			return nil, err
+		}},
+		{"album", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+			server, err := album.New(ctx, deps)
+			return relationsOf(server, err)
+		}},
+		{"blog", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+			server, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC})
+			return relationsOf(server, err)
+		}},
+		{"poi", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+			server, err := poi.New(ctx, deps)
+			return relationsOf(server, err)
+		}},
+	}
+}
+
+func relationsOf(server interface{ Relations() []upkeep.Relation }, err error) ([]upkeep.Relation, error) {
+	if err != nil {
+		return nil, err
+	}
+	return server.Relations(), nil
+}
+
+// parts returns the services that the options name.
+func (o Options) parts() ([]part, error) {
+	all := allParts()
+	if len(o.Services) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, p := range all {
+		known = append(known, p.name)
+	}
+	for _, name := range o.Services {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("there is no service %q; the services are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(p part) bool { return !slices.Contains(o.Services, p.name) }), nil
+}
+
+func (o Options) progress(collection string, documents int64) {
+	if o.Progress != nil {
+		o.Progress(collection, documents)
+	}
+}
+
+// openStore opens a store by one of the ways that the flags offer, and says what to do
+// when it can't be opened.
+func (o Options) openStore(ctx context.Context, open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
+	engine, err := open(ctx)
+	switch {
+	case errors.Is(err, embedded.ErrLocked):
+		return nil, fmt.Errorf("%w; stop it first", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no embedded store in %s", o.Store.Data)
+	}
+	return engine, err
+}
+
+// openExisting opens a store that is there: a check makes none.
+func (o Options) openExisting(ctx context.Context, mode upkeep.Mode) (docstore.Engine, error) {
+	store, err := o.openStore(ctx, o.Store.OpenReadOnly)
+	if err != nil || mode == upkeep.Look || o.Store.MongoDBURI != "" {
+		return store, err
+	}
+	if err := store.Close(); err != nil {
+		return nil, err
+	}
+	return o.openStore(ctx, o.Store.Open)
+}
+
+// deps is what a service is built on that opens its collections and serves nobody.
+func deps(store docstore.Engine) service.Deps {
+	return service.NewDeps(store, nil, slog.New(slog.DiscardHandler))
+}
+
+// survey is a store as a service would open it, and through which nothing changes: it
+// notes what the service opens and what there is of it.
+type survey struct {
+	docstore.Engine
+	collections []collection
+}
+
+type collection struct {
+	spec  docstore.Spec
+	found docstore.Inspection
+}
+
+func (c collection) exists() bool { return c.found.Exists }
+
+// Open inspects the collection instead.
+func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	found, err := s.Inspect(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.collections = append(s.collections, collection{spec, found})
+	return found.Table, nil
+}
+
+// inspect returns what there is of a service's collections, and their relations, which
+// can be read.
+func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []upkeep.Relation, error) {
+	s := &survey{Engine: store}
+	relations, err := p.open(ctx, deps(s))
+	return s.collections, relations, err
+}
+
+// declarations is a store that only notes what is opened.
+type declarations struct {
+	docstore.Engine
+	specs []docstore.Spec
+}
+
+// Open opens nothing: nobody calls a service that is asked for its declarations.
+func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
+	d.specs = append(d.specs, spec)
+	return nil, nil
+}
+
+// specs are what some services declare.
+func specs(ctx context.Context, parts []part) ([]docstore.Spec, error) {
+	d := &declarations{}
+	for _, p := range parts {
+		if _, err := p.open(ctx, deps(d)); err != nil {
+			return nil, err
+		}
+	}
+	return d.specs, nil
+}

@@ -1,0 +1,79 @@
+package storekeeping
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+// A service that opens a collection is seen to do so. What it says of the collection is
+// how it hangs on others, and that can be forgotten.
+func TestEveryCollectionThatHangsOnAnotherIsInARelation(t *testing.T) {
+	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	children := 0
+	for _, p := range allParts() {
+		collections, relations, err := p.inspect(t.Context(), store)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(collections) == 0 {
+			t.Errorf("%s opens nothing", p.name)
+		}
+		for _, c := range collections {
+			isChild := slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
+				return index.Name == child.Index || index.Fields[0].Name == "parent_id"
+			})
+			isInRelation := false
+			for _, relation := range relations {
+				if relation.Children != c.spec.Name {
+					continue
+				}
+				isInRelation = true
+				if _, err := c.spec.FieldsOf(relation.Index); err != nil {
+					t.Error(err)
+				}
+				if !slices.ContainsFunc(collections, func(parent collection) bool { return parent.spec.Name == relation.Parents }) {
+					t.Errorf("%s hangs on %s, which %s does not open", c.spec.Name, relation.Parents, p.name)
+				}
+			}
+			if isChild != isInRelation {
+				t.Errorf("%s: hangs on another %v, is in a relation %v", c.spec.Name, isChild, isInRelation)
+			}
+			if isChild {
+				children++
+			}
+		}
+	}
+	if children < 9 {
+		t.Errorf("only %d collections hang on others", children)
+	}
+}
+
+func TestTheVerdictIsThatOfTheWorstFinding(t *testing.T) {
+	repaired, partly, open := Finding{Count: 2, Repaired: 2}, Finding{Count: 2, Repaired: 1}, Finding{Count: 1}
+	for _, c := range []struct {
+		findings []Finding
+		want     Verdict
+	}{
+		{nil, Clean},
+		{[]Finding{repaired}, Fixed},
+		{[]Finding{repaired, partly}, Found},
+		{[]Finding{open, repaired}, Found},
+	} {
+		if got := (Report{Findings: c.findings}).judged().Verdict; got != c.want {
+			t.Errorf("%+v: got %s, want %s", c.findings, got, c.want)
+		}
+	}
+}

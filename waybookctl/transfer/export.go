@@ -1,0 +1,92 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/wholefile"
+)
+
+// ExportOptions say what is exported and how.
+type ExportOptions struct {
+	// OwnerID is whose landmarks are exported; 0 means everybody's. Two owners may
+	// use the same key, so only what one owner has can always be imported again.
+	OwnerID int64
+	// Category is which are exported; 0 means all.
+	Category places.Category
+	// Format is how the file is written.
+	Format places.Format
+}
+
+// Export writes landmarks in the order in which they were created, and tells how many.
+// What has been written when it fails is not whole.
+func Export(
+	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, file io.Writer, report progress.Reporter,
+) (count int64, err error) {
+	writer, err := places.NewWriter(file, options.Format)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the stream when writing fails
+	stream, err := client.ExportPois(ctx, &poiv1.ExportPoisRequest{
+		OwnerId: options.OwnerID, Category: poiv1.PoiCategory(options.Category),
+	})
+	if err != nil {
+		return 0, explained(err)
+	}
+	report.Start("exporting", progress.Places, 0)
+	defer report.Finish()
+	for {
+		batch, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return count, writer.Close()
+		}
+		if err != nil {
+			return count, explained(err)
+		}
+		for _, p := range batch.GetPois() {
+			if err := writer.Write(exported(p)); err != nil {
+				return count, err
+			}
+			count++
+		}
+		report.Reach(count)
+	}
+}
+
+// ExportFile is Export into a file that appears, in place of one that is there, only once
+// it is whole and synced.
+func ExportFile(
+	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
+) (count int64, err error) {
+	permissions := fs.FileMode(0o666)
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return exportTo(ctx, client, options, path, report) // a device or a pipe
+		}
+		permissions = info.Mode().Perm()
+	}
+	err = wholefile.Write(path, permissions, func(file io.Writer) (err error) {
+		count, err = Export(ctx, client, options, file, report)
+		return err
+	})
+	return count, err
+}
+
+func exportTo(
+	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
+) (count int64, err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, err
+	}
+	count, err = Export(ctx, client, options, file, report)
+	return count, errors.Join(err, file.Close())
+}

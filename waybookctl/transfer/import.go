@@ -1,0 +1,123 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+// The defaults of ImportOptions.
+const (
+	// DefaultMaxProblems is how many problems and failures are told.
+	DefaultMaxProblems = 20
+	// DefaultCallPlaces is how many places are sent in a call: what is repeated at
+	// worst, and how often progress is told.
+	DefaultCallPlaces = 5000
+)
+
+// ImportOptions say what is imported and how.
+type ImportOptions struct {
+	// OwnerID is the user who will own the landmarks.
+	OwnerID int64
+	// File says how the file is read.
+	File places.Options
+	// SkipInvalid imports the rest of a file in which records can't be imported.
+	SkipInvalid bool
+	// MaxProblems is how many problems and failures are told, and all are counted; 0
+	// means DefaultMaxProblems.
+	MaxProblems int
+	// CallPlaces is how many places are sent in a call; 0 means DefaultCallPlaces.
+	CallPlaces int
+	// Wait waits before a call is repeated; nil means that it sleeps.
+	Wait func(context.Context, time.Duration) error
+}
+
+// Import checks a file and then imports it, in the file's order, one call after the
+// other. It may be run again, after any failure: what is there already is recognised.
+// Errors: *InvalidFileError, before anything is sent; otherwise what the summary
+// counts has been imported.
+func Import(
+	ctx context.Context, client poiv1.PoiServiceClient, source *Source, options ImportOptions, report progress.Reporter,
+) (*ImportSummary, error) {
+	if options.MaxProblems <= 0 {
+		options.MaxProblems = DefaultMaxProblems
+	}
+	if options.CallPlaces <= 0 {
+		options.CallPlaces = DefaultCallPlaces
+	}
+	if options.Wait == nil {
+		options.Wait = sleep
+	}
+	i := &importer{client: client, options: options, report: report}
+	if err := i.check(ctx, source); err != nil {
+		return &i.summary, err
+	}
+	if err := i.send(ctx, source); err != nil {
+		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again to go on, it recognises them",
+			err, i.summary.Acknowledged(), i.summary.Checked.Places)
+	}
+	return &i.summary, nil
+}
+
+// importer is one import.
+type importer struct {
+	client  poiv1.PoiServiceClient
+	options ImportOptions
+	report  progress.Reporter
+	summary ImportSummary
+}
+
+// check reads the whole file before anything is sent.
+func (i *importer) check(ctx context.Context, source *Source) error {
+	reader, err := places.NewReader(source.reader(i.report.Reach), i.options.File)
+	if err != nil {
+		return err
+	}
+	i.report.Start("checking", progress.Bytes, source.Size())
+	i.summary.Checked, err = places.Check(ctx, reader, i.options.MaxProblems)
+	i.report.Finish()
+	if err != nil {
+		return err
+	}
+	if checked := i.summary.Checked; checked.Broken != nil || checked.ProblemCount > 0 && !i.options.SkipInvalid {
+		return &InvalidFileError{Checked: checked}
+	}
+	return nil
+}
+
+// send sends what has been checked.
+func (i *importer) send(ctx context.Context, source *Source) error {
+	reader, err := places.NewReader(source.reader(func(int64) {}), i.options.File)
+	if err != nil {
+		return err
+	}
+	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
+	defer i.report.Finish()
+	selection := i.summary.Checked.Select(reader)
+	call := make([]places.Place, 0, i.options.CallPlaces)
+	for {
+		place, err := selection.Next()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if err == nil {
+			call = append(call, place)
+		}
+		if len(call) == i.options.CallPlaces || err != nil && len(call) > 0 {
+			if err := i.call(ctx, call); err != nil {
+				return err
+			}
+			i.report.Reach(i.summary.Acknowledged())
+			call = call[:0]
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
