@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -23,14 +24,21 @@ func listen(t *testing.T) string {
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%d", len(r.URL.RawQuery))
 	}), http1, patience{header: 50 * time.Millisecond, idle: 50 * time.Millisecond})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = server.Serve(listener)
-	}()
+	// The server lingers half a second over a connection whose request it refuses, and Close
+	// does not wait for that: the search for goroutines left behind would find it.
+	var running sync.WaitGroup
+	server.ConnState = func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			running.Add(1)
+		case http.StateClosed:
+			running.Done()
+		}
+	}
+	running.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() {
 		_ = server.Close()
-		<-done
+		running.Wait()
 	})
 	return listener.Addr().String()
 }
