@@ -5,12 +5,15 @@ package floor
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -22,9 +25,9 @@ import (
 type Answer struct {
 	// Name is the case: the path /<name> and the method /floor/<name>.
 	Name string
-	// ContentType and Body are the HTTP reply.
-	ContentType string
-	Body        []byte
+	// Header and Body are the HTTP reply, but for what the server adds by itself.
+	Header http.Header
+	Body   []byte
 	// Request and Reply name the types of the messages.
 	Request, Reply string
 	// Messages are the encoded replies: one, or those of a stream.
@@ -37,6 +40,11 @@ func Method(name string) string { return "/floor/" + name }
 
 // Path is the path of a case.
 func Path(name string) string { return "/" + name }
+
+// BusyPath is the path of a case whose answer takes so much more CPU.
+func BusyPath(name string, work time.Duration) string {
+	return fmt.Sprintf("%s?%d", Path(name), work.Microseconds())
+}
 
 // Config is how the floors are run.
 type Config struct {
@@ -97,8 +105,9 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 // pieceSize is the size of the pieces in which the edge sends a long reply.
 const pieceSize = 64 << 10
 
-// handler writes replies with the headers that the edge gives them.
+// handler writes replies as the edge does.
 func handler(answers []Answer) http.Handler {
+	rounds := roundsPerMicrosecond()
 	byPath := map[string]Answer{}
 	for _, answer := range answers {
 		byPath[Path(answer.Name)] = answer
@@ -109,11 +118,16 @@ func handler(answers []Answer) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
+		if r.URL.RawQuery != "" {
+			micros, err := strconv.ParseFloat(r.URL.RawQuery, 64)
+			if err != nil {
+				http.Error(w, "the query is a number of microseconds", http.StatusBadRequest)
+				return
+			}
+			compute(int(micros * rounds))
+		}
 		header := w.Header()
-		header.Set("Cache-Control", "no-store")
-		header.Set("Vary", "Accept-Encoding")
-		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Content-Type", answer.ContentType)
+		maps.Copy(header, answer.Header)
 		if len(answer.Body) <= pieceSize {
 			header.Set("Content-Length", strconv.Itoa(len(answer.Body)))
 		}
@@ -125,4 +139,25 @@ func handler(answers []Answer) http.Handler {
 			body = body[len(piece):]
 		}
 	})
+}
+
+// roundsPerMicrosecond is how much of compute takes a microsecond of CPU: the most that
+// was seen, as whatever else the machine does makes it less.
+func roundsPerMicrosecond() float64 {
+	const tries, rounds = 200, 100
+	fastest := time.Hour
+	for range tries {
+		began := time.Now()
+		compute(rounds)
+		fastest = min(fastest, time.Since(began))
+	}
+	return rounds / (float64(fastest.Nanoseconds()) / 1e3)
+}
+
+// compute keeps a core busy and takes no memory.
+func compute(rounds int) {
+	var block [1 << 10]byte
+	for range rounds {
+		block[0] = sha256.Sum256(block[:])[0]
+	}
 }

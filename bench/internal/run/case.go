@@ -142,7 +142,7 @@ const wantXML = "<status>SUCCESS</status>"
 // edgeRequest is the case's request to the edge, as it is sent.
 func (c testCase) edgeRequest(cookie string) []byte {
 	if !c.writes {
-		return fmt.Appendf(nil, "GET /API.php?%s HTTP/1.1\r\nHost: bench\r\n\r\n", c.form.Encode())
+		return get11("/API.php?" + c.form.Encode())
 	}
 	body := c.form.Encode()
 	return fmt.Appendf(nil, "POST /API.php HTTP/1.1\r\nHost: bench\r\nCookie: %s\r\n"+
@@ -158,5 +158,10 @@ func (c testCase) gatewayRequest() ([]byte, error) {
 
 // floorRequest is the case's request to the HTTP floor.
 func (c testCase) floorRequest() []byte {
-	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n", floor.Path(c.name))
+	return get11(floor.Path(c.name))
+}
+
+// get11 is a GET as it is sent.
+func get11(path string) []byte {
+	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n", path)
 }

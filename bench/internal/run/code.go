@@ -73,7 +73,7 @@ func (b *bench) judgeCode(line benchmark) {
 // judgeSizes holds reads of the engine from the largest store against those from the
 // smallest.
 func (b *bench) judgeSizes(lines []benchmark) {
-	for _, read := range []string{"/PointRead", "/PageReadOf100"} {
+	for _, read := range []string{"/PointRead", "/PointReadOfFew", "/PageReadOf100", "/PageReadOf100OfFew"} {
 		var sizes []benchmark // the smallest first
 		for _, line := range lines {
 			if strings.HasSuffix(line.name, read) {

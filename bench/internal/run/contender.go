@@ -40,7 +40,8 @@ const (
 
 // answered is what the contenders answer to a case, the floors with it.
 type answered struct {
-	contentType string
+	// header is the edge's, but for what any server adds.
+	header http.Header
 	// edge and gateway are bodies, messages the replies to a direct call.
 	edge, gateway []byte
 	messages      []proto.Message
@@ -58,7 +59,7 @@ func (d *deployment) ask(ctx context.Context, c testCase) (a answered, err error
 		toEdge = post(url, "application/x-www-form-urlencoded", c.form.Encode())
 		toEdge.cookie = d.content.Cookie
 	}
-	if a.edge, a.contentType, err = fetch(ctx, toEdge); err != nil {
+	if a.edge, a.header, err = fetch(ctx, toEdge); err != nil {
 		return a, err
 	}
 	if !strings.Contains(string(a.edge), wantXML) {
@@ -85,10 +86,11 @@ func post(url, contentType, body string) asked {
 	return asked{method: http.MethodPost, url: url, contentType: contentType, body: body}
 }
 
-func fetch(ctx context.Context, a asked) (body []byte, contentType string, err error) {
+// fetch returns the body and the header but for what any server adds.
+func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err error) {
 	request, err := http.NewRequestWithContext(ctx, a.method, a.url, strings.NewReader(a.body))
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	for name, value := range map[string]string{"Content-Type": a.contentType, "Cookie": a.cookie} {
 		if value != "" {
@@ -98,13 +100,16 @@ func fetch(ctx context.Context, a asked) (body []byte, contentType string, err e
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	response, err := client.Do(request)
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	defer func() { _ = response.Body.Close() }()
 	if body, err = io.ReadAll(response.Body); err == nil && response.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s answered %s: %s", a.url, response.Status, body)
 	}
-	return body, response.Header.Get("Content-Type"), err
+	for _, name := range []string{"Date", "Content-Length", "Connection"} {
+		response.Header.Del(name)
+	}
+	return body, response.Header, err
 }
 
 // startFloors starts the floors of cases that have been asked.
@@ -113,7 +118,7 @@ func startFloors(w *workshop, list []testCase, replies map[string]answered) (*pr
 	for _, c := range list {
 		reply := replies[c.name]
 		answer := floor.Answer{
-			Name: c.name, ContentType: reply.contentType, Body: reply.edge, Streams: c.streams,
+			Name: c.name, Header: reply.header, Body: reply.edge, Streams: c.streams,
 			Request: string(proto.MessageName(c.request)), Reply: string(proto.MessageName(c.reply)),
 		}
 		for _, message := range reply.messages {

@@ -36,6 +36,7 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 		"case", "contender", "replies/s", "× edge", "CPU µs: servers", "of them in front", "client", "allocs", "KB alloc", "KB reply",
 		"at /s", "p50 ms", "p99 ms", "p99.9 ms",
 	}}}
+	var latencies report.Table
 	var late report.Spread
 	for _, c := range list {
 		contenders, err := d.contenders(w, c, replies[c.name], floors)
@@ -58,8 +59,8 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 		}
 		b.judge(d, c, results)
 		if c.name == fullAlbum {
-			if err := b.judgeLatency(ctx, d, c, results[0]); err != nil {
-				return err
+			if latencies, err = b.latencies(ctx, d, c, results, floors); err != nil {
+				return fmt.Errorf("%s, latencies: %w", d.name, err)
 			}
 		}
 		b.progress("%s, %s: the edge answers %s a second", d.name, c.name, results[0].rate)
@@ -67,20 +68,9 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 	table.Notes = []string{"Latencies count from when a request was due. The load maker's own part in them: half of the requests were begun " +
 		late.String() + " ms or more after that."}
 	table.Print(b.out)
-	return nil
-}
-
-// judgeLatency looks at the edge at half of what it can do itself.
-func (b *bench) judgeLatency(ctx context.Context, d *deployment, c testCase, edge result) error {
-	half := result{contender: edge.contender}
-	for range b.settings.Rounds {
-		if err := half.atRate(ctx, edge.rate.Median()/2, b.settings.Duration); err != nil {
-			return err
-		}
+	if latencies.Title != "" {
+		latencies.Print(b.out)
 	}
-	p50, p99 := half.p50.Median(), half.p99.Median()
-	b.target(p99 < 5*p50, fmt.Sprintf("%s ms, %s× the p50 of %s ms", report.Number(p99), report.Number(p99/p50), report.Number(p50)), "< 5× p50",
-		"%s, %s: p99 at half of the edge's throughput (%s/s)", d.name, c.name, half.rateAsked)
 	return nil
 }
 

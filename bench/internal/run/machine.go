@@ -8,7 +8,10 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/waybook/waybook/bench/internal/report"
 )
 
 // describeMachine prints what the figures depend on.
@@ -21,6 +24,52 @@ func describeMachine(ctx context.Context, out io.Writer, s Settings) {
 		time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)), runtime.Version(), runtime.NumCPU(),
 		firstLine("/proc/cpuinfo", "model name"), firstLine("/proc/sys/kernel/osrelease", ""), firstLine("/proc/loadavg", ""),
 		s.Rounds, s.Duration)
+}
+
+// stillness is what a machine took from its cores.
+type stillness struct {
+	// share is the part of all cores' time, from 0 to 1.
+	share   float64
+	longest time.Duration
+}
+
+// String says so in words.
+func (s stillness) String() string {
+	return fmt.Sprintf("Before that all cores were kept busy for a moment: by what else there is on the machine and below it "+
+		"they stood still for %s %% of the time, for %s ms at the longest (only what is longer than %s ms counts).",
+		report.Number(100*s.share), report.Number(millis(s.longest)), report.Number(millis(shortStop)))
+}
+
+// shortStop is how long a core stands still without being noticed: for interrupts.
+const shortStop = 200 * time.Microsecond
+
+// standstill keeps each core busy for a while and looks how long it got nowhere: a
+// virtual machine's cores are taken away without a trace in its own figures.
+func standstill(duration time.Duration) (s stillness) {
+	cores := runtime.GOMAXPROCS(0)
+	found := make([]stillness, cores)
+	var group sync.WaitGroup
+	for i := range found {
+		group.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			began := time.Now()
+			for last := began; last.Sub(began) < duration; {
+				now := time.Now()
+				if stop := now.Sub(last); stop > shortStop {
+					found[i].share += float64(stop) / float64(duration)
+					found[i].longest = max(found[i].longest, stop)
+				}
+				last = now
+			}
+		})
+	}
+	group.Wait()
+	for _, each := range found {
+		s.share += each.share / float64(cores)
+		s.longest = max(s.longest, each.longest)
+	}
+	return s
 }
 
 // firstLine is the first line of a file that begins so, without its name.

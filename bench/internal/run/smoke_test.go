@@ -3,6 +3,8 @@ package run
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,14 +138,18 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 // checkFloors checks that the floors answer with what they were given.
 func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
 	t.Helper()
-	body, contentType, err := fetch(t.Context(), get("http://"+addresses["http"]+floor.Path(c.name)))
-	if err != nil || !bytes.Equal(body, reply.edge) || contentType != reply.contentType {
-		t.Errorf("%s: the floor answers %d bytes of %s, the edge %d, %v", c.name, len(body), contentType, len(reply.edge), err)
+	for _, path := range []string{floor.Path(c.name), floor.BusyPath(c.name, time.Microsecond)} {
+		body, header, err := fetch(t.Context(), get("http://"+addresses["http"]+path))
+		if err != nil || !bytes.Equal(body, reply.edge) || !maps.EqualFunc(header, reply.header, slices.Equal) {
+			t.Errorf("%s: the floor answers %d bytes with %v, the edge %d with %v, %v", path, len(body), header, len(reply.edge), reply.header, err)
+		}
 	}
-	echo := d.rpc(c)
-	if echo.Channels, err = w.dial(addresses["grpc"], nil, 1); err != nil {
+	channels, err := w.dial(addresses["grpc"], nil, 1)
+	if err != nil {
 		t.Fatal(err)
 	}
+	echo := d.rpc(c)
+	echo.Channels = channels
 	echo.Method = floor.Method(c.name)
 	messages, err := echo.Replies(t.Context())
 	if err != nil || len(messages) != len(reply.messages) {

@@ -1,0 +1,65 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/waybook/waybook/bench/internal/floor"
+	"github.com/waybook/waybook/bench/internal/process"
+	"github.com/waybook/waybook/bench/internal/report"
+)
+
+// byBusyFloor serves the same bytes after computing for as long as the edge and the
+// services do. It takes no memory, waits for nothing and shares nothing, so what there
+// is of latency comes from net/http, the load maker, the kernel and the machine.
+const byBusyFloor contenderName = "floor: net/http, as much CPU"
+
+// latencies looks at the edge at half of what it can do itself, beside floors at the
+// same rate, for a table of its own.
+func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, results []result, floors *process.Process) (table report.Table, err error) {
+	var edge, least result
+	for _, r := range results {
+		switch r.name {
+		case byEdge:
+			edge = r
+		case byHTTPFloor:
+			least = r
+		}
+	}
+	work := time.Duration((edge.serverCPU.Median() - least.serverCPU.Median()) * float64(time.Microsecond))
+	busy := result{contender: least.contender}
+	busy.name = byBusyFloor
+	busy.open = opener(floors.Addresses["http"], get11(floor.BusyPath(c.name, work)), wantXML)
+	for range b.settings.Rounds {
+		if err := busy.closed(ctx, c.connections, b.settings.Duration); err != nil {
+			return table, err
+		}
+	}
+
+	half := edge.rate.Median() / 2
+	compared := []*result{&edge, &busy, &least}
+	for _, r := range compared {
+		r.p50, r.p99, r.p999 = nil, nil, nil // those of the contest were at another rate
+	}
+	for at := range turns(b.settings.Rounds, len(compared)) {
+		if err := compared[at].atRate(ctx, half, b.settings.Duration); err != nil {
+			return table, err
+		}
+	}
+	table = report.Table{
+		Title: fmt.Sprintf("Latency at half of what the edge can do, %s, %s", d.name, c.name),
+		Rows:  [][]string{{"contender", "replies/s at most", "CPU µs: servers", "at /s", "p50 ms", "p99 ms", "p99.9 ms", "p99 / p50"}},
+		Notes: []string{standstill(b.settings.Duration).String()},
+	}
+	tail := func(r *result) string { return report.Number(r.p99.Median()/r.p50.Median()) + "×" }
+	for _, r := range compared {
+		table.Add(string(r.name), r.rate.String(), r.serverCPU.String(), r.rateAsked.String(),
+			r.p50.String(), r.p99.String(), r.p999.String(), tail(r))
+	}
+	b.target(edge.p99.Median() < 5*edge.p50.Median(),
+		fmt.Sprintf("%s ms, %s the p50 of %s ms; a handler that only computes for as long: %s ms, %s",
+			report.Number(edge.p99.Median()), tail(&edge), report.Number(edge.p50.Median()), report.Number(busy.p99.Median()), tail(&busy)),
+		"< 5× p50", "%s, %s: p99 at half of the edge's throughput (%s/s)", d.name, c.name, edge.rateAsked)
+	return table, nil
+}
