@@ -97,20 +97,26 @@ var plainInXML = func() (plain [256]bool) {
 	return plain
 }()
 
-// lastLead begins U+F000 to U+FFFF in UTF-8, of which XML cannot carry the last two.
-const lastLead = 0xEF
+// firstLead and lastLead begin the characters from U+1000 to U+CFFF in UTF-8, with two
+// continuations each. All of them are plain, and they are most of what Chinese is made of.
+const firstLead, lastLead = 0xE1, 0xEC
+
+func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
 // appendXML appends text that any parser gives back byte for byte. A carriage
 // return is written as a reference, because a parser turns a bare one into a
 // line feed (XML 1.0, 2.11); `>` is escaped so that "]]>" cannot appear. What
 // XML cannot carry at all becomes U+FFFD.
 func appendXML(b []byte, s string) []byte {
-	valid := utf8.ValidString(s) // then most characters need no look
 	done := 0
 	for i := 0; i < len(s); {
 		c := s[i]
-		if plainInXML[c] || valid && c >= utf8.RuneSelf && c != lastLead {
+		switch {
+		case plainInXML[c]:
 			i++
+			continue
+		case firstLead <= c && c <= lastLead && i+2 < len(s) && isContinuation(s[i+1]) && isContinuation(s[i+2]):
+			i += 3
 			continue
 		}
 		size := 1
