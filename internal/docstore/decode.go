@@ -56,6 +56,9 @@ func planFor(t reflect.Type) *plan {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("bson"), ",")
+		if strings.EqualFold(name, RevisionField) {
+			return nil // find knows that it is no field
+		}
 		if !field.IsExported() || field.Anonymous || name == "" || name == "-" || options != "" && options != "omitempty" {
 			return nil
 		}
@@ -125,6 +128,9 @@ func (p *plan) decode(raw []byte, into reflect.Value) bool {
 func (p *plan) find(name []byte, expected int) (at int, known bool) {
 	if expected < len(p.fields) && p.fields[expected].name == string(name) {
 		return expected, true
+	}
+	if string(name) == RevisionField { // which every document has
+		return -1, true
 	}
 	known = true
 	for i := range p.fields {
