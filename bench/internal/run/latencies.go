@@ -27,14 +27,9 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 			least = r
 		}
 	}
-	work := time.Duration((edge.serverCPU.Median() - least.serverCPU.Median()) * float64(time.Microsecond))
-	busy := result{contender: least.contender}
-	busy.name = byBusyFloor
-	busy.open = opener(floors.Addresses["http"], get11(floor.BusyPath(c.name, work)), wantXML)
-	for range b.settings.Rounds {
-		if err := busy.closed(ctx, c.connections, b.settings.Duration); err != nil {
-			return table, err
-		}
+	busy, err := b.asBusy(ctx, c, edge, least, floors)
+	if err != nil {
+		return table, err
 	}
 
 	half := edge.rate.Median() / 2
@@ -62,4 +57,28 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 			report.Number(edge.p99.Median()), tail(&edge), report.Number(edge.p50.Median()), report.Number(busy.p99.Median()), tail(&busy)),
 		"< 5× p50", "%s, %s: p99 at half of the edge's throughput (%s/s)", d.name, c.name, edge.rateAsked)
 	return table, nil
+}
+
+// asBusy returns rounds of a floor that takes as much CPU as the edge and the services.
+func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floors *process.Process) (busy result, err error) {
+	missing := edge.serverCPU.Median() - least.serverCPU.Median()
+	compute := func(micros float64, rounds int) (r result, err error) {
+		r.contender = least.contender
+		r.name = byBusyFloor
+		path := floor.BusyPath(c.name, time.Duration(micros*float64(time.Microsecond)))
+		r.open = opener(floors.Addresses["http"], get11(path), wantXML)
+		for range rounds {
+			if err := r.closed(ctx, c.connections, b.settings.Duration); err != nil {
+				return r, err
+			}
+		}
+		return r, nil
+	}
+	// The floor's own idea of a microsecond is from when nothing else ran.
+	trial, err := compute(missing, 1)
+	if err != nil {
+		return busy, err
+	}
+	took := trial.serverCPU.Median() - least.serverCPU.Median()
+	return compute(missing*missing/took, b.settings.Rounds)
 }
