@@ -60,25 +60,27 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 }
 
 // asBusy returns rounds of a floor that takes as much CPU as the edge and the services.
-func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floors *process.Process) (busy result, err error) {
-	missing := edge.serverCPU.Median() - least.serverCPU.Median()
-	compute := func(micros float64, rounds int) (r result, err error) {
+func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floors *process.Process) (result, error) {
+	rounds := func(work float64, count int) (r result, err error) {
 		r.contender = least.contender
 		r.name = byBusyFloor
-		path := floor.BusyPath(c.name, time.Duration(micros*float64(time.Microsecond)))
+		path := floor.BusyPath(c.name, time.Duration(work*float64(time.Microsecond)))
 		r.open = opener(floors.Addresses["http"], get11(path), wantXML)
-		for range rounds {
+		for range count {
 			if err := r.closed(ctx, c.connections, b.settings.Duration); err != nil {
 				return r, err
 			}
 		}
 		return r, nil
 	}
-	// The floor's own idea of a microsecond is from when nothing else ran.
-	trial, err := compute(missing, 1)
+	work := max(0, edge.serverCPU.Median()-least.serverCPU.Median())
+	trial, err := rounds(work, 1)
 	if err != nil {
-		return busy, err
+		return trial, err
 	}
-	took := trial.serverCPU.Median() - least.serverCPU.Median()
-	return compute(missing*missing/took, b.settings.Rounds)
+	// The floor's own idea of a microsecond is from when nothing else ran.
+	if took := trial.serverCPU.Median() - least.serverCPU.Median(); took > 0 {
+		work *= work / took
+	}
+	return rounds(work, b.settings.Rounds)
 }

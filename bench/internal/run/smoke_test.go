@@ -79,6 +79,12 @@ func smoke(t *testing.T, w *workshop, d *deployment) {
 				t.Errorf("%s, %s: %+v", c.name, r.name, r)
 			}
 		}
+		if c.name == fullAlbum {
+			table, err := (&bench{settings: s}).latencies(t.Context(), d, c, results, floors)
+			if err != nil || len(table.Rows) != 4 {
+				t.Errorf("latencies: %v, %v", table.Rows, err)
+			}
+		}
 		checkFloors(t, w, d, c, replies[c.name], floors.Addresses)
 	}
 }
