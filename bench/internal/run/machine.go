@@ -35,7 +35,7 @@ type stillness struct {
 
 // String says so in words.
 func (s stillness) String() string {
-	return fmt.Sprintf("Before that all cores were kept busy for a moment: by what else there is on the machine and below it "+
+	return fmt.Sprintf("Right after, all cores were kept busy for a moment: by what else there is on the machine and below it "+
 		"they stood still for %s %% of the time, for %s ms at the longest (only what is longer than %s ms counts).",
 		report.Number(100*s.share), report.Number(millis(s.longest)), report.Number(millis(shortStop)))
 }
