@@ -123,7 +123,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T)
 	}
 	// Connections are kept, so those that show and see the new ones have to be made.
 	for _, name := range pods.Services() {
-		replace(t, fleet.Of(name)[0], load)
+		replace(t, fleet, fleet.Of(name)[0], load)
 	}
 	load.check(t)
 	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))

@@ -28,6 +28,18 @@ func awaitClients(t *testing.T, pod *pods.Pod, before int) {
 	}
 }
 
+// callers is how many pods call those of a service. A pod may have more connections for a
+// moment: that of who made the content is closed, but its end takes its time.
+func callers(fleet *pods.Fleet, service string) int {
+	count := len(fleet.Of("edge"))
+	if service == "account" {
+		for _, each := range []string{"album", "blog", "poi"} {
+			count += len(fleet.Of(each))
+		}
+	}
+	return count
+}
+
 // connections is how many connections to a pod are open, as Linux tells; 0 elsewhere.
 func connections(t *testing.T, pod *pods.Pod) (open int) {
 	t.Helper()

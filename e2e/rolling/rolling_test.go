@@ -34,7 +34,7 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 		for _, name := range append(pods.Services(), "edge") {
 			for n, pod := range fleet.Of(name) {
 				before := load.lap()
-				replace(t, pod, load)
+				replace(t, fleet, pod, load)
 				load.await(t, 20)
 				seen := load.since(before)
 				fmt.Printf("%-8s  %-7d  %8d  %6d  %10s\n", name, n+1, seen.requests, seen.failed, seen.slowest.Round(time.Millisecond))
@@ -48,9 +48,9 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 // without the time that preStop gives to its callers to hear of it: they call again. Clients
 // of the edge need not, so that one has its preStop: it is no endpoint any more, and does
 // what it was sent before, when it is told to end.
-func replace(t *testing.T, pod *pods.Pod, load *load) {
+func replace(t *testing.T, fleet *pods.Fleet, pod *pods.Pod, load *load) {
 	t.Helper()
-	address, clients := pod.Address(), connections(t, pod)
+	address, clients := pod.Address(), min(connections(t, pod), callers(fleet, pod.Name))
 	if pod.Name == "edge" {
 		load.edges.remove(address)
 	}
