@@ -5,13 +5,7 @@ go 1.26.0
 require (
 	buf.build/go/protovalidate v1.4.0
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.30.0
-	github.com/waybook/waybook/internal v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/proto v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/account v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/album v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/blog v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/poi v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/standalone v0.0.0-00010101000000-000000000000
+	github.com/waybook/waybook v0.0.0-00010101000000-000000000000
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
 )
@@ -39,7 +33,6 @@ require (
 	github.com/prometheus/client_model v0.6.3 // indirect
 	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
-	github.com/waybook/waybook/edge v0.0.0-00010101000000-000000000000 // indirect
 	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
 	github.com/xdg-go/scram v1.2.0 // indirect
 	github.com/xdg-go/stringprep v1.0.4 // indirect
@@ -67,13 +60,4 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 )
 
-replace (
-	github.com/waybook/waybook/edge => ../edge
-	github.com/waybook/waybook/internal => ../internal
-	github.com/waybook/waybook/proto => ../proto
-	github.com/waybook/waybook/services/account => ../services/account
-	github.com/waybook/waybook/services/album => ../services/album
-	github.com/waybook/waybook/services/blog => ../services/blog
-	github.com/waybook/waybook/services/poi => ../services/poi
-	github.com/waybook/waybook/standalone => ../standalone
-)
+replace github.com/waybook/waybook => ../

@@ -5,7 +5,7 @@ go 1.26.0
 require (
 	github.com/google/go-containerregistry v0.22.1
 	github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring v0.93.1
-	github.com/waybook/waybook/internal v0.0.0-00010101000000-000000000000
+	github.com/waybook/waybook v0.0.0-00010101000000-000000000000
 	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 	k8s.io/api v0.37.0
 	k8s.io/apimachinery v0.37.0
@@ -88,7 +88,4 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-replace (
-	github.com/waybook/waybook/internal => ../internal
-	github.com/waybook/waybook/proto => ../proto
-)
+replace github.com/waybook/waybook => ../

@@ -11,16 +11,8 @@ require (
 	github.com/prometheus/common v0.72.0
 	github.com/prometheus/prometheus v0.315.0
 	github.com/rs/zerolog v1.28.0
+	github.com/waybook/waybook v0.0.0-00010101000000-000000000000
 	github.com/waybook/waybook/deploy v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/edge v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/internal v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/proto v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/account v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/album v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/blog v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/services/poi v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/standalone v0.0.0-00010101000000-000000000000
-	github.com/waybook/waybook/waybookctl v0.0.0-00010101000000-000000000000
 	go.etcd.io/bbolt v1.5.0
 	go.mongodb.org/mongo-driver/v2 v2.9.3
 	go.uber.org/goleak v1.3.0
@@ -156,14 +148,6 @@ require (
 )
 
 replace (
+	github.com/waybook/waybook => ../
 	github.com/waybook/waybook/deploy => ../deploy
-	github.com/waybook/waybook/edge => ../edge
-	github.com/waybook/waybook/internal => ../internal
-	github.com/waybook/waybook/proto => ../proto
-	github.com/waybook/waybook/services/account => ../services/account
-	github.com/waybook/waybook/services/album => ../services/album
-	github.com/waybook/waybook/services/blog => ../services/blog
-	github.com/waybook/waybook/services/poi => ../services/poi
-	github.com/waybook/waybook/standalone => ../standalone
-	github.com/waybook/waybook/waybookctl => ../waybookctl
 )
