@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/gate"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 // reasonDomain is the google.rpc.ErrorInfo domain of the services' own reasons.
@@ -78,7 +78,7 @@ func failureOf(err error, in *input) *failure {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return unavailable("SERVICE_TIMEOUT", http.StatusServiceUnavailable, err)
 	}
-	if errors.Is(err, gate.ErrFull) {
+	if errors.Is(err, admission.ErrFull) {
 		return unavailable("SERVICE_BUSY", http.StatusServiceUnavailable, err)
 	}
 	answer, ok := status.FromError(err)

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/waybook/waybook/internal/gate"
-	"github.com/waybook/waybook/internal/rate"
+	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/ratelimit"
 )
 
 const (
@@ -26,19 +26,19 @@ type Load struct {
 	// Requests are those whose form has been read and whose reply is being made.
 	// LongReplies are being sent in pieces, at their readers' pace. LargeForms are
 	// being read. A request is one of the first or of the second at a time.
-	Requests, LongReplies, LargeForms *gate.Gate
+	Requests, LongReplies, LargeForms *admission.Gate
 	// Clients bounds how often an address may ask, Users how often a user may write.
-	Clients, Users *rate.Limiter
+	Clients, Users *ratelimit.Limiter
 }
 
 // newLoad returns a load of the given bounds, 0 for none; rates are per second.
 func newLoad(requests, longReplies int, clientRate, userRate float64) Load {
 	return Load{
-		Requests:    gate.New(gate.Limits{Places: requests, Queue: requests, Wait: longestWait}),
-		LongReplies: gate.New(gate.Limits{Places: longReplies}),
-		LargeForms:  gate.New(gate.Limits{Places: largeForms, Queue: largeForms, Wait: longestWait}),
-		Clients:     rate.New(clientRate, time.Now),
-		Users:       rate.New(userRate, time.Now),
+		Requests:    admission.New(admission.Limits{Places: requests, Queue: requests, Wait: longestWait}),
+		LongReplies: admission.New(admission.Limits{Places: longReplies}),
+		LargeForms:  admission.New(admission.Limits{Places: largeForms, Queue: largeForms, Wait: longestWait}),
+		Clients:     ratelimit.New(clientRate, time.Now),
+		Users:       ratelimit.New(userRate, time.Now),
 	}
 }
 

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/gate"
-	"github.com/waybook/waybook/internal/rate"
+	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/ratelimit"
 )
 
 const readAlbum = "func=getAlbum&albumID=1"
@@ -48,7 +48,7 @@ func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
 		f := &fakes{answer: waiting(inside, leave)}
 		var load Load
 		h := newEdge(t, f, func(c *Config) {
-			c.Load.Requests = gate.New(gate.Limits{Places: 1, Queue: 1, Wait: longestWait})
+			c.Load.Requests = admission.New(admission.Limits{Places: 1, Queue: 1, Wait: longestWait})
 			load = c.Load
 		})
 		first := make(chan *httptest.ResponseRecorder)
@@ -73,7 +73,7 @@ func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
 		if w := <-first; w.Code != 200 {
 			t.Errorf("the first got %d", w.Code)
 		}
-		if got := load.Requests.Stats(); got != (gate.Stats{Refused: 1}) {
+		if got := load.Requests.Stats(); got != (admission.Stats{Refused: 1}) {
 			t.Errorf("%+v", got)
 		}
 	})
@@ -96,7 +96,7 @@ func TestAPlaceIsGivenBackWhateverHappens(t *testing.T) {
 			t.Errorf("got %s", w.Body)
 		}
 	}
-	if got := load.Requests.Stats(); got != (gate.Stats{}) {
+	if got := load.Requests.Stats(); got != (admission.Stats{}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -158,7 +158,7 @@ func TestAShortListNeedsNoPlaceAmongTheLong(t *testing.T) {
 }
 
 func TestLargeFormsAreFew(t *testing.T) {
-	load := Load{LargeForms: gate.New(gate.Limits{Places: 1})}
+	load := Load{LargeForms: admission.New(admission.Limits{Places: 1})}
 	server := serve(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -190,7 +190,7 @@ func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
 	clock := func() time.Time { return now }
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
 	h := newEdge(t, f, func(c *Config) {
-		c.Load.Clients, c.Load.Users = rate.New(1, clock), rate.New(0.5, clock)
+		c.Load.Clients, c.Load.Users = ratelimit.New(1, clock), ratelimit.New(0.5, clock)
 	})
 	ask := func(address, form string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
@@ -234,7 +234,7 @@ func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
 
 func TestNobodyUsesUpWhatAnotherMayDo(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
-		c.Load.Users = rate.New(0.1, func() time.Time { return time.Unix(1e9, 0) })
+		c.Load.Users = ratelimit.New(0.1, func() time.Time { return time.Unix(1e9, 0) })
 	})
 	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
 	for range 5 {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/waybook/waybook/internal/gate"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 const (
@@ -72,7 +72,7 @@ func (r *response) writeStatus(status int) {
 func (r *response) itemDone() error {
 	if r.err == nil && len(r.bytes) >= sendAt {
 		if !r.turn.goLong() {
-			return gate.ErrFull
+			return admission.ErrFull
 		}
 		r.send()
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -84,14 +84,14 @@ func (x *exchange) verifySignature(effect effect) (form string, err error) {
 	parameters := x.form.signed()
 	if len(sent.digits) == hmacDigits {
 		form = "hmac"
-		digest := signing.Digest(signing.Canonical(x.request.Method, Path, parameters))
+		digest := requestsig.Digest(requestsig.Canonical(x.request.Method, Path, parameters))
 		request.Form = &accountv1.VerifySignatureRequest_Hmac{
 			Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: sent.digits},
 		}
 	} else {
 		form = "legacy"
 		request.Form = &accountv1.VerifySignatureRequest_Legacy{
-			Legacy: &accountv1.LegacySignature{Text: signing.LegacyText(parameters), Signature: sent.digits},
+			Legacy: &accountv1.LegacySignature{Text: requestsig.LegacyText(parameters), Signature: sent.digits},
 		}
 	}
 	ctx, cancel := x.callContext()
@@ -149,13 +149,13 @@ func requiredOnce[T any](in *input, p *parameter, convert func(string) (T, bool)
 
 // signed returns the parameters that a signature covers, as operations read them: each
 // name once, and all of them, known or not, but sig.
-func (f *form) signed() []signing.Parameter {
-	parameters := make([]signing.Parameter, 0, len(f.fields))
+func (f *form) signed() []requestsig.Parameter {
+	parameters := make([]requestsig.Parameter, 0, len(f.fields))
 	seen := make(map[string]bool, len(f.fields))
 	for i := len(f.fields) - 1; i >= 0; i-- {
 		if each := f.fields[i]; each.name != paramSig.name && !seen[each.name] {
 			seen[each.name] = true
-			parameters = append(parameters, signing.Parameter{Name: each.name, Value: each.value})
+			parameters = append(parameters, requestsig.Parameter{Name: each.name, Value: each.value})
 		}
 	}
 	return parameters

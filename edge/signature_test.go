@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"google.golang.org/grpc/codes"
@@ -73,7 +73,7 @@ func TestWhereSignaturesAreRequiredARightOneLetsARequestThrough(t *testing.T) {
 	f := judging(nil)
 	h, outcomes := watched(t, f, SignaturesRequired)
 	digest := func(method, parameters string) []byte {
-		sum := signing.Digest(method + "\n/API.php\n" + parameters)
+		sum := requestsig.Digest(method + "\n/API.php\n" + parameters)
 		return sum[:]
 	}
 	text := "albumID=12delete=truefunc=updateAlbumkey=my-app.1_ts=1700000000"

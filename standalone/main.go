@@ -8,18 +8,18 @@ import (
 
 	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
 
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 func main() {
-	var config assembly.Config
+	var config app.Config
 	serve.Main(serve.Program{
 		Name:    "standalone",
 		Summary: "all of Waybook in one process, on the embedded store by default.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
 		Start: func(ctx context.Context, env serve.Env) error {
-			app, err := assembly.Start(ctx, config, env)
+			app, err := app.Start(ctx, config, env)
 			if err != nil {
 				return err
 			}

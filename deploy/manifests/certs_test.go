@@ -10,12 +10,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/waybook/waybook/internal/serve/identity"
+	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
 // loaded writes a Secret's keys to files, as a pod has them, and loads them as a program
 // does.
-func loaded(t *testing.T, secret map[string][]byte) *identity.Identity {
+func loaded(t *testing.T, secret map[string][]byte) *mtls.Identity {
 	t.Helper()
 	directory := t.TempDir()
 	for key, content := range secret {
@@ -23,10 +23,10 @@ func loaded(t *testing.T, secret map[string][]byte) *identity.Identity {
 			t.Fatal(err)
 		}
 	}
-	files := identity.Files{
+	files := mtls.Files{
 		Certificate: filepath.Join(directory, "tls.crt"), Key: filepath.Join(directory, "tls.key"), Authorities: filepath.Join(directory, "ca.crt"),
 	}
-	result, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	result, err := mtls.Load(files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/waybook/waybook/deploy/rendered"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 // complain is told what is wrong.

@@ -68,7 +68,7 @@ func protections() []protection {
 		{against: "pause", shape: processes, off: "a service that is late has nothing to say, which is shown",
 			changes: mute, finds: history.Lost + ": "},
 		{against: "cut", seed: 193, shape: processes, off: "a connection that could not be made is tried again after minutes", changes: []change{
-			{"", "internal/serve/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
+			{"", "internal/platform/serve/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
 				"BaseDelay: 5 * time.Minute, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Minute"},
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be asked for in time counts as closed", changes: []change{

@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // stopTimeout is what a stop may take.
@@ -101,7 +101,7 @@ func startOneProcess(t *testing.T, _ string) *deployment {
 
 // startAssembly starts all of Waybook in this process.
 func startAssembly(t *testing.T, args ...string) *deployment {
-	var config assembly.Config
+	var config app.Config
 	flags := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
 	config.Register(flags)
 	err := flags.Parse(append(args, "-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0"))
@@ -110,7 +110,7 @@ func startAssembly(t *testing.T, args ...string) *deployment {
 	}
 	diary := &diary{}
 	stack := &serve.Stack{}
-	app, err := assembly.Start(t.Context(), config, serve.Env{
+	app, err := app.Start(t.Context(), config, serve.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(diary, nil)),
 		Fail: func(err error) { fmt.Fprintln(diary, "level=ERROR", err) },
 	})

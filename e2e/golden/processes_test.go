@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/e2e/mongotest"
-	"github.com/waybook/waybook/e2e/pods"
 )
 
 // buildPrograms builds the programs and returns where they are.
@@ -21,22 +21,22 @@ func buildPrograms(t *testing.T) string {
 // startFiveProcesses starts the five programs as the manifests do, but for the store:
 // each service has one of its own.
 func startFiveProcesses(t *testing.T, binaries string) *deployment {
-	return startPods(t, pods.New(t, binaries, pods.StoreEach))
+	return startPods(t, manifestrun.New(t, binaries, manifestrun.StoreEach))
 }
 
 // startOnFerretDB starts the five programs as the manifests do, on MongoDB's wire protocol
 // without a server.
 func startOnFerretDB(t *testing.T, binaries string) *deployment {
-	d := startPods(t, pods.New(t, binaries, mongotest.Start(t)))
+	d := startPods(t, manifestrun.New(t, binaries, mongotest.Start(t)))
 	d.isSlow = true // one connection, and each query a scan
 	return d
 }
 
 // startPods starts one pod of each program. They are ended by SIGTERM and must end well.
-func startPods(t *testing.T, fleet *pods.Fleet) *deployment {
+func startPods(t *testing.T, fleet *manifestrun.Fleet) *deployment {
 	fleet.StartAll(1)
 	t.Cleanup(func() {
-		for _, name := range append([]string{"edge"}, pods.Services()...) {
+		for _, name := range append([]string{"edge"}, manifestrun.Services()...) {
 			pod := fleet.Of(name)[0]
 			if status := pod.End(syscall.SIGTERM); status != 0 {
 				t.Errorf("%s ended with status %d", name, status)

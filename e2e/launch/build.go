@@ -8,7 +8,7 @@ import (
 	// What the programs are made of, so that go test runs a test again, and does not
 	// answer from its cache, when they change.
 	_ "github.com/waybook/waybook/edge/program"
-	_ "github.com/waybook/waybook/standalone/assembly"
+	_ "github.com/waybook/waybook/standalone/app"
 )
 
 // Make is how a program is built.

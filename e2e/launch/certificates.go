@@ -9,8 +9,8 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"github.com/waybook/waybook/internal/authority"
-	"github.com/waybook/waybook/internal/serve/identity"
+	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
 // Certificates are those that a test's own authority gives to programs.
@@ -18,7 +18,7 @@ type Certificates struct {
 	t      testing.TB
 	folder string
 	// Authority issues them and vouches for everybody.
-	Authority *authority.Authority
+	Authority *devca.Authority
 }
 
 // NewCertificates makes an authority.
@@ -28,9 +28,9 @@ func NewCertificates(t testing.TB) *Certificates {
 }
 
 // NewAuthority makes another authority.
-func NewAuthority(t testing.TB) *authority.Authority {
+func NewAuthority(t testing.TB) *devca.Authority {
 	t.Helper()
-	made, err := authority.New("test", time.Now(), 24*time.Hour)
+	made, err := devca.New("test", time.Now(), 24*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func (c *Certificates) Directory(name string) string { return filepath.Join(c.fo
 
 // Files issues a certificate to a program on this machine and writes its files, in
 // place of earlier ones.
-func (c *Certificates) Files(name string) identity.Files {
+func (c *Certificates) Files(name string) mtls.Files {
 	c.t.Helper()
 	return WriteCertificate(c.t, c.Directory(name), name, 24*time.Hour, c.Authority, c.Authority)
 }
@@ -52,8 +52,8 @@ func (c *Certificates) Files(name string) identity.Files {
 // some time from now on or until some time ago, and writes it to a directory with the
 // authorities that the program is to trust.
 func WriteCertificate(
-	t testing.TB, directory, name string, lifetime time.Duration, by *authority.Authority, trusted ...*authority.Authority,
-) identity.Files {
+	t testing.TB, directory, name string, lifetime time.Duration, by *devca.Authority, trusted ...*devca.Authority,
+) mtls.Files {
 	t.Helper()
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func WriteCertificate(
 		authorities = append(authorities, own.Certificate...)
 	}
 	path := func(key string) string { return filepath.Join(directory, key) }
-	files := identity.Files{Certificate: path("tls.crt"), Key: path("tls.key"), Authorities: path("ca.crt")}
+	files := mtls.Files{Certificate: path("tls.crt"), Key: path("tls.key"), Authorities: path("ca.crt")}
 	for path, contents := range map[string][]byte{files.Certificate: issued.Certificate, files.Key: issued.Key, files.Authorities: authorities} {
 		if err := os.WriteFile(path, contents, 0o600); err != nil {
 			t.Fatal(err)
@@ -96,9 +96,9 @@ func (c *Certificates) Client(name string) credentials.TransportCredentials {
 }
 
 // ClientWith is what a test presents that has some files.
-func ClientWith(t testing.TB, files identity.Files) credentials.TransportCredentials {
+func ClientWith(t testing.TB, files mtls.Files) credentials.TransportCredentials {
 	t.Helper()
-	loaded, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	loaded, err := mtls.Load(files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

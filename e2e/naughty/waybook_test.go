@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // waybook is a running Waybook with a user, an album and an entry.
@@ -49,7 +49,7 @@ func (l *lines) Write(p []byte) (int, error) {
 
 func start(t *testing.T) *waybook {
 	t.Helper()
-	config := assembly.Config{
+	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", HasAccessLog: true,
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
@@ -63,7 +63,7 @@ func start(t *testing.T) *waybook {
 			t.Error(err)
 		}
 	})
-	app, err := assembly.Start(t.Context(), config, serve.Env{
+	app, err := app.Start(t.Context(), config, serve.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(w.logged, nil)),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	})

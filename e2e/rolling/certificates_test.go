@@ -16,16 +16,16 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/e2e/mongotest"
-	"github.com/waybook/waybook/e2e/pods"
-	"github.com/waybook/waybook/internal/authority"
+	"github.com/waybook/waybook/internal/platform/devca"
 )
 
 const day = 24 * time.Hour
 
 // call calls each service over a new connection and returns how that ended. Who is let in
 // is told that the request is empty.
-func call(t *testing.T, service *pods.Pod, shown credentials.TransportCredentials) codes.Code {
+func call(t *testing.T, service *manifestrun.Pod, shown credentials.TransportCredentials) codes.Code {
 	t.Helper()
 	method := map[string]string{
 		"account": "/waybook.account.v1.AccountService/GetUser", "album": "/waybook.album.v1.AlbumService/GetAlbum",
@@ -42,9 +42,9 @@ func call(t *testing.T, service *pods.Pod, shown credentials.TransportCredential
 }
 
 func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
-	fleet := pods.New(t, binaries, pods.StoreEach).StartAll(1)
+	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
 	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
-	show := func(name string, lifetime time.Duration, by *authority.Authority) credentials.TransportCredentials {
+	show := func(name string, lifetime time.Duration, by *devca.Authority) credentials.TransportCredentials {
 		return launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), name, lifetime, by, ours))
 	}
 	for what, c := range map[string]struct {
@@ -58,7 +58,7 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 		"none":                    {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // whoever answers
 		"none, and in plain text": {insecure.NewCredentials(), codes.Unavailable},
 	} {
-		for _, name := range pods.Services() {
+		for _, name := range manifestrun.Services() {
 			if got := call(t, fleet.Of(name)[0], c.shown); got != c.want {
 				t.Errorf("%s was shown %s: %v, want %v", name, what, got, c.want)
 			}
@@ -67,13 +67,13 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 }
 
 func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
-	fleet := pods.New(t, binaries, pods.StoreEach).StartAll(1)
+	fleet := manifestrun.New(t, binaries, manifestrun.StoreEach).StartAll(1)
 	ours, other := fleet.Certificates.Authority, launch.NewAuthority(t)
 	album, edge := fleet.Of("album")[0], fleet.Of("edge")[0]
 	for _, c := range []struct {
 		what     string
 		lifetime time.Duration
-		by       *authority.Authority
+		by       *devca.Authority
 		reason   string
 	}{
 		{"the right one", day, ours, "ALBUM_NOT_FOUND"},
@@ -98,23 +98,23 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 
 // The order is that of docs/operations.md.
 func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T) {
-	fleet := pods.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	fleet := manifestrun.New(t, binaries, mongotest.Start(t)).StartAll(2)
 	load := startLoad(t, fleet)
 	old, young := fleet.Certificates.Authority, launch.NewAuthority(t)
 	for n, step := range []struct {
-		by      *authority.Authority
-		trusted []*authority.Authority
+		by      *devca.Authority
+		trusted []*devca.Authority
 	}{
-		{old, []*authority.Authority{old, young}},
-		{young, []*authority.Authority{old, young}},
-		{young, []*authority.Authority{young}},
+		{old, []*devca.Authority{old, young}},
+		{young, []*devca.Authority{old, young}},
+		{young, []*devca.Authority{young}},
 	} {
 		lifetime := time.Duration(n+2) * day // by which it is known from the one before
 		atLeast := float64(time.Now().Add(lifetime).Unix())
-		for _, name := range append(pods.Services(), "edge") {
+		for _, name := range append(manifestrun.Services(), "edge") {
 			launch.WriteCertificate(t, fleet.Certificates.Directory(name), name, lifetime, step.by, step.trusted...)
 		}
-		for _, name := range append(pods.Services(), "edge") {
+		for _, name := range append(manifestrun.Services(), "edge") {
 			for _, pod := range fleet.Of(name) {
 				awaitMetric(t, pod, expiry, func(until float64) bool { return until >= atLeast })
 			}
@@ -122,12 +122,12 @@ func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T)
 		load.await(t, 20)
 	}
 	// Connections are kept, so those that show and see the new ones have to be made.
-	for _, name := range pods.Services() {
+	for _, name := range manifestrun.Services() {
 		replace(t, fleet, fleet.Of(name)[0], load)
 	}
 	load.check(t)
 	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))
-	for _, name := range pods.Services() {
+	for _, name := range manifestrun.Services() {
 		if got := call(t, fleet.Of(name)[0], stale); got != codes.Unavailable {
 			t.Errorf("%s takes a certificate of the authority that was forgotten: %v", name, got)
 		}

@@ -11,14 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/e2e/pods"
+	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
 // awaitClients waits until a pod that was started again has as many connections as before.
 // Some of its callers try only after a while; ending the other replica earlier would leave
 // them with none. In a cluster that is what minReadySeconds is for. Where the system does
 // not tell connections, one call has to do.
-func awaitClients(t *testing.T, pod *pods.Pod, before int) {
+func awaitClients(t *testing.T, pod *manifestrun.Pod, before int) {
 	t.Helper()
 	awaitMetric(t, pod, served, func(count float64) bool { return count > 0 })
 	for deadline := time.Now().Add(patience); connections(t, pod) < before; time.Sleep(20 * time.Millisecond) {
@@ -30,7 +30,7 @@ func awaitClients(t *testing.T, pod *pods.Pod, before int) {
 
 // callers is how many pods call those of a service. A pod may have more connections for a
 // moment: that of who made the content is closed, but its end takes its time.
-func callers(fleet *pods.Fleet, service string) int {
+func callers(fleet *manifestrun.Fleet, service string) int {
 	count := len(fleet.Of("edge"))
 	if service == "account" {
 		for _, each := range []string{"album", "blog", "poi"} {
@@ -41,7 +41,7 @@ func callers(fleet *pods.Fleet, service string) int {
 }
 
 // connections is how many connections to a pod are open, as Linux tells; 0 elsewhere.
-func connections(t *testing.T, pod *pods.Pod) (open int) {
+func connections(t *testing.T, pod *manifestrun.Pod) (open int) {
 	t.Helper()
 	table, err := os.ReadFile("/proc/net/tcp")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/e2e/pods"
+	"github.com/waybook/waybook/e2e/manifestrun"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -44,7 +44,7 @@ type figures struct {
 }
 
 // startLoad makes content and starts clients that read it and one that writes.
-func startLoad(t *testing.T, f *pods.Fleet) *load {
+func startLoad(t *testing.T, f *manifestrun.Fleet) *load {
 	t.Helper()
 	reads, cookie := fill(t, f)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,7 +67,7 @@ func startLoad(t *testing.T, f *pods.Fleet) *load {
 
 // fill makes content and returns forms that read it, one for each service, and the
 // cookie of a user.
-func fill(t *testing.T, f *pods.Fleet) (reads []string, cookie string) {
+func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 	t.Helper()
 	var dialed []*grpc.ClientConn
 	defer func() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/e2e/pods"
+	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
 // patience ends a test that would hang.
@@ -22,7 +22,7 @@ var (
 )
 
 // awaitMetric waits until a metric of a program's is there and as wanted.
-func awaitMetric(t *testing.T, pod *pods.Pod, metric *regexp.Regexp, isWanted func(float64) bool) {
+func awaitMetric(t *testing.T, pod *manifestrun.Pod, metric *regexp.Regexp, isWanted func(float64) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		response, err := http.Get("http://" + pod.Admin + "/metrics")

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/manifestrun"
 	"github.com/waybook/waybook/e2e/mongotest"
-	"github.com/waybook/waybook/e2e/pods"
 )
 
 // roundsVariable says how many times every replica is replaced; the long form.
@@ -25,13 +25,13 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 			t.Fatalf("%s is %q, not a number of rounds", roundsVariable, value)
 		}
 	}
-	fleet := pods.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	fleet := manifestrun.New(t, binaries, mongotest.Start(t)).StartAll(2)
 	load := startLoad(t, fleet)
 	load.await(t, 20)
 
 	fmt.Printf("%-8s  %-7s  %8s  %6s  %10s\n", "program", "replica", "requests", "failed", "slowest")
 	for range rounds {
-		for _, name := range append(pods.Services(), "edge") {
+		for _, name := range append(manifestrun.Services(), "edge") {
 			for n, pod := range fleet.Of(name) {
 				before := load.lap()
 				replace(t, fleet, pod, load)
@@ -48,7 +48,7 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 // without the time that preStop gives to its callers to hear of it: they call again. Clients
 // of the edge need not, so that one has its preStop: it is no endpoint any more, and does
 // what it was sent before, when it is told to end.
-func replace(t *testing.T, fleet *pods.Fleet, pod *pods.Pod, load *load) {
+func replace(t *testing.T, fleet *manifestrun.Fleet, pod *manifestrun.Pod, load *load) {
 	t.Helper()
 	address, clients := pod.Address(), min(connections(t, pod), callers(fleet, pod.Name))
 	if pod.Name == "edge" {

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAllSessionsOfAUserAndNoOthersAreClosedAtOnce(t *testing.T) {
 }
 
 func TestASessionThatExpiredIsRefused(t *testing.T) {
-	w := start(t, func(config *assembly.Config) { config.Account.Sessions.Total = time.Nanosecond })
+	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
 	token := got(t, reply, err).GetToken()

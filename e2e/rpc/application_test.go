@@ -9,18 +9,18 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // signatureOf is a request about content that an application signed, which may be used
 // once.
 func signatureOf(key, secret string, seconds int64, content string) *accountv1.VerifySignatureRequest {
-	digest := signing.Digest(content)
+	digest := requestsig.Digest(content)
 	return &accountv1.VerifySignatureRequest{
 		RequestId: requestID(1), Key: key, TimestampSeconds: seconds, Use: accountv1.SignatureUse_SIGNATURE_USE_ONCE,
 		Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{
-			CanonicalSha256: digest[:], Signature: signing.Sign(secret, digest),
+			CanonicalSha256: digest[:], Signature: requestsig.Sign(secret, digest),
 		}},
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -72,7 +72,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	accounts, err := account.New(t.Context(), deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
 	got(t, accounts, err)
 	deps.Account = direct{server: accounts, parts: p}
-	deps.People, err = people.NewDirectory(deps.Account, env.Log)
+	deps.People, err = profiles.NewDirectory(deps.Account, env.Log)
 	got(t, deps.People, err)
 	env.Stack.Push("names", deps.People.Close)
 	albums, err := album.New(t.Context(), deps)

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 func (w *waybook) openSession(user int64) string {
@@ -45,7 +45,7 @@ func TestClosingAllSessionsOfAUserClosesThoseAndNoOther(t *testing.T) {
 }
 
 func TestSessionsThatExpiredDoNotCountAsClosed(t *testing.T) {
-	w := start(t, func(config *assembly.Config) { config.Account.Sessions.Total = time.Nanosecond })
+	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	w.openSession(user)
 	if closed := w.closeAllSessions(user); closed != 0 {

@@ -12,14 +12,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // waybook is a running Waybook without content, and its services over TCP.
@@ -33,9 +33,9 @@ type waybook struct {
 }
 
 // start starts Waybook until the test's end.
-func start(t testing.TB, changes ...func(*assembly.Config)) *waybook {
+func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	t.Helper()
-	config := assembly.Config{
+	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
@@ -43,7 +43,7 @@ func start(t testing.TB, changes ...func(*assembly.Config)) *waybook {
 	for _, change := range changes {
 		change(&config)
 	}
-	app, err := assembly.Start(t.Context(), config, newEnv(t))
+	app, err := app.Start(t.Context(), config, newEnv(t))
 	if err != nil {
 		t.Fatal(err)
 	}

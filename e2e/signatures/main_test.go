@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -69,11 +69,11 @@ func createApplication(t *testing.T, services *launch.Process, request *accountv
 func (a application) sign(method string, form url.Values, seconds int64) url.Values {
 	form.Set("key", a.key)
 	form.Set("ts", strconv.FormatInt(seconds, 10))
-	var parameters []signing.Parameter
+	var parameters []requestsig.Parameter
 	for name := range form {
-		parameters = append(parameters, signing.Parameter{Name: name, Value: form.Get(name)})
+		parameters = append(parameters, requestsig.Parameter{Name: name, Value: form.Get(name)})
 	}
-	form.Set("sig", signing.Sign(a.secret, signing.Digest(signing.Canonical(method, "/API.php", parameters))))
+	form.Set("sig", requestsig.Sign(a.secret, requestsig.Digest(requestsig.Canonical(method, "/API.php", parameters))))
 	return form
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/examples"
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/requestsig"
 )
 
 // vector is one of the vectors in the specification.
@@ -42,29 +42,29 @@ func vectors(t *testing.T) (all []vector) {
 }
 
 // merged are the vector's parameters as the specification's first step takes them.
-func (v vector) merged() (parameters []signing.Parameter) {
+func (v vector) merged() (parameters []requestsig.Parameter) {
 	last := map[string]string{}
 	for _, p := range v.Parameters {
 		last[p[0]] = p[1]
 	}
 	delete(last, "sig")
 	for name, value := range last {
-		parameters = append(parameters, signing.Parameter{Name: name, Value: value})
+		parameters = append(parameters, requestsig.Parameter{Name: name, Value: value})
 	}
 	return parameters
 }
 
 func TestTheImplementationMakesTheVectorsOfTheSpecification(t *testing.T) {
 	for _, v := range vectors(t) {
-		canonical := signing.Canonical(v.Method, "/API.php", v.merged())
-		digest := signing.Digest(canonical)
-		text := signing.LegacyText(v.merged())
+		canonical := requestsig.Canonical(v.Method, "/API.php", v.merged())
+		digest := requestsig.Digest(canonical)
+		text := requestsig.LegacyText(v.merged())
 		for _, made := range []struct{ what, got, want string }{
 			{"canonical", canonical, v.Canonical},
 			{"sha256", hex.EncodeToString(digest[:]), v.SHA256},
-			{"signature", signing.Sign(v.Secret, digest), v.Signature},
+			{"signature", requestsig.Sign(v.Secret, digest), v.Signature},
 			{"legacy_text", text, v.LegacyText},
-			{"legacy_signature", signing.SignLegacy(v.Secret, text), v.LegacySignature},
+			{"legacy_signature", requestsig.SignLegacy(v.Secret, text), v.LegacySignature},
 		} {
 			if made.got != made.want {
 				t.Errorf("%s of %q is %q, not %q", made.what, v.Canonical, made.got, made.want)

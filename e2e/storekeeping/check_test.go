@@ -12,14 +12,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/upkeep"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // check checks a store and wants a verdict and these findings, whatever their words.
-func (s store) check(mode upkeep.Mode, verdict storekeeping.Verdict, want ...storekeeping.Finding) storekeeping.Report {
+func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...storekeeping.Finding) storekeeping.Report {
 	s.t.Helper()
 	report, err := storekeeping.Check(s.t.Context(), s.options(), mode)
 	s.must(err)
@@ -71,7 +71,7 @@ func TestAStoreThatServicesWroteIsClean(t *testing.T) {
 		})
 		specs := s.specs()
 		before := s.contents(specs)
-		report := s.check(upkeep.Look, storekeeping.Clean)
+		report := s.check(integrity.Look, storekeeping.Clean)
 		counts := map[string]int64{}
 		for _, c := range report.Collections {
 			if !c.Exists || c.Service == "" {
@@ -87,7 +87,7 @@ func TestAStoreThatServicesWroteIsClean(t *testing.T) {
 		if counts["users"] != 2 || counts["albums"] != 1 || counts["blog_ballots"] != 4 || counts["poi_comments"] != 6 {
 			t.Errorf("counts are %v", counts)
 		}
-		s.check(upkeep.Repair, storekeeping.Clean)
+		s.check(integrity.Repair, storekeeping.Clean)
 		if after := s.contents(specs); !maps.Equal(after, before) {
 			t.Errorf("the store was\n%v\nand is\n%v", before, after)
 		}
@@ -116,7 +116,7 @@ func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
 		damaged := s.contents(specs)
 
 		orphans := func(service, collection string, count int64, parent int64) storekeeping.Finding {
-			return storekeeping.Finding{Service: service, Collection: collection, Kind: upkeep.Orphan, Count: count, Parents: []int64{parent}}
+			return storekeeping.Finding{Service: service, Collection: collection, Kind: integrity.Orphan, Count: count, Parents: []int64{parent}}
 		}
 		index := func(service, collection string) storekeeping.Finding {
 			return storekeeping.Finding{Service: service, Collection: collection, Kind: storekeeping.MissingIndex, Count: 1}
@@ -128,31 +128,31 @@ func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
 			orphans("album", "album_recommendations", 2, made.albums[1]),
 			orphans("blog", "blog_ballots", 2, made.blogs[1]),
 			orphans("blog", "blog_comments", 3, made.blogs[1]),
-			{Service: "blog", Collection: "blogs", Kind: upkeep.LowCount, Count: 1, Parents: []int64{made.blogs[0]}},
+			{Service: "blog", Collection: "blogs", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.blogs[0]}},
 			orphans("blog", "blog_recommendations", 2, made.blogs[1]),
 			index("poi", "poi_photos"),
 			{Service: "poi", Collection: "poi_photos", Kind: storekeeping.Unchecked, Count: 1},
-			{Service: "poi", Collection: "pois", Kind: upkeep.WrongTally, Count: 1, Parents: []int64{made.pois[1]}},
+			{Service: "poi", Collection: "pois", Kind: integrity.WrongTally, Count: 1, Parents: []int64{made.pois[1]}},
 		}
-		s.check(upkeep.Look, storekeeping.Found, want...)
-		s.check(upkeep.Look, storekeeping.Found, want...)
+		s.check(integrity.Look, storekeeping.Found, want...)
+		s.check(integrity.Look, storekeeping.Found, want...)
 		if after := s.contents(specs); !maps.Equal(after, damaged) {
 			t.Error("a look has changed the store")
 		}
 
 		repaired := slices.Clone(want)
 		// With its index the collection can be checked.
-		repaired[9] = storekeeping.Finding{Service: "poi", Collection: "pois", Kind: upkeep.LowCount, Count: 1, Parents: []int64{made.pois[1]}}
+		repaired[9] = storekeeping.Finding{Service: "poi", Collection: "pois", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.pois[1]}}
 		for i := range repaired[:10] {
 			repaired[i].Repaired = repaired[i].Count
 		}
-		s.check(upkeep.Repair, storekeeping.Found, repaired...)
+		s.check(integrity.Repair, storekeeping.Found, repaired...)
 		// What only people can tell is still there; one of them sets it right.
-		s.check(upkeep.Look, storekeeping.Found, want[10])
+		s.check(integrity.Look, storekeeping.Found, want[10])
 		s.tamper(func(ctx context.Context, r *recorder) {
 			change(ctx, s, r.tables["pois"], made.pois[1], map[string]any{"score": int64(2)})
 		})
-		s.check(upkeep.Look, storekeeping.Clean)
+		s.check(integrity.Look, storekeeping.Clean)
 
 		left := s.contents(specs)
 		for key, document := range whole {
@@ -194,10 +194,10 @@ func TestAnIndexThatCannotBeMadeIsAFindingAndTheRestIsChecked(t *testing.T) {
 		before := s.contents(specs)
 		want := []storekeeping.Finding{
 			{Service: "album", Collection: "album_photos", Kind: storekeeping.MissingIndex, Count: 1},
-			{Service: "album", Collection: "albums", Kind: upkeep.LowCount, Count: 1, Parents: []int64{made.albums[0]}},
+			{Service: "album", Collection: "albums", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.albums[0]}},
 		}
-		s.check(upkeep.Look, storekeeping.Found, want...)
-		report := s.check(upkeep.Repair, storekeeping.Found, want...)
+		s.check(integrity.Look, storekeeping.Found, want...)
+		report := s.check(integrity.Repair, storekeeping.Found, want...)
 		if !strings.Contains(report.Findings[0].Detail, docstore.RequestIndex) {
 			t.Errorf("it says %s", report.Findings[0].Detail)
 		}
@@ -235,7 +235,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 		options.Services = []string{"album"}
 		_, err := storekeeping.Prepare(t.Context(), options)
 		s.must(err)
-		for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 			for _, c := range s.check(mode, storekeeping.Clean).Collections {
 				if c.Exists != (c.Service == "album") {
 					t.Errorf("got %+v", c)
@@ -243,11 +243,11 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 			}
 		}
 		options.Services = []string{"blog"}
-		if _, err := storekeeping.Check(t.Context(), options, upkeep.Look); err == nil || !strings.Contains(err.Error(), "right one") {
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "right one") {
 			t.Errorf("got error %v", err)
 		}
 		options.Services = []string{"blogs"}
-		if _, err := storekeeping.Check(t.Context(), options, upkeep.Look); err == nil || !strings.Contains(err.Error(), "account, album, blog, poi") {
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "account, album, blog, poi") {
 			t.Errorf("got error %v", err)
 		}
 	})
@@ -261,7 +261,7 @@ func TestAnUndeclaredIndexOnMongoDBIsOnlyMentioned(t *testing.T) {
 			_, err := db.Collection("albums").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "title", Value: 1}}})
 			return err
 		})
-		for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair, upkeep.Look} {
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair, integrity.Look} {
 			for _, c := range s.check(mode, storekeeping.Clean).Collections {
 				if want := c.Name == "albums"; want != slices.Equal(c.Undeclared, []string{"title_1"}) {
 					t.Errorf("got %+v", c)
@@ -275,8 +275,8 @@ func TestOnMongoDBServicesMayGoOnMeanwhile(t *testing.T) {
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
 		s.serve(func(*grpc.ClientConn) {
-			s.check(upkeep.Look, storekeeping.Clean)
-			s.check(upkeep.Repair, storekeeping.Clean)
+			s.check(integrity.Look, storekeeping.Clean)
+			s.check(integrity.Repair, storekeeping.Clean)
 		})
 	})
 }

@@ -18,9 +18,9 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
@@ -75,7 +75,7 @@ func TestADumpLoadedIntoAStoreOfAnyKindIsDumpedTheSame(t *testing.T) {
 			if !bytes.Equal(to.read(to.dump()), dumped) {
 				t.Error("its own dump is another")
 			}
-			to.check(upkeep.Look, storekeeping.Clean)
+			to.check(integrity.Look, storekeeping.Clean)
 			// To load what is there already changes nothing.
 			s.must(load(t.Context(), to.options(), path))
 			if !bytes.Equal(to.read(to.dump()), dumped) {

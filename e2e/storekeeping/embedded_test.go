@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -25,7 +25,7 @@ func TestADamagedFileIsFoundAndLeftAlone(t *testing.T) {
 		return entries.Delete(first)
 	}))
 	s.must(db.Close())
-	for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 		report := s.check(mode, storekeeping.Found, storekeeping.Finding{Kind: storekeeping.Damage, Count: 1})
 		if !strings.Contains(report.Findings[0].Detail, "index owner") {
 			t.Errorf("it says %s", report.Findings[0].Detail)
@@ -39,7 +39,7 @@ func TestALookLeavesTheEmbeddedFileAsItIs(t *testing.T) {
 	s.fill()
 	before, err := os.ReadFile(s.file())
 	s.must(err)
-	s.check(upkeep.Look, storekeeping.Clean)
+	s.check(integrity.Look, storekeeping.Clean)
 	after, err := os.ReadFile(s.file())
 	s.must(err)
 	if string(after) != string(before) {
@@ -50,7 +50,7 @@ func TestALookLeavesTheEmbeddedFileAsItIs(t *testing.T) {
 func TestAnEmbeddedStoreMustBeThereAndNotInUse(t *testing.T) {
 	s := store{t: t}
 	s.flags.Data = filepath.Join(t.TempDir(), "none")
-	for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 		if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "no embedded store in "+s.flags.Data) {
 			t.Errorf("got error %v", err)
 		}
@@ -59,7 +59,7 @@ func TestAnEmbeddedStoreMustBeThereAndNotInUse(t *testing.T) {
 		t.Errorf("something was made: %v", err)
 	}
 	s.serve(func(*grpc.ClientConn) {
-		for _, mode := range []upkeep.Mode{upkeep.Look, upkeep.Repair} {
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 			if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "stop it first") {
 				t.Errorf("got error %v", err)
 			}

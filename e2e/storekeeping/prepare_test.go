@@ -3,8 +3,8 @@ package storekeeping_test
 import (
 	"testing"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/upkeep"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -38,7 +38,7 @@ func TestPrepareMakesWhatIsMissingAndSaysSo(t *testing.T) {
 		if made != 1 {
 			t.Errorf("%d indexes were made, one was missing", made)
 		}
-		s.check(upkeep.Look, storekeeping.Clean)
+		s.check(integrity.Look, storekeeping.Clean)
 	})
 }
 
@@ -59,5 +59,5 @@ func TestPrepareShardsOnAClusterWhatIsDeclaredToBe(t *testing.T) {
 		}
 	}
 	s.fill()
-	s.check(upkeep.Look, storekeeping.Clean)
+	s.check(integrity.Look, storekeeping.Clean)
 }

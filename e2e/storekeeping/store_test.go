@@ -22,13 +22,13 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
 	"github.com/waybook/waybook/services/poi"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -95,12 +95,12 @@ func (s store) client(do func(context.Context, *mongo.Database) error) {
 // serve runs Waybook on the store while use runs.
 func (s store) serve(use func(*grpc.ClientConn)) {
 	s.t.Helper()
-	config := assembly.Config{
+	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10, Store: s.flags,
 	}
 	stack := &serve.Stack{}
-	app, err := assembly.Start(s.t.Context(), config, serve.Env{
+	app, err := app.Start(s.t.Context(), config, serve.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { s.t.Errorf("a part failed: %v", err) },
 	})

@@ -64,7 +64,7 @@ func TestTheStorageLayerKnowsNoContract(t *testing.T) {
 }
 
 func TestOnlyTheBootstrapAndTheStoresKeeperKnowEngines(t *testing.T) {
-	const bootstrap = "github.com/waybook/waybook/internal/serve/service"
+	const bootstrap = "github.com/waybook/waybook/internal/platform/service"
 	const keeper = "github.com/waybook/waybook/waybookctl/storekeeping"
 	imports := golang(t, ".", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
 	for line := range strings.Lines(imports) {

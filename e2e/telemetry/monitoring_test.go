@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/authority"
+	"github.com/waybook/waybook/internal/platform/devca"
 )
 
 const monitoring = "../../deploy/k8s/components/monitoring/"
@@ -136,7 +136,7 @@ func scrapeSite(t *testing.T, s site) exposed {
 // startWithCertificate starts an account service that has a certificate.
 func startWithCertificate(t *testing.T) *launch.Process {
 	t.Helper()
-	vouches, err := authority.New("test", time.Now(), time.Hour)
+	vouches, err := devca.New("test", time.Now(), time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

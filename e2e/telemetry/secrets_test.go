@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/serve/tracing/tracingtest"
+	"github.com/waybook/waybook/internal/platform/tracing/tracingtest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/serve/tracing/tracingtest"
+	"github.com/waybook/waybook/internal/platform/tracing/tracingtest"
 )
 
 // What a getAlbum is made of when nobody's name is cached.

@@ -11,34 +11,34 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
 func TestAnExportHasWhatItIsAskedFor(t *testing.T) {
 	w := start(t)
-	file := some(t, places.NDJSON, 500)
-	summary, err := w.importText(file, w.options(places.NDJSON))
+	file := some(t, landmarkfile.NDJSON, 500)
+	summary, err := w.importText(file, w.options(landmarkfile.NDJSON))
 	expect(t, summary, err, 500, 0, 0)
 	for _, export := range []struct {
 		want    int64
 		options transfer.ExportOptions
 	}{
-		{100, transfer.ExportOptions{Category: 5, Format: places.NDJSON}},
-		{500, transfer.ExportOptions{Format: places.CSV}},
-		{0, transfer.ExportOptions{OwnerID: 1, Format: places.GeoJSON}},
+		{100, transfer.ExportOptions{Category: 5, Format: landmarkfile.NDJSON}},
+		{500, transfer.ExportOptions{Format: landmarkfile.CSV}},
+		{0, transfer.ExportOptions{OwnerID: 1, Format: landmarkfile.GeoJSON}},
 	} {
 		var text bytes.Buffer
 		count, err := transfer.Export(t.Context(), w.poi, export.options, &text, progress.None{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader, err := places.NewReader(&text, places.Options{Format: export.options.Format})
+		reader, err := landmarkfile.NewReader(&text, landmarkfile.Options{Format: export.options.Format})
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked, err := places.Check(t.Context(), reader, 1)
+		checked, err := landmarkfile.Check(t.Context(), reader, 1)
 		if err != nil || checked.ProblemCount > 0 || count != export.want || checked.Places != count {
 			t.Errorf("%+v: %d, %+v, %v", export, count, checked, err)
 		}
@@ -47,7 +47,7 @@ func TestAnExportHasWhatItIsAskedFor(t *testing.T) {
 
 func TestAnExportThatFailsLeavesTheFileAsItWas(t *testing.T) {
 	w := start(t)
-	summary, err := w.importText(some(t, places.NDJSON, 1000), w.options(places.NDJSON))
+	summary, err := w.importText(some(t, landmarkfile.NDJSON, 1000), w.options(landmarkfile.NDJSON))
 	expect(t, summary, err, 1000, 0, 0)
 	directory := t.TempDir()
 	path := filepath.Join(directory, "places.geojson")
@@ -55,7 +55,7 @@ func TestAnExportThatFailsLeavesTheFileAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.line.after, w.line.loseReplies = 2, 1
-	options := transfer.ExportOptions{OwnerID: w.owner, Format: places.GeoJSON}
+	options := transfer.ExportOptions{OwnerID: w.owner, Format: landmarkfile.GeoJSON}
 	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, progress.None{}); status.Code(err) != codes.Unavailable {
 		t.Errorf("%v", err)
 	}

@@ -13,19 +13,19 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
 // some are places as a file, in an order that nothing else gives.
-func some(t *testing.T, format places.Format, count int) string {
+func some(t *testing.T, format landmarkfile.Format, count int) string {
 	t.Helper()
 	var text strings.Builder
-	writer, err := places.NewWriter(&text, format)
+	writer, err := landmarkfile.NewWriter(&text, format)
 	for i := 0; err == nil && i < count; i++ {
-		err = writer.Write(places.Place{
-			Key: fmt.Sprint("k", i*7919%count), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11), Category: places.Category(1 + i%5),
+		err = writer.Write(landmarkfile.Place{
+			Key: fmt.Sprint("k", i*7919%count), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11), Category: landmarkfile.Category(1 + i%5),
 			Lat: float64(i*i%180) / 3, Lng: float64(i%360)/7 - 180,
 		})
 	}
@@ -36,7 +36,7 @@ func some(t *testing.T, format places.Format, count int) string {
 }
 
 func TestWhatIsExportedIsImportedElsewhereAndExportedTheSame(t *testing.T) {
-	for _, format := range places.Formats() {
+	for _, format := range landmarkfile.Formats() {
 		t.Run(string(format), func(t *testing.T) {
 			w, elsewhere := start(t), start(t)
 			file := some(t, format, 1200)
@@ -59,26 +59,26 @@ func TestWhatIsExportedIsImportedElsewhereAndExportedTheSame(t *testing.T) {
 }
 
 func TestARecordThatIsWrongKeepsTheWholeFileOutUnlessItIsToBeSkipped(t *testing.T) {
-	good := some(t, places.NDJSON, 60)
+	good := some(t, landmarkfile.NDJSON, 60)
 	for name, bad := range map[string]string{
 		"not JSON": "{", "swapped": `{"name":"x","lat":121.5,"lng":25}`, "no name": `{"lat":1,"lng":1}`, "Big5": "{\"name\":\"\xa4\xa4\",\"lat\":1,\"lng\":1}",
 		"a key twice": `{"key":"k0","name":"x","lat":1,"lng":1}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t)
-			summary, err := w.importText(good+bad, w.options(places.NDJSON))
+			summary, err := w.importText(good+bad, w.options(landmarkfile.NDJSON))
 			var invalid *transfer.InvalidFileError
 			if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "line 61: ") || !strings.Contains(err.Error(), "nothing was imported") {
 				t.Errorf("%v", err)
 			}
-			if summary.Acknowledged() != 0 || len(w.line.calls) != 0 || w.export(places.NDJSON) != "" {
+			if summary.Acknowledged() != 0 || len(w.line.calls) != 0 || w.export(landmarkfile.NDJSON) != "" {
 				t.Errorf("%v, %d calls", summary, len(w.line.calls))
 			}
-			options := w.options(places.NDJSON)
+			options := w.options(landmarkfile.NDJSON)
 			options.SkipInvalid = true
 			summary, err = w.importText(good+bad, options)
 			expect(t, summary, err, 60, 0, 0)
-			if summary.Checked.ProblemCount != 1 || !strings.Contains(summary.String(), "1 not valid") || w.export(places.NDJSON) != good {
+			if summary.Checked.ProblemCount != 1 || !strings.Contains(summary.String(), "1 not valid") || w.export(landmarkfile.NDJSON) != good {
 				t.Errorf("%v", summary)
 			}
 		})
@@ -87,8 +87,8 @@ func TestARecordThatIsWrongKeepsTheWholeFileOutUnlessItIsToBeSkipped(t *testing.
 
 func TestAFileThatIsCutOffIsNotImportedInPart(t *testing.T) {
 	w := start(t)
-	file := some(t, places.GeoJSON, 100)
-	options := w.options(places.GeoJSON)
+	file := some(t, landmarkfile.GeoJSON, 100)
+	options := w.options(landmarkfile.GeoJSON)
 	options.SkipInvalid = true // which is about records
 	_, err := w.importText(file[:len(file)-100], options)
 	if err == nil || !strings.Contains(err.Error(), "line 101: the file ends within the record that begins here") {
@@ -101,7 +101,7 @@ func TestAFileThatIsCutOffIsNotImportedInPart(t *testing.T) {
 
 func TestOfManyProblemsTheFirstAreToldAndAllCounted(t *testing.T) {
 	w := start(t)
-	options := w.options(places.NDJSON)
+	options := w.options(landmarkfile.NDJSON)
 	options.MaxProblems = 3
 	_, err := w.importText(strings.Repeat("x\n", 50), options)
 	if err == nil || strings.Count(err.Error(), "line ") < 3 || strings.Contains(err.Error(), "line 4: ") || !strings.Contains(err.Error(), "and 47 more problems") {
@@ -126,8 +126,8 @@ func (w *watcher) Reach(done int64) {
 
 func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
 	w := start(t)
-	file := some(t, places.CSV, 12_000)
-	options := w.options(places.CSV)
+	file := some(t, landmarkfile.CSV, 12_000)
+	options := w.options(landmarkfile.CSV)
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		w.line.sent = 0
@@ -151,16 +151,16 @@ func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
 	if err != nil || summary.Created+summary.Unchanged != 12_000 || summary.Unchanged < 5000 || summary.Created < 4000 {
 		t.Errorf("%v, %v", summary, err)
 	}
-	if got := w.export(places.CSV); got != file {
+	if got := w.export(landmarkfile.CSV); got != file {
 		t.Errorf("the export of %d bytes is not the file of %d", len(got), len(file))
 	}
 }
 
 func TestACallWhoseReplyIsLostIsRepeatedAndNothingComesTwice(t *testing.T) {
 	w := start(t)
-	file := some(t, places.GeoJSON, 900)
+	file := some(t, landmarkfile.GeoJSON, 900)
 	w.line.after, w.line.loseReplies = 1, 3
-	options := w.options(places.GeoJSON)
+	options := w.options(landmarkfile.GeoJSON)
 	options.CallPlaces = 300
 	var waits []time.Duration
 	options.Wait = func(_ context.Context, wait time.Duration) error {
@@ -172,7 +172,7 @@ func TestACallWhoseReplyIsLostIsRepeatedAndNothingComesTwice(t *testing.T) {
 	if summary.Repeated != 3 || len(waits) != 3 || !slices.IsSorted(waits) || len(w.line.calls) != 6 {
 		t.Errorf("%v, waited %v, calls %v", summary, waits, w.line.calls)
 	}
-	if got := w.export(places.GeoJSON); got != file {
+	if got := w.export(landmarkfile.GeoJSON); got != file {
 		t.Errorf("the export of %d bytes is not the file of %d", len(got), len(file))
 	}
 }
@@ -181,12 +181,12 @@ func TestAServiceThatStaysAwayEndsTheImportWithAdvice(t *testing.T) {
 	w := start(t)
 	w.line.loseReplies = 1000
 	longest := time.Duration(0)
-	options := w.options(places.NDJSON)
+	options := w.options(landmarkfile.NDJSON)
 	options.Wait = func(_ context.Context, wait time.Duration) error {
 		longest = max(longest, wait)
 		return nil
 	}
-	summary, err := w.importText(some(t, places.NDJSON, 10), options)
+	summary, err := w.importText(some(t, landmarkfile.NDJSON, 10), options)
 	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "0 of 10 places are done: run the import again") {
 		t.Errorf("%v", err)
 	}
@@ -197,9 +197,9 @@ func TestAServiceThatStaysAwayEndsTheImportWithAdvice(t *testing.T) {
 
 func TestARefusalIsNotRepeated(t *testing.T) {
 	w := start(t)
-	options := w.options(places.NDJSON)
+	options := w.options(landmarkfile.NDJSON)
 	options.OwnerID = 1
-	_, err := w.importText(some(t, places.NDJSON, 10), options)
+	_, err := w.importText(some(t, landmarkfile.NDJSON, 10), options)
 	if status.Code(err) != codes.NotFound || len(w.line.calls) != 1 {
 		t.Errorf("%v, calls %v", err, w.line.calls)
 	}
@@ -210,9 +210,9 @@ func TestAPlaceThatIsRefusedIsToldWithItsLine(t *testing.T) {
 	table := func(name string) string {
 		return "key,name,lat,lng\n" + strings.Repeat("\n", 5) + "1,x,1,1\n2," + name + ",1,1\n3,z,1,1\n"
 	}
-	summary, err := w.importText(table("y"), w.options(places.CSV))
+	summary, err := w.importText(table("y"), w.options(landmarkfile.CSV))
 	expect(t, summary, err, 3, 0, 0)
-	options := w.options(places.CSV)
+	options := w.options(landmarkfile.CSV)
 	options.CallPlaces = 1
 	summary, err = w.importText(table("other"), options)
 	expect(t, summary, err, 0, 2, 1)
@@ -226,7 +226,7 @@ func TestPlacesWithoutKeysAreKnownAgainAndExactRepeatsAreOne(t *testing.T) {
 	file := `[{"country":"AD","name":"Vila","lat":"42.53176","lng":"1.56654"},{"country":"AD","name":"El Tarter","lat":"42.57952","lng":"1.65362"},
 		{"country":"XX","name":"Vila","lat":"42.53176","lng":"1.56654"}]`
 	for _, created := range []int64{2, 0} {
-		summary, err := w.importText(file, w.options(places.JSON))
+		summary, err := w.importText(file, w.options(landmarkfile.JSON))
 		expect(t, summary, err, created, 2-created, 0)
 		if summary.Checked.Duplicates != 1 || !strings.Contains(summary.String(), "1 stood in the file more than once") {
 			t.Errorf("%v", summary)
@@ -257,7 +257,7 @@ func TestALongFileIsSentInCallsOfBoundedSize(t *testing.T) {
 	w := start(t)
 	const count = 12_000
 	report := &watcher{}
-	summary, err := w.importFrom(t.Context(), &generated{count: count}, w.options(places.NDJSON), report)
+	summary, err := w.importFrom(t.Context(), &generated{count: count}, w.options(landmarkfile.NDJSON), report)
 	expect(t, summary, err, count, 0, 0)
 	if w.line.largest > 1000 || slices.Max(w.line.calls) > transfer.DefaultCallPlaces || len(report.reached) != len(w.line.calls) {
 		t.Errorf("calls of %v places, at most %d in a message; progress %v", w.line.calls, w.line.largest, report.reached)

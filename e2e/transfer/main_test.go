@@ -16,12 +16,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
-	"github.com/waybook/waybook/standalone/assembly"
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
@@ -45,12 +45,12 @@ func start(t *testing.T) *waybook {
 			t.Error(err)
 		}
 	})
-	config := assembly.Config{
+	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Store.Data = t.TempDir()
-	app, err := assembly.Start(t.Context(), config, serve.Env{
+	app, err := app.Start(t.Context(), config, serve.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	})
@@ -78,9 +78,9 @@ func start(t *testing.T) *waybook {
 }
 
 // options import a file of a format without waiting between tries.
-func (w *waybook) options(format places.Format) transfer.ImportOptions {
+func (w *waybook) options(format landmarkfile.Format) transfer.ImportOptions {
 	return transfer.ImportOptions{
-		OwnerID: w.owner, File: places.Options{Format: format, Category: 3},
+		OwnerID: w.owner, File: landmarkfile.Options{Format: format, Category: 3},
 		Wait: func(context.Context, time.Duration) error { return nil },
 	}
 }
@@ -119,7 +119,7 @@ func expect(t *testing.T, summary *transfer.ImportSummary, err error, created, u
 }
 
 // export is what the owner's landmarks are as a file.
-func (w *waybook) export(format places.Format) string {
+func (w *waybook) export(format landmarkfile.Format) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "export")
 	_, err := transfer.ExportFile(w.t.Context(), w.poi, transfer.ExportOptions{OwnerID: w.owner, Format: format}, path, progress.None{})

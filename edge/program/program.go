@@ -11,7 +11,7 @@ import (
 	"buf.build/go/protovalidate"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -55,7 +55,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 		return nil, err
 	}
 	if !isRepeated {
-		return nil, fault.New(codes.AlreadyExists, "KEY_TAKEN", "another application has the key %s", created.Key)
+		return nil, apierror.New(codes.AlreadyExists, "KEY_TAKEN", "another application has the key %s", created.Key)
 	}
 	return &accountv1.CreateApplicationResponse{Application: applicationProto(first)}, nil
 }
@@ -126,7 +126,7 @@ func (s *Server) DeleteApplication(ctx context.Context, request *accountv1.Delet
 
 func noApplication(err error, key string) error {
 	if errors.Is(err, docstore.ErrNotFound) {
-		return fault.NotFound("APPLICATION_NOT_FOUND", "there is no application with the key %s", key)
+		return apierror.NotFound("APPLICATION_NOT_FOUND", "there is no application with the key %s", key)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
 const (
@@ -120,7 +120,7 @@ func attemptsID(kind, of string, end time.Time) string {
 }
 
 func tooManyAttempts(wait time.Duration) error {
-	e := fault.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "there were too many attempts to log in; try again in %v",
+	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "there were too many attempts to log in; try again in %v",
 		(wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e

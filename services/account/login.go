@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -28,7 +28,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 		return nil, err
 	}
 	if !isRight {
-		return nil, fault.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is not right")
+		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is not right")
 	}
 	if err := s.logins.succeeded(ctx, counted); err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -44,10 +44,10 @@ func TestGuessesAtATimeNeverExceedWhatAnAddressMayHave(t *testing.T) {
 	servers[0].newUser(t, "a@waybook.example", "password of a")
 	b.hashed()
 	var group sync.WaitGroup
-	failures := make([]*fault.Error, 32)
+	failures := make([]*apierror.Error, 32)
 	for i := range failures {
 		group.Go(func() {
-			failures[i] = fault.From(servers[i%2].logIn(t.Context(), "a@waybook.example", fmt.Sprint("guess number ", i), "client"))
+			failures[i] = apierror.From(servers[i%2].logIn(t.Context(), "a@waybook.example", fmt.Sprint("guess number ", i), "client"))
 		})
 	}
 	group.Wait()

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"github.com/waybook/waybook/internal/gate"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 const (
@@ -37,11 +37,11 @@ const (
 type passwords struct {
 	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
 	// room is for the derivations under way.
-	room *gate.Gate
+	room *admission.Gate
 }
 
 func newPasswords() *passwords {
-	room := gate.New(gate.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait})
+	room := admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait})
 	return &passwords{derive: argon2.IDKey, room: room}
 }
 

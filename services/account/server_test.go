@@ -12,8 +12,8 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -116,9 +116,9 @@ func (s *Server) logIn(ctx context.Context, email, password, client string) erro
 	return err
 }
 
-func wantFault(t *testing.T, err error, kind codes.Code, reason string) *fault.Error {
+func wantFault(t *testing.T, err error, kind codes.Code, reason string) *apierror.Error {
 	t.Helper()
-	failed := fault.From(err)
+	failed := apierror.From(err)
 	if failed == nil || failed.Kind != kind || failed.Reason != reason {
 		t.Fatalf("got %v, want %v %s", err, kind, reason)
 	}

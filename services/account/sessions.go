@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -46,7 +46,7 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
 	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, fault.New(codes.Unauthenticated, "LOGIN_REQUIRED", "the session is not open")
+		return nil, apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "the session is not open")
 	}
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -56,7 +56,7 @@ func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifyS
 		return nil, err
 	}
 	if isRight := matches(signer, request); !isRight || !exists || signer.Disabled {
-		return nil, fault.New(codes.Unauthenticated, "SIGNATURE_INVALID", "the signature is not that of an application that may sign so")
+		return nil, apierror.New(codes.Unauthenticated, "SIGNATURE_INVALID", "the signature is not that of an application that may sign so")
 	}
 	if err := s.signatures.admit(ctx, request); err != nil {
 		return nil, err
@@ -68,10 +68,10 @@ func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifyS
 // that it may use. It takes the same time whether it is nearly right or not at all.
 func matches(signer application, request *accountv1.VerifySignatureRequest) bool {
 	if legacy := request.GetLegacy(); legacy != nil {
-		right := signing.SignLegacy(signer.Secret, legacy.GetText())
+		right := requestsig.SignLegacy(signer.Secret, legacy.GetText())
 		return hmac.Equal([]byte(right), []byte(legacy.GetSignature())) && signer.AllowLegacy
 	}
-	right := signing.Sign(signer.Secret, [sha256.Size]byte(request.GetHmac().GetCanonicalSha256()))
+	right := requestsig.Sign(signer.Secret, [sha256.Size]byte(request.GetHmac().GetCanonicalSha256()))
 	return hmac.Equal([]byte(right), []byte(request.GetHmac().GetSignature()))
 }
 
@@ -80,7 +80,7 @@ func matches(signer application, request *accountv1.VerifySignatureRequest) bool
 func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignatureRequest) error {
 	signed := time.Unix(request.GetTimestampSeconds(), 0)
 	if now := v.now(); signed.Before(now.Add(-v.window)) || signed.After(now.Add(v.window)) {
-		return fault.New(codes.Unauthenticated, "SIGNATURE_EXPIRED", "the time of the signature is more than %v from now", v.window)
+		return apierror.New(codes.Unauthenticated, "SIGNATURE_EXPIRED", "the time of the signature is more than %v from now", v.window)
 	}
 	if request.GetUse() != accountv1.SignatureUse_SIGNATURE_USE_ONCE {
 		return nil
@@ -101,7 +101,7 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
-	return fault.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before")
+	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before")
 }
 
 func (v *verifier) removeExpired(ctx context.Context) error {

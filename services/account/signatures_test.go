@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/signing"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -25,17 +25,17 @@ func (s *Server) newApplication(t testing.TB, request *accountv1.CreateApplicati
 
 // signed is a request that is signed by an application at a time, and may be used once.
 func signed(key, secret string, at time.Time, content string) *accountv1.VerifySignatureRequest {
-	digest := signing.Digest(content)
+	digest := requestsig.Digest(content)
 	return &accountv1.VerifySignatureRequest{
 		RequestId: "00000000-0000-4000-8000-000000000001", Key: key, TimestampSeconds: at.Unix(),
 		Use:  accountv1.SignatureUse_SIGNATURE_USE_ONCE,
-		Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: signing.Sign(secret, digest)}},
+		Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: requestsig.Sign(secret, digest)}},
 	}
 }
 
 func signedLegacy(key, secret string, at time.Time, text string) *accountv1.VerifySignatureRequest {
 	request := signed(key, secret, at, text)
-	request.Form = &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: text, Signature: signing.SignLegacy(secret, text)}}
+	request.Form = &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: text, Signature: requestsig.SignLegacy(secret, text)}}
 	return request
 }
 
@@ -58,7 +58,7 @@ func (s *Server) wantValid(t *testing.T, request *accountv1.VerifySignatureReque
 	}
 }
 
-func (s *Server) wantRefused(t *testing.T, reason string, request *accountv1.VerifySignatureRequest) *fault.Error {
+func (s *Server) wantRefused(t *testing.T, reason string, request *accountv1.VerifySignatureRequest) *apierror.Error {
 	t.Helper()
 	return wantFault(t, s.verify(t, request), codes.Unauthenticated, reason)
 }

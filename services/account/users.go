@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -78,7 +78,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		}
 		if request.Password != nil {
 			if u.Email == "" {
-				return fault.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password needs an email address")
+				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password needs an email address")
 			}
 			u.PasswordHash = passwordHash
 		}
@@ -104,7 +104,7 @@ func (s *Server) HasUsers(ctx context.Context) (bool, error) {
 
 func noUser(err error, id int64) error {
 	if errors.Is(err, docstore.ErrNotFound) {
-		return fault.NotFound("USER_NOT_FOUND", "there is no user %d", id)
+		return apierror.NotFound("USER_NOT_FOUND", "there is no user %d", id)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func noUser(err error, id int64) error {
 func emailTaken(err error) error {
 	var duplicate *docstore.DuplicateError
 	if errors.As(err, &duplicate) && duplicate.Index == emailIndex {
-		return fault.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user has that email address")
+		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user has that email address")
 	}
 	return err
 }

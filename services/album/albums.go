@@ -3,7 +3,7 @@ package album
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )

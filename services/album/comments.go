@@ -3,8 +3,8 @@ package album
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 

@@ -3,12 +3,12 @@ package album
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/content/profiles"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-func albumProto(a album, owner people.Profile) *albumv1.Album {
+func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 	return &albumv1.Album{
 		AlbumId:    a.ID,
 		Owner:      owner.Proto(a.OwnerID),

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 

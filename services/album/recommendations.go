@@ -3,7 +3,7 @@ package album
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/tally"
+	"github.com/waybook/waybook/internal/content/choices"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -15,7 +15,7 @@ func (s *Server) Recommend(ctx context.Context, request *albumv1.RecommendReques
 	if _, err := s.people.Require(ctx, request.GetUserId()); err != nil {
 		return nil, err
 	}
-	counted, err := s.recommendations.Put(ctx, request.GetAlbumId(), request.GetUserId(), tally.Always(recommended))
+	counted, err := s.recommendations.Put(ctx, request.GetAlbumId(), request.GetUserId(), choices.Always(recommended))
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Server) Recommend(ctx context.Context, request *albumv1.RecommendReques
 func (s *Server) WithdrawRecommendation(
 	ctx context.Context, request *albumv1.WithdrawRecommendationRequest,
 ) (*albumv1.WithdrawRecommendationResponse, error) {
-	counted, err := s.recommendations.Put(ctx, request.GetAlbumId(), request.GetUserId(), tally.Always(tally.None))
+	counted, err := s.recommendations.Put(ctx, request.GetAlbumId(), request.GetUserId(), choices.Always(choices.None))
 	if err != nil {
 		return nil, err
 	}

@@ -8,16 +8,16 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/child"
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/owned"
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/tally"
-	"github.com/waybook/waybook/internal/trash"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -32,8 +32,8 @@ type Server struct {
 	photos  *child.Set[album, photo]
 	threads *comments.Threads[album]
 	// recommendations counts who recommends what.
-	recommendations *tally.Tally[album]
-	people          *people.Directory
+	recommendations *choices.Tally[album]
+	people          *profiles.Directory
 	draw            func() int64
 	now             func() time.Time
 }
@@ -52,11 +52,11 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("album_recommendations"))
+	recommendations, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec("album_recommendations"))
 	if err != nil {
 		return nil, err
 	}
-	bin, err := trash.Open(ctx, deps.Store, "album_trash", deps.Now)
+	bin, err := tombstone.Open(ctx, deps.Store, "album_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +84,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 			},
 			People: deps.People, Now: deps.Now,
 		},
-		recommendations: &tally.Tally[album]{
+		recommendations: &choices.Tally[album]{
 			Parents: albums, Choices: recommendations, Draw: deps.Draw,
-			Mark:    func(a *album) *tally.Mark { return &a.Recommendations },
+			Mark:    func(a *album) *choices.Mark { return &a.Recommendations },
 			Add:     func(a *album, _ int32, by int64) { a.Score += by },
 			Numbers: func(a *album) []int64 { return []int64{a.Score} },
 		},
@@ -107,18 +107,18 @@ func (s *Server) Sweep(ctx context.Context) error {
 }
 
 // Relations are what hangs on albums.
-func (s *Server) Relations() []upkeep.Relation {
-	return []upkeep.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+func (s *Server) Relations() []integrity.Relation {
+	return []integrity.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
-func noAlbum(id int64) *fault.Error {
-	return fault.NotFound("ALBUM_NOT_FOUND", "there is no album %d", id)
+func noAlbum(id int64) *apierror.Error {
+	return apierror.NotFound("ALBUM_NOT_FOUND", "there is no album %d", id)
 }
 
-func noPhoto(id int64) *fault.Error {
-	return fault.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
+func noPhoto(id int64) *apierror.Error {
+	return apierror.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
 }
 
-func notOwner(id int64) *fault.Error {
-	return fault.NotOwner("album %d belongs to somebody else", id)
+func notOwner(id int64) *apierror.Error {
+	return apierror.NotOwner("album %d belongs to somebody else", id)
 }

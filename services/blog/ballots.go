@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/tally"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -20,14 +20,14 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 		return nil, err
 	}
 	if found.Vote == nil {
-		return nil, fault.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", found.ID)
+		return nil, apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", found.ID)
 	}
 	if int(request.GetChoice()) > len(found.Vote.Choices) {
-		return nil, fault.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", found.ID, len(found.Vote.Choices))
+		return nil, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", found.ID, len(found.Vote.Choices))
 	}
 	counted, err := s.ballots.Put(ctx, found.ID, request.GetVoterId(), func(present int32) (int32, error) {
-		if present != tally.None && present != request.GetChoice() {
-			return 0, fault.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already", request.GetVoterId(), present)
+		if present != choices.None && present != request.GetChoice() {
+			return 0, apierror.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already", request.GetVoterId(), present)
 		}
 		return request.GetChoice(), nil
 	})

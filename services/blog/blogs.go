@@ -3,9 +3,9 @@ package blog
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -120,8 +120,8 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 	}
 	exists, err := s.blogs.Documents.Exists(ctx, id)
 	if err == nil && !exists {
-		return fault.Invalid("QUOTED_BLOG_NOT_FOUND",
-			fault.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
+		return apierror.Invalid("QUOTED_BLOG_NOT_FOUND",
+			apierror.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
 	}
 	return err
 }

@@ -3,8 +3,8 @@ package blog
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/tally"
 )
 
 // blog is a diary entry as stored.
@@ -26,7 +26,7 @@ type blog struct {
 	UpdateTime  time.Time `bson:"update_time"`
 	Score       int64     `bson:"score"`
 	// Recommendations is how far Score has come; see package tally.
-	Recommendations tally.Mark `bson:"recommendations"`
+	Recommendations choices.Mark `bson:"recommendations"`
 	// Reward is what the author gets for the entry; RewardDue is 1 until it is known that
 	// the author has it, and 0 from then on.
 	Reward    int64 `bson:"reward"`
@@ -49,7 +49,7 @@ type vote struct {
 	Description string   `bson:"description"`
 	Choices     []choice `bson:"choices"`
 	// Ballots is how far the numbers have come; see package tally.
-	Ballots tally.Mark `bson:"ballots"`
+	Ballots choices.Mark `bson:"ballots"`
 }
 
 // choice is one choice of a vote; there are at most 20.

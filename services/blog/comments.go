@@ -3,8 +3,8 @@ package blog
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 

@@ -3,12 +3,12 @@ package blog
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/content/profiles"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-func blogProto(b blog, author people.Profile) *blogv1.Blog {
+func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 	return &blogv1.Blog{
 		BlogId:      b.ID,
 		Author:      author.Proto(b.AuthorID),

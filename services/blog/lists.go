@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 

@@ -3,7 +3,7 @@ package blog
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/tally"
+	"github.com/waybook/waybook/internal/content/choices"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -15,7 +15,7 @@ func (s *Server) Recommend(ctx context.Context, request *blogv1.RecommendRequest
 	if _, err := s.people.Require(ctx, request.GetUserId()); err != nil {
 		return nil, err
 	}
-	counted, err := s.recommendations.Put(ctx, request.GetBlogId(), request.GetUserId(), tally.Always(recommended))
+	counted, err := s.recommendations.Put(ctx, request.GetBlogId(), request.GetUserId(), choices.Always(recommended))
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (s *Server) Recommend(ctx context.Context, request *blogv1.RecommendRequest
 func (s *Server) WithdrawRecommendation(
 	ctx context.Context, request *blogv1.WithdrawRecommendationRequest,
 ) (*blogv1.WithdrawRecommendationResponse, error) {
-	counted, err := s.recommendations.Put(ctx, request.GetBlogId(), request.GetUserId(), tally.Always(tally.None))
+	counted, err := s.recommendations.Put(ctx, request.GetBlogId(), request.GetUserId(), choices.Always(choices.None))
 	if err != nil {
 		return nil, err
 	}

@@ -10,16 +10,16 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/child"
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/owned"
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/tally"
-	"github.com/waybook/waybook/internal/trash"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -37,11 +37,11 @@ type Server struct {
 	blogv1.UnimplementedBlogServiceServer
 
 	blogs   *owned.Collection[blog]
-	ballots *tally.Tally[blog]
+	ballots *choices.Tally[blog]
 	threads *comments.Threads[blog]
 	// recommendations counts who recommends what.
-	recommendations *tally.Tally[blog]
-	people          *people.Directory
+	recommendations *choices.Tally[blog]
+	people          *profiles.Directory
 	account         accountv1.AccountServiceClient
 	draw            func() int64
 	now             func() time.Time
@@ -67,7 +67,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	ballots, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("blog_ballots"))
+	ballots, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec("blog_ballots"))
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("blog_recommendations"))
+	recommendations, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec("blog_recommendations"))
 	if err != nil {
 		return nil, err
 	}
-	bin, err := trash.Open(ctx, deps.Store, "blog_trash", deps.Now)
+	bin, err := tombstone.Open(ctx, deps.Store, "blog_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	}
 	return &Server{
 		blogs: blogs,
-		ballots: &tally.Tally[blog]{
+		ballots: &choices.Tally[blog]{
 			Parents: blogs, Choices: ballots, Draw: deps.Draw,
-			Mark:    func(b *blog) *tally.Mark { return &b.Vote.Ballots },
+			Mark:    func(b *blog) *choices.Mark { return &b.Vote.Ballots },
 			Add:     func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
 			Numbers: votesOf,
 		},
@@ -106,9 +106,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 			},
 			People: deps.People, Now: deps.Now,
 		},
-		recommendations: &tally.Tally[blog]{
+		recommendations: &choices.Tally[blog]{
 			Parents: blogs, Choices: recommendations, Draw: deps.Draw,
-			Mark:    func(b *blog) *tally.Mark { return &b.Recommendations },
+			Mark:    func(b *blog) *choices.Mark { return &b.Recommendations },
 			Add:     func(b *blog, _ int32, by int64) { b.Score += by },
 			Numbers: func(b *blog) []int64 { return []int64{b.Score} },
 		},
@@ -131,14 +131,14 @@ func (s *Server) Sweep(ctx context.Context) error {
 }
 
 // Relations are what hangs on entries.
-func (s *Server) Relations() []upkeep.Relation {
-	return []upkeep.Relation{s.ballots.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+func (s *Server) Relations() []integrity.Relation {
+	return []integrity.Relation{s.ballots.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
-func noBlog(id int64) *fault.Error {
-	return fault.NotFound("BLOG_NOT_FOUND", "there is no entry %d", id)
+func noBlog(id int64) *apierror.Error {
+	return apierror.NotFound("BLOG_NOT_FOUND", "there is no entry %d", id)
 }
 
-func notOwner(id int64) *fault.Error {
-	return fault.NotOwner("entry %d belongs to somebody else", id)
+func notOwner(id int64) *apierror.Error {
+	return apierror.NotOwner("entry %d belongs to somebody else", id)
 }

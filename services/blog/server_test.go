@@ -12,9 +12,9 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -117,7 +117,7 @@ func newFixture(t *testing.T, config Config) *fixture {
 	}
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
-	if f.deps.People, err = people.NewDirectory(f.account, f.deps.Log); err != nil {
+	if f.deps.People, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -3,9 +3,9 @@ package poi
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/tally"
 )
 
 // poi is a landmark as stored.
@@ -23,7 +23,7 @@ type poi struct {
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
 	// Recommendations is how far Score has come; see package tally.
-	Recommendations tally.Mark `bson:"recommendations"`
+	Recommendations choices.Mark `bson:"recommendations"`
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`

@@ -3,8 +3,8 @@ package poi
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 

@@ -3,12 +3,12 @@ package poi
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/waybook/waybook/internal/people"
+	"github.com/waybook/waybook/internal/content/profiles"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-func poiProto(p poi, owner people.Profile) *poiv1.Poi {
+func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 	return &poiv1.Poi{
 		PoiId:      p.ID,
 		Owner:      owner.Proto(p.OwnerID),

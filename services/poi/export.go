@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -48,7 +48,7 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 			ownerID = batch.GetOwnerId()
 		}
 		if batch.GetOwnerId() != ownerID {
-			return fault.Invalid("INVALID_PARAMETER", fault.Violation{Field: "owner_id", Message: "must be the same in every batch of a call"})
+			return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "owner_id", Message: "must be the same in every batch of a call"})
 		}
 		outcomes, err := s.importBatch(ctx, ownerID, batch.GetPois())
 		if err != nil {
@@ -89,7 +89,7 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 			return outcomes, err
 		}
 	}
-	return nil, fault.New(codes.Aborted, "CONFLICT", "others kept changing the same landmarks; try again")
+	return nil, apierror.New(codes.Aborted, "CONFLICT", "others kept changing the same landmarks; try again")
 }
 
 // recogniseOwn settles those of the open items whose key names a landmark of the owner that
@@ -180,7 +180,7 @@ func compare(stored poi, item *poiv1.ImportedPoi) outcome {
 	return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}
 }
 
-func invalid(violations []fault.Violation) outcome {
+func invalid(violations []apierror.Violation) outcome {
 	all := make([]string, len(violations))
 	for i, v := range violations {
 		all[i] = v.Field + ": " + v.Message

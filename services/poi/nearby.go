@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 

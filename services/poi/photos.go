@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 

@@ -3,7 +3,7 @@ package poi
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )

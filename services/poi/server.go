@@ -9,16 +9,16 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/child"
-	"github.com/waybook/waybook/internal/comments"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/fault"
-	"github.com/waybook/waybook/internal/owned"
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/tally"
-	"github.com/waybook/waybook/internal/trash"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -33,8 +33,8 @@ type Server struct {
 	photos  *child.Set[poi, photo]
 	threads *comments.Threads[poi]
 	// recommendations counts who recommends what.
-	recommendations *tally.Tally[poi]
-	people          *people.Directory
+	recommendations *choices.Tally[poi]
+	people          *profiles.Directory
 	validator       protovalidate.Validator
 	draw            func() int64
 	now             func() time.Time
@@ -54,11 +54,11 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	recommendations, err := docstore.Open[tally.Choice](ctx, deps.Store, tally.Spec("poi_recommendations"))
+	recommendations, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec("poi_recommendations"))
 	if err != nil {
 		return nil, err
 	}
-	bin, err := trash.Open(ctx, deps.Store, "poi_trash", deps.Now)
+	bin, err := tombstone.Open(ctx, deps.Store, "poi_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +86,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 			},
 			People: deps.People, Now: deps.Now,
 		},
-		recommendations: &tally.Tally[poi]{
+		recommendations: &choices.Tally[poi]{
 			Parents: pois, Choices: recommendations, Draw: deps.Draw,
-			Mark:    func(p *poi) *tally.Mark { return &p.Recommendations },
+			Mark:    func(p *poi) *choices.Mark { return &p.Recommendations },
 			Add:     func(p *poi, _ int32, by int64) { p.Score += by },
 			Numbers: func(p *poi) []int64 { return []int64{p.Score} },
 		},
@@ -109,18 +109,18 @@ func (s *Server) Sweep(ctx context.Context) error {
 }
 
 // Relations are what hangs on landmarks.
-func (s *Server) Relations() []upkeep.Relation {
-	return []upkeep.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+func (s *Server) Relations() []integrity.Relation {
+	return []integrity.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
 }
 
-func noPoi(id int64) *fault.Error {
-	return fault.NotFound("POI_NOT_FOUND", "there is no landmark %d", id)
+func noPoi(id int64) *apierror.Error {
+	return apierror.NotFound("POI_NOT_FOUND", "there is no landmark %d", id)
 }
 
-func noPhoto(id int64) *fault.Error {
-	return fault.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
+func noPhoto(id int64) *apierror.Error {
+	return apierror.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
 }
 
-func notOwner(id int64) *fault.Error {
-	return fault.NotOwner("landmark %d belongs to somebody else", id)
+func notOwner(id int64) *apierror.Error {
+	return apierror.NotOwner("landmark %d belongs to somebody else", id)
 }

@@ -9,9 +9,9 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -45,7 +45,7 @@ func newServer(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	deps := service.NewDeps(store, validator, slog.New(slog.DiscardHandler))
-	if deps.People, err = people.NewDirectory(everybody{}, deps.Log); err != nil {
+	if deps.People, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

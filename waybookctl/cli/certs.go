@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/waybook/waybook/internal/authority"
+	"github.com/waybook/waybook/internal/platform/devca"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -92,11 +92,11 @@ func (c *certsCommand) hostsOf(name string) []string {
 }
 
 // authority reads the authority of the folder, or makes one.
-func (c *certsCommand) authority() (*authority.Authority, error) {
+func (c *certsCommand) authority() (*devca.Authority, error) {
 	certificate, certificateErr := os.ReadFile(filepath.Join(c.Folder, "ca.crt"))
 	key, keyErr := os.ReadFile(filepath.Join(c.Folder, "ca.key"))
 	if certificateErr == nil && keyErr == nil {
-		loaded, err := authority.Load(authority.Pair{Certificate: certificate, Key: key})
+		loaded, err := devca.Load(devca.Pair{Certificate: certificate, Key: key})
 		if err != nil {
 			return nil, fmt.Errorf("ca.crt and ca.key in %s are no authority that can be used: %w", c.Folder, err)
 		}
@@ -105,7 +105,7 @@ func (c *certsCommand) authority() (*authority.Authority, error) {
 	if !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s has one of ca.crt and ca.key and not the other, or they can't be read: %w", c.Folder, errors.Join(certificateErr, keyErr))
 	}
-	made, err := authority.New("Waybook development", time.Now(), authorityLifetime)
+	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (c *certsCommand) authority() (*authority.Authority, error) {
 
 // writePair writes both files of a pair, each whole or not at all. Between the two a
 // program may see a certificate that does not fit its key, and waits for the other.
-func writePair(folder, name string, pair authority.Pair) error {
+func writePair(folder, name string, pair devca.Pair) error {
 	for _, file := range []struct {
 		name        string
 		contents    []byte
@@ -139,7 +139,7 @@ func writePair(folder, name string, pair authority.Pair) error {
 }
 
 // printSecret prints a Secret of the kind that programs in a cluster mount.
-func (c *certsCommand) printSecret(out *output.Printer, name string, pair authority.Pair, authorities []byte) error {
+func (c *certsCommand) printSecret(out *output.Printer, name string, pair devca.Pair, authorities []byte) error {
 	encoded, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
 		"metadata":   map[string]string{"name": "waybook-" + name + "-tls", "namespace": c.Namespace},

@@ -10,8 +10,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/internal/serve/identity"
+	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -48,7 +48,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 		return nil, usageError("--timeout must be longer than nothing")
 	}
 	transport, err := serve.TransportFlags{
-		Files:     identity.Files{Certificate: to.TLSCert, Key: to.TLSKey, Authorities: to.TLSCA},
+		Files:     mtls.Files{Certificate: to.TLSCert, Key: to.TLSKey, Authorities: to.TLSCA},
 		PlainText: to.Plaintext,
 	}.Load(env.Log)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
@@ -88,7 +88,7 @@ func describeCall(call *callError) failure {
 	for _, detail := range answer.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
-			if detail.GetDomain() == fault.Domain {
+			if detail.GetDomain() == apierror.Domain {
 				reason = detail.GetReason()
 			}
 		case *errdetails.BadRequest:

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/fault"
+	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
 func TestEachFailureOfAServiceHasItsStatusAndTheServicesOwnWords(t *testing.T) {
@@ -17,19 +17,19 @@ func TestEachFailureOfAServiceHasItsStatusAndTheServicesOwnWords(t *testing.T) {
 		answer error
 		want   failure
 	}{
-		{fault.NotFound("ALBUM_NOT_FOUND", "there is no album 3"), failure{statusNotFound, "there is no album 3", nil}},
-		{fault.NotOwner("only 1 may"), failure{statusRefused, "only 1 may", []string{"without --as you act as the owner"}}},
-		{fault.New(codes.AlreadyExists, "EMAIL_TAKEN", "taken"), failure{statusRefused, "taken", nil}},
-		{fault.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "no address"),
+		{apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 3"), failure{statusNotFound, "there is no album 3", nil}},
+		{apierror.NotOwner("only 1 may"), failure{statusRefused, "only 1 may", []string{"without --as you act as the owner"}}},
+		{apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "taken"), failure{statusRefused, "taken", nil}},
+		{apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "no address"),
 			failure{statusRefused, "no address", []string{"give the user an address first: waybookctl user set-email"}}},
-		{fault.New(codes.Unauthenticated, "LOGIN_REQUIRED", "not open"), failure{statusRefused, "not open", nil}},
-		{fault.Invalid("INVALID_PARAMETER", fault.Violation{Field: "title", Message: "too long"}, fault.Violation{Field: "location.lat", Message: "too far"}),
+		{apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "not open"), failure{statusRefused, "not open", nil}},
+		{apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "title", Message: "too long"}, apierror.Violation{Field: "location.lat", Message: "too far"}),
 			failure{statusRefused, "the album service refuses the request", []string{"title: too long", "location.lat: too far"}}},
-		{fault.New(codes.Unavailable, "STORE_UNAVAILABLE", "no store"), failure{statusUnavailable, "no store", nil}},
-		{fault.New(codes.Aborted, "CONFLICT", "others"), failure{statusUnavailable, "others", nil}},
-		{fault.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many"), failure{statusUnavailable, "too many", nil}},
-		{fault.New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "too long"), failure{statusUnavailable, "too long", nil}},
-		{fault.New(codes.Internal, "INTERNAL", "oops"), failure{statusFailed, "oops", []string{"the service's log tells more"}}},
+		{apierror.New(codes.Unavailable, "STORE_UNAVAILABLE", "no store"), failure{statusUnavailable, "no store", nil}},
+		{apierror.New(codes.Aborted, "CONFLICT", "others"), failure{statusUnavailable, "others", nil}},
+		{apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many"), failure{statusUnavailable, "too many", nil}},
+		{apierror.New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "too long"), failure{statusUnavailable, "too long", nil}},
+		{apierror.New(codes.Internal, "INTERNAL", "oops"), failure{statusFailed, "oops", []string{"the service's log tells more"}}},
 		{status.Error(codes.Internal, "stream terminated by RST_STREAM"),
 			failure{statusFailed, "the album service at a:1 failed (Internal)", []string{"its log tells more"}}},
 		{status.Error(codes.PermissionDenied, "x509"), failure{statusRefused, "the album service at a:1 does not let this program in", nil}},

@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
@@ -98,9 +98,9 @@ func (e faultsError) Error() string {
 
 // Run checks the store: exit status 1 when something is wrong with it.
 func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
-	mode := upkeep.Look
+	mode := integrity.Look
 	if c.Fix {
-		mode = upkeep.Repair
+		mode = integrity.Repair
 	}
 	options := c.options()
 	options.Progress = summed(report)

@@ -6,8 +6,8 @@ import (
 	"io"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/places"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
@@ -17,14 +17,14 @@ type fileFormat struct {
 	Format string `enum:",geojson,json,ndjson,csv" default:"" placeholder:"FORMAT" help:"How the file is written: geojson, json (an array), ndjson (an object a line) or csv; else its name tells."`
 }
 
-func (f fileFormat) of(path string) (places.Format, error) {
+func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 	if f.Format != "" {
-		return places.ParseFormat(f.Format)
+		return landmarkfile.ParseFormat(f.Format)
 	}
 	if path == "-" {
 		return "", usageError("standard input and output have no name that tells their format: give --format")
 	}
-	format, err := places.FormatOf(path)
+	format, err := landmarkfile.FormatOf(path)
 	if err != nil {
 		return "", usageError(err.Error() + " with --format")
 	}
@@ -67,9 +67,9 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 	defer func() { _ = source.Close() }() // it was only read
 	summary, err := transfer.Import(ctx, call.poi, source, transfer.ImportOptions{
 		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid,
-		File: places.Options{
-			Format: format, Category: places.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
-			Fields: places.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField},
+		File: landmarkfile.Options{
+			Format: format, Category: landmarkfile.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
+			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField},
 		},
 	}, report)
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 	if err != nil {
 		return err
 	}
-	options := transfer.ExportOptions{OwnerID: c.Owner, Category: places.Category(c.Category.value), Format: format}
+	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format}
 	if c.File == "-" {
 		_, err = transfer.Export(ctx, call.poi, options, out.Out, report)
 		return err

@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
-	"github.com/waybook/waybook/internal/upkeep"
 )
 
 // Check looks for what is wrong with a store: damage of the embedded file, indexes that
 // are missing, documents whose parent is gone, parents whose numbers are wrong. With
-// upkeep.Repair it makes the indexes, removes the orphans and raises counts that are too
-// low; with upkeep.Look it writes nothing. It reads all documents, page by page. On
+// integrity.Repair it makes the indexes, removes the orphans and raises counts that are too
+// low; with integrity.Look it writes nothing. It reads all documents, page by page. On
 // MongoDB services may go on meanwhile; the embedded store it must have for itself.
-func Check(ctx context.Context, options Options, mode upkeep.Mode) (report Report, err error) {
+func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
 	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}
 	parts, err := options.parts()
 	if err != nil {
@@ -53,7 +53,7 @@ func Check(ctx context.Context, options Options, mode upkeep.Mode) (report Repor
 // check is that of one service.
 type check struct {
 	options Options
-	mode    upkeep.Mode
+	mode    integrity.Mode
 	store   docstore.Engine
 	part    part
 	report  *Report
@@ -67,8 +67,8 @@ func (c check) run(ctx context.Context) error {
 	if !slices.ContainsFunc(before, collection.exists) {
 		return c.list(ctx, before)
 	}
-	after, mode, obstacle := before, upkeep.Look, error(nil)
-	if c.mode == upkeep.Repair {
+	after, mode, obstacle := before, integrity.Look, error(nil)
+	if c.mode == integrity.Repair {
 		// Opened as the service opens them, the collections have what they miss.
 		writable, err := c.part.open(ctx, deps(c.store))
 		if ctx.Err() != nil || errors.Is(err, docstore.ErrUnavailable) {
@@ -79,7 +79,7 @@ func (c check) run(ctx context.Context) error {
 			return err
 		}
 		if obstacle == nil {
-			relations, mode = writable, upkeep.Repair
+			relations, mode = writable, integrity.Repair
 		}
 	}
 	c.reportMissing(before, after, obstacle)
@@ -140,7 +140,7 @@ func (c check) reportMisplaced(ctx context.Context, collections []collection) er
 	return nil
 }
 
-func (c check) checkRelations(ctx context.Context, collections []collection, relations []upkeep.Relation, mode upkeep.Mode) error {
+func (c check) checkRelations(ctx context.Context, collections []collection, relations []integrity.Relation, mode integrity.Mode) error {
 	for _, relation := range relations {
 		if slices.ContainsFunc(collections, func(each collection) bool {
 			return each.spec.Name == relation.Children && slices.Contains(each.found.Missing, relation.Index)

@@ -7,10 +7,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
-	"github.com/waybook/waybook/waybookctl/wholefile"
 )
 
 // dumpPermissions are those of a dump: it holds what opens sessions, and hashes of passwords.
@@ -29,7 +29,7 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if err != nil {
 		return contents, err
 	}
-	store, err := options.openExisting(ctx, upkeep.Look)
+	store, err := options.openExisting(ctx, integrity.Look)
 	if err != nil {
 		return contents, err
 	}
@@ -45,7 +45,7 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 	if !slices.ContainsFunc(collections, collection.exists) {
 		return contents, errors.New("the store has no collections of these services; is it the right one?")
 	}
-	err = wholefile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
+	err = atomicfile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
 		contents, err = dump(ctx, options, file, collections)
 		return err
 	})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/content/integrity"
 )
 
 // Verdict is the outcome of a check.
@@ -43,22 +43,22 @@ type CollectionReport struct {
 // The kinds of findings besides those of package upkeep.
 const (
 	// Damage: the embedded store's file contradicts itself.
-	Damage upkeep.Kind = "damage"
+	Damage integrity.Kind = "damage"
 	// MissingCollection: a service has other collections, and not this one.
-	MissingCollection upkeep.Kind = "missing_collection"
+	MissingCollection integrity.Kind = "missing_collection"
 	// MissingIndex: an index is not there, or not as it is declared.
-	MissingIndex upkeep.Kind = "missing_index"
+	MissingIndex integrity.Kind = "missing_index"
 	// ShardKey: a sharded cluster can't keep the collection's unique indexes.
-	ShardKey upkeep.Kind = "shard_key"
+	ShardKey integrity.Kind = "shard_key"
 	// Unchecked: documents could not be checked, for want of an index.
-	Unchecked upkeep.Kind = "unchecked"
+	Unchecked integrity.Kind = "unchecked"
 )
 
 // Finding is all that is wrong in one way in one collection.
 type Finding struct {
-	Service    string      `json:"service,omitempty"`
-	Collection string      `json:"collection,omitempty"`
-	Kind       upkeep.Kind `json:"kind"`
+	Service    string         `json:"service,omitempty"`
+	Collection string         `json:"collection,omitempty"`
+	Kind       integrity.Kind `json:"kind"`
 	// Count is how many documents or indexes are wrong, Repaired how many of them no
 	// longer are.
 	Count    int64 `json:"count"`
@@ -83,17 +83,17 @@ func (r Report) judged() Report {
 }
 
 // ofRelation says in words what a relation found.
-func ofRelation(service string, relation upkeep.Relation, found upkeep.Finding) Finding {
+func ofRelation(service string, relation integrity.Relation, found integrity.Finding) Finding {
 	finding := Finding{
 		Service: service, Collection: found.Collection, Kind: found.Kind,
 		Count: found.Count, Repaired: found.Repaired, Parents: found.Parents,
 	}
 	switch found.Kind {
-	case upkeep.Orphan:
+	case integrity.Orphan:
 		finding.Detail = fmt.Sprintf("hang on documents of %s that are gone", relation.Parents)
-	case upkeep.LowCount:
+	case integrity.LowCount:
 		finding.Detail = fmt.Sprintf("count fewer %s than they have", relation.Children)
-	case upkeep.WrongTally:
+	case integrity.WrongTally:
 		finding.Detail = fmt.Sprintf("have other numbers than %s add up to; which of the two is right, only you can tell", relation.Children)
 	}
 	return finding

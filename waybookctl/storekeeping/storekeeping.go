@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/serve/service"
-	"github.com/waybook/waybook/internal/upkeep"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
@@ -39,31 +39,31 @@ type Options struct {
 type part struct {
 	name string
 	// open opens the service's collections and tells how they hang together.
-	open func(context.Context, service.Deps) ([]upkeep.Relation, error)
+	open func(context.Context, service.Deps) ([]integrity.Relation, error)
 }
 
 func allParts() []part {
 	return []part{
-		{"account", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+		{"account", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
 			_, err := account.New(ctx, deps, account.Config{})
 			return nil, err
 		}},
-		{"album", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+		{"album", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
 			server, err := album.New(ctx, deps)
 			return relationsOf(server, err)
 		}},
-		{"blog", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+		{"blog", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
 			server, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC})
 			return relationsOf(server, err)
 		}},
-		{"poi", func(ctx context.Context, deps service.Deps) ([]upkeep.Relation, error) {
+		{"poi", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
 			server, err := poi.New(ctx, deps)
 			return relationsOf(server, err)
 		}},
 	}
 }
 
-func relationsOf(server interface{ Relations() []upkeep.Relation }, err error) ([]upkeep.Relation, error) {
+func relationsOf(server interface{ Relations() []integrity.Relation }, err error) ([]integrity.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -108,9 +108,9 @@ func (o Options) openStore(ctx context.Context, open func(context.Context) (docs
 }
 
 // openExisting opens a store that is there: a check makes none.
-func (o Options) openExisting(ctx context.Context, mode upkeep.Mode) (docstore.Engine, error) {
+func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstore.Engine, error) {
 	store, err := o.openStore(ctx, o.Store.OpenReadOnly)
-	if err != nil || mode == upkeep.Look || o.Store.MongoDBURI != "" {
+	if err != nil || mode == integrity.Look || o.Store.MongoDBURI != "" {
 		return store, err
 	}
 	if err := store.Close(); err != nil {
@@ -150,7 +150,7 @@ func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 
 // inspect returns what there is of a service's collections, and their relations, which
 // can be read.
-func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []upkeep.Relation, error) {
+func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Relation, error) {
 	s := &survey{Engine: store}
 	relations, err := p.open(ctx, deps(s))
 	return s.collections, relations, err

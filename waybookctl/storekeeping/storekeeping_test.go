@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/waybook/waybook/internal/child"
+	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )

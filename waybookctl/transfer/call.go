@@ -7,7 +7,7 @@ import (
 	"time"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 )
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // call sends places in one call, and repeats it while the service is away. That is safe:
 // places that an earlier try brought are unchanged.
-func (i *importer) call(ctx context.Context, call []places.Place) error {
+func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	pause := firstPause
 	for try := 1; ; try++ {
 		reply, err := i.try(ctx, call)
@@ -55,7 +55,7 @@ func (i *importer) call(ctx context.Context, call []places.Place) error {
 }
 
 // try sends places in one call.
-func (i *importer) try(ctx context.Context, call []places.Place) (*poiv1.ImportPoisResponse, error) {
+func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.ImportPoisResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	stream, err := i.client.ImportPois(ctx)

@@ -8,9 +8,9 @@ import (
 	"os"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
-	"github.com/waybook/waybook/waybookctl/wholefile"
 )
 
 // ExportOptions say what is exported and how.
@@ -19,9 +19,9 @@ type ExportOptions struct {
 	// use the same key, so only what one owner has can always be imported again.
 	OwnerID int64
 	// Category is which are exported; 0 means all.
-	Category places.Category
+	Category landmarkfile.Category
 	// Format is how the file is written.
-	Format places.Format
+	Format landmarkfile.Format
 }
 
 // Export writes landmarks in the order in which they were created, and tells how many.
@@ -29,7 +29,7 @@ type ExportOptions struct {
 func Export(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, file io.Writer, report progress.Reporter,
 ) (count int64, err error) {
-	writer, err := places.NewWriter(file, options.Format)
+	writer, err := landmarkfile.NewWriter(file, options.Format)
 	if err != nil {
 		return 0, err
 	}
@@ -73,7 +73,7 @@ func ExportFile(
 		}
 		permissions = info.Mode().Perm()
 	}
-	err = wholefile.Write(path, permissions, func(file io.Writer) (err error) {
+	err = atomicfile.Write(path, permissions, func(file io.Writer) (err error) {
 		count, err = Export(ctx, client, options, file, report)
 		return err
 	})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
@@ -26,7 +26,7 @@ type ImportOptions struct {
 	// OwnerID is the user who will own the landmarks.
 	OwnerID int64
 	// File says how the file is read.
-	File places.Options
+	File landmarkfile.Options
 	// SkipInvalid imports the rest of a file in which records can't be imported.
 	SkipInvalid bool
 	// MaxProblems is how many problems and failures are told, and all are counted; 0
@@ -75,12 +75,12 @@ type importer struct {
 
 // check reads the whole file before anything is sent.
 func (i *importer) check(ctx context.Context, source *Source) error {
-	reader, err := places.NewReader(source.reader(i.report.Reach), i.options.File)
+	reader, err := landmarkfile.NewReader(source.reader(i.report.Reach), i.options.File)
 	if err != nil {
 		return err
 	}
 	i.report.Start("checking", progress.Bytes, source.Size())
-	i.summary.Checked, err = places.Check(ctx, reader, i.options.MaxProblems)
+	i.summary.Checked, err = landmarkfile.Check(ctx, reader, i.options.MaxProblems)
 	i.report.Finish()
 	if err != nil {
 		return err
@@ -93,14 +93,14 @@ func (i *importer) check(ctx context.Context, source *Source) error {
 
 // send sends what has been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
-	reader, err := places.NewReader(source.reader(func(int64) {}), i.options.File)
+	reader, err := landmarkfile.NewReader(source.reader(func(int64) {}), i.options.File)
 	if err != nil {
 		return err
 	}
 	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
 	defer i.report.Finish()
 	selection := i.summary.Checked.Select(reader)
-	call := make([]places.Place, 0, i.options.CallPlaces)
+	call := make([]landmarkfile.Place, 0, i.options.CallPlaces)
 	for {
 		place, err := selection.Next()
 		if err != nil && !errors.Is(err, io.EOF) {

@@ -5,13 +5,13 @@ import (
 	"strings"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/waybookctl/places"
+	"github.com/waybook/waybook/waybookctl/landmarkfile"
 )
 
 // ImportSummary is what became of an import, also of one that failed.
 type ImportSummary struct {
 	// Checked is what the file holds; nil when it could not be read.
-	Checked *places.Checked
+	Checked *landmarkfile.Checked
 	// Created, Unchanged and Failed count what the service has acknowledged. When
 	// calls had to be repeated, Unchanged has what the first tries had created.
 	Created, Unchanged, Failed int64
@@ -23,7 +23,7 @@ type ImportSummary struct {
 
 // Failure is why the service refused a place.
 type Failure struct {
-	At places.Position
+	At landmarkfile.Position
 	// Key is the place's key; Reason and Message are those of the service.
 	Key, Reason, Message string
 }
@@ -53,7 +53,7 @@ func (s *ImportSummary) String() string {
 
 // InvalidFileError says that nothing was imported since the file has problems.
 type InvalidFileError struct {
-	Checked *places.Checked
+	Checked *landmarkfile.Checked
 }
 
 // Error lists the problems, each on a line of its own.
@@ -73,7 +73,7 @@ func (e *InvalidFileError) Error() string {
 }
 
 // add adds what became of a call, and keeps at most maxFailures failures.
-func (s *ImportSummary) add(call []places.Place, reply *poiv1.ImportPoisResponse, maxFailures int) {
+func (s *ImportSummary) add(call []landmarkfile.Place, reply *poiv1.ImportPoisResponse, maxFailures int) {
 	s.Created += reply.GetCreatedCount()
 	s.Unchanged += reply.GetUnchangedCount()
 	s.Failed += reply.GetFailedCount()

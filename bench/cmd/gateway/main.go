@@ -6,7 +6,7 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/bench/internal/gateway"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 func main() {

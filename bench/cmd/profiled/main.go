@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata" // as in standalone
 
 	"github.com/waybook/waybook/bench/internal/profiled"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 func main() {

@@ -15,7 +15,7 @@ import (
 	albumgw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/album/v1"
 	blogw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/blog/v1"
 	poigw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/poi/v1"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"

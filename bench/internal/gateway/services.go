@@ -6,9 +6,9 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/waybook/waybook/internal/people"
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -17,7 +17,7 @@ import (
 	"github.com/waybook/waybook/services/album"
 	"github.com/waybook/waybook/services/blog"
 	"github.com/waybook/waybook/services/poi"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // dial connects to services in other processes, as the edge does.
@@ -49,14 +49,14 @@ func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve
 	}
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
 	interceptors := service.NewInterceptors(validator, service.Load{}, metrics, env.Log)
-	channel := assembly.NewChannel(interceptors, env.Tracing)
+	channel := app.NewChannel(interceptors, env.Tracing)
 	deps := service.NewDeps(engine, validator, env.Log)
 	deps.Account = accountv1.NewAccountServiceClient(channel)
 	accounts, err := account.New(ctx, deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
 	if err != nil {
 		return clients{}, err
 	}
-	if deps.People, err = people.NewDirectory(deps.Account, env.Log); err != nil {
+	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
 		return clients{}, err
 	}
 	env.Stack.Push("names", deps.People.Close)

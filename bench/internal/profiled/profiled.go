@@ -8,13 +8,13 @@ import (
 	"os"
 	"runtime/pprof"
 
-	"github.com/waybook/waybook/internal/serve"
-	"github.com/waybook/waybook/standalone/assembly"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // Config is how it is run.
 type Config struct {
-	Standalone assembly.Config
+	Standalone app.Config
 	// Profile is the file to write.
 	Profile string
 }
@@ -35,7 +35,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		pprof.StopCPUProfile()
 		return file.Close()
 	})
-	app, err := assembly.Start(ctx, config.Standalone, env)
+	app, err := app.Start(ctx, config.Standalone, env)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/bench/internal/baseline"
 	"github.com/waybook/waybook/bench/internal/content"
-	"github.com/waybook/waybook/bench/internal/floor"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -158,7 +158,7 @@ func (c testCase) gatewayRequest() ([]byte, error) {
 
 // floorRequest is the case's request to the HTTP floor.
 func (c testCase) floorRequest() []byte {
-	return get11(floor.Path(c.name))
+	return get11(baseline.Path(c.name))
 }
 
 // get11 is a GET as it is sent.

@@ -8,35 +8,35 @@ import (
 
 	"google.golang.org/grpc/credentials"
 
-	"github.com/waybook/waybook/internal/authority"
-	"github.com/waybook/waybook/internal/serve/identity"
+	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
 // certificates are given to processes that speak TLS. The nil ones are none.
 type certificates struct {
 	directory string
-	authority *authority.Authority
+	authority *devca.Authority
 }
 
 func newCertificates(directory string) (*certificates, error) {
-	made, err := authority.New("bench", time.Now(), 24*time.Hour)
+	made, err := devca.New("bench", time.Now(), 24*time.Hour)
 	return &certificates{directory, made}, err
 }
 
-func (c *certificates) files(name string) (identity.Files, error) {
+func (c *certificates) files(name string) (mtls.Files, error) {
 	own, err := c.authority.Pair()
 	if err != nil {
-		return identity.Files{}, err
+		return mtls.Files{}, err
 	}
 	issued, err := c.authority.Issue([]string{name, "127.0.0.1"}, time.Now(), 24*time.Hour)
 	if err != nil {
-		return identity.Files{}, err
+		return mtls.Files{}, err
 	}
 	path := filepath.Join(c.directory, "tls-"+name)
-	files := identity.Files{Certificate: path + ".crt", Key: path + ".key", Authorities: path + ".ca"}
+	files := mtls.Files{Certificate: path + ".crt", Key: path + ".key", Authorities: path + ".ca"}
 	for path, pem := range map[string][]byte{files.Certificate: issued.Certificate, files.Key: issued.Key, files.Authorities: own.Certificate} {
 		if err := os.WriteFile(path, pem, 0o600); err != nil {
-			return identity.Files{}, err
+			return mtls.Files{}, err
 		}
 	}
 	return files, nil
@@ -57,7 +57,7 @@ func (c *certificates) client(name string) (credentials.TransportCredentials, er
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := identity.Load(files, slog.New(slog.DiscardHandler))
+	loaded, err := mtls.Load(files, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}

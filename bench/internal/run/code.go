@@ -30,7 +30,7 @@ func (b *bench) suites() []suite {
 		{"Store engine: a walk over all documents, on one core", module + "internal/docstore/embedded", "Walk", "3x",
 			[]string{"-cpu=1", fmt.Sprintf("-documents=%d", b.settings.Documents)}},
 		{"Documents to BSON and back", module + "internal/docstore", ".", seconds, nil},
-		{"Names through the cache", module + "internal/people", ".", seconds, nil},
+		{"Names through the cache", module + "internal/content/profiles", ".", seconds, nil},
 		{"Identifiers", module + "internal/id", ".", seconds, nil},
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/bench/internal/floor"
+	"github.com/waybook/waybook/bench/internal/baseline"
 	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/process"
 )
@@ -114,10 +114,10 @@ func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err e
 
 // startFloors starts the floors of cases that have been asked.
 func startFloors(w *workshop, list []testCase, replies map[string]answered) (*process.Process, error) {
-	var answers []floor.Answer
+	var answers []baseline.Answer
 	for _, c := range list {
 		reply := replies[c.name]
-		answer := floor.Answer{
+		answer := baseline.Answer{
 			Name: c.name, Header: reply.header, Body: reply.edge, Streams: c.streams,
 			Request: string(proto.MessageName(c.request)), Reply: string(proto.MessageName(c.reply)),
 		}
@@ -169,7 +169,7 @@ func (d *deployment) contenders(w *workshop, c testCase, reply answered, floors 
 		messageBytes += proto.Size(message)
 	}
 	echo := d.rpc(c)
-	echo.Channels, echo.Method = channels, floor.Method(c.name)
+	echo.Channels, echo.Method = channels, baseline.Method(c.name)
 	return []contender{
 		{byEdge, d.opener(c), d.serving(c, d.edge), len(reply.edge)},
 		{byGateway, opener(d.gateway.Addresses["http"], gatewayRequest, c.wantJSON), d.serving(c, d.gateway), len(reply.gateway)},

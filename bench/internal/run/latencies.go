@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/waybook/waybook/bench/internal/floor"
+	"github.com/waybook/waybook/bench/internal/baseline"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 )
@@ -64,7 +64,7 @@ func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floo
 	rounds := func(work float64, count int) (r result, err error) {
 		r.contender = least.contender
 		r.name = byBusyFloor
-		path := floor.BusyPath(c.name, time.Duration(work*float64(time.Microsecond)))
+		path := baseline.BusyPath(c.name, time.Duration(work*float64(time.Microsecond)))
 		r.open = opener(floors.Addresses["http"], get11(path), wantXML)
 		for range count {
 			if err := r.closed(ctx, c.connections, b.settings.Duration); err != nil {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protopath"
 	"google.golang.org/protobuf/reflect/protorange"
 
-	"github.com/waybook/waybook/bench/internal/floor"
+	"github.com/waybook/waybook/bench/internal/baseline"
 )
 
 // Nothing here looks at how long anything takes.
@@ -144,7 +144,7 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 // checkFloors checks that the floors answer with what they were given.
 func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
 	t.Helper()
-	for _, path := range []string{floor.Path(c.name), floor.BusyPath(c.name, time.Microsecond)} {
+	for _, path := range []string{baseline.Path(c.name), baseline.BusyPath(c.name, time.Microsecond)} {
 		body, header, err := fetch(t.Context(), get("http://"+addresses["http"]+path))
 		if err != nil || !bytes.Equal(body, reply.edge) || !maps.EqualFunc(header, reply.header, slices.Equal) {
 			t.Errorf("%s: the floor answers %d bytes with %v, the edge %d with %v, %v", path, len(body), header, len(reply.edge), reply.header, err)
@@ -156,7 +156,7 @@ func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply ans
 	}
 	echo := d.rpc(c)
 	echo.Channels = channels
-	echo.Method = floor.Method(c.name)
+	echo.Method = baseline.Method(c.name)
 	messages, err := echo.Replies(t.Context())
 	if err != nil || len(messages) != len(reply.messages) {
 		t.Fatalf("%s: %d messages, %v", c.name, len(messages), err)

@@ -28,7 +28,7 @@ const profiledProgram = module + "bench/cmd/profiled"
 
 // oneProcessPrograms are the packages of what is compared when Waybook is one process.
 func oneProcessPrograms() []string {
-	return []string{module + "standalone", module + "bench/cmd/gateway", module + "bench/cmd/floor"}
+	return []string{module + "standalone", module + "bench/cmd/gateway", module + "bench/cmd/baseline"}
 }
 
 // programs are the packages of all that is compared.

@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
 
 	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/serve"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 func main() {

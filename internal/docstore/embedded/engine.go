@@ -36,7 +36,7 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/internal/gate"
+	"github.com/waybook/waybook/internal/docstore/internal/drain"
 )
 
 // ErrLocked says that another process, or another Open, has the file.
@@ -49,7 +49,7 @@ const lockTimeout = time.Second
 type Engine struct {
 	db     *bolt.DB
 	commit *committer
-	calls  gate.Gate
+	calls  drain.Gate
 	close  func() error
 	// unreleased is about how many bytes of the file scans have mapped; see scanned.
 	unreleased atomic.Int64

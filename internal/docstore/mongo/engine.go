@@ -27,7 +27,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/internal/gate"
+	"github.com/waybook/waybook/internal/docstore/internal/drain"
 )
 
 // disconnectTimeout bounds how long Close tells the server goodbye.
@@ -46,7 +46,7 @@ const DefaultDatabase = "waybook"
 type Engine struct {
 	client   *mongo.Client
 	database *mongo.Database
-	calls    gate.Gate
+	calls    drain.Gate
 	close    func() error
 
 	// opening is held, as its one element, by the call of Open that is under way.

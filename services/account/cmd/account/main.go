@@ -5,7 +5,7 @@ import (
 	"context"
 	"flag"
 
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 )
 

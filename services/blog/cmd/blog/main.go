@@ -9,7 +9,7 @@ import (
 
 	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
 
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/blog"
 )
 

@@ -4,7 +4,7 @@ package main
 import (
 	"context"
 
-	"github.com/waybook/waybook/internal/serve/service"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/poi"
 )
 

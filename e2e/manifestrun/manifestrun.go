@@ -1,0 +1,104 @@
+// Package manifestrun runs Waybook's programs as the pods of deploy/k8s do: with the flags and the
+// environment that the overlay prod gives them, and the Secrets that its users make. What
+// one machine without a cluster has in another place is replaced in place.go, and nothing
+// else is.
+package manifestrun
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/waybook/waybook/deploy/rendered"
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// manifests are where deploy/k8s is, from a package of e2e.
+const manifests = "../../deploy/k8s"
+
+// StoreEach, in place of MongoDB's URI, gives each pod an embedded store of its own.
+const StoreEach = ""
+
+// Services are the programs that the edge calls, in an order in which they can be started.
+func Services() []string { return []string{"account", "album", "blog", "poi"} }
+
+// Fleet is pods on this machine.
+type Fleet struct {
+	Certificates *launch.Certificates
+
+	t        testing.TB
+	binaries string
+	mongoDB  string
+	programs map[string]rendered.Program
+	pods     map[string][]*Pod
+}
+
+// New reads the manifests. binaries is where the programs are, and mongoDB the URI that is
+// in the Secret waybook-mongodb, or StoreEach.
+func New(t testing.TB, binaries, mongoDB string) *Fleet {
+	t.Helper()
+	documents, err := rendered.Overlay(manifests, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, err := rendered.Programs(documents, rendered.Settings{"waybook-mongodb": {"uri": mongoDB}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Fleet{launch.NewCertificates(t), t, binaries, mongoDB, programs, map[string][]*Pod{}}
+}
+
+// StartAll starts so many pods of each program, the edge last.
+func (f *Fleet) StartAll(replicas int) *Fleet {
+	f.t.Helper()
+	for _, name := range append(Services(), "edge") {
+		for range replicas {
+			f.pods[name] = append(f.pods[name], f.start(name))
+		}
+	}
+	return f
+}
+
+// Of are the pods of a program.
+func (f *Fleet) Of(name string) []*Pod { return f.pods[name] }
+
+// Pod is a program that runs as in a pod.
+type Pod struct {
+	*launch.Process
+	Name string
+
+	fleet *Fleet
+	// address is where it listens: anywhere, before it was started.
+	address string
+	data    string
+}
+
+func (f *Fleet) start(name string) *Pod {
+	f.t.Helper()
+	f.Certificates.Files(name)
+	pod := &Pod{Name: name, fleet: f, address: "127.0.0.1:0"}
+	if f.mongoDB == StoreEach {
+		pod.data = f.t.TempDir()
+	}
+	pod.Start()
+	return pod
+}
+
+// Start starts the program, again where it was when it has ended, and waits until it is
+// ready.
+func (p *Pod) Start() {
+	p.fleet.t.Helper()
+	args, environment, err := p.fleet.place(p)
+	if err != nil {
+		p.fleet.t.Fatalf("%s: %v", p.Name, err)
+	}
+	p.Process = launch.Begin(p.fleet.t, filepath.Join(p.fleet.binaries, p.Name), environment, args...).Ready()
+	p.address = p.Address()
+}
+
+// Address is where the program is called.
+func (p *Pod) Address() string {
+	if p.Name == "edge" {
+		return p.HTTP
+	}
+	return p.GRPC
+}

@@ -1,0 +1,179 @@
+// Package child keeps the children of one kind, photos or comments, that documents
+// of a collection have. Children are documents of their own, since there may be any
+// number of them; the parent knows how many, so that reading a parent without any
+// costs one query (DESIGN §2).
+package child
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// Index is the name of the index of a collection of children that orders them by
+// parent and, within a parent, by id.
+const Index = "parent"
+
+// Set is the children of type C that parents of type P have. Its fields do not
+// change after it is made. It may be used concurrently.
+type Set[P, C any] struct {
+	Parents  *owned.Collection[P]
+	Children *docstore.Collection[C]
+	// Draw draws the ids of children.
+	Draw func() int64
+	// Count is where a parent keeps its number of children. A crash may leave it
+	// too high, never too low.
+	Count func(*P) *int64
+	// ParentOf is the id of a child's parent.
+	ParentOf func(*C) int64
+	// NoChild is the fault of an id that names nothing.
+	NoChild func(id int64) *apierror.Error
+}
+
+// Add stores a child under a parent, which allow may refuse or change. A repeated
+// request returns what the first one made, as it is now, if allow still agrees.
+func (s *Set[P, C]) Add(
+	ctx context.Context, parentID int64, request docstore.Request,
+	allow func(*P) error, build func(id int64, requestKey string) C,
+) (C, error) {
+	var none C
+	earlier, found, err := docstore.Answered(ctx, s.Children, request)
+	if err != nil {
+		return none, err
+	}
+	if found {
+		return earlier, s.allowed(ctx, parentID, allow)
+	}
+	// The parent counts first: after a crash in between it counts one too many.
+	if _, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
+		if err := allow(parent); err != nil {
+			return err
+		}
+		*s.Count(parent)++
+		return nil
+	}); err != nil {
+		return none, err
+	}
+	child, outcome, err := docstore.Create(ctx, s.Children, s.Draw, request, build)
+	if err != nil {
+		return none, err
+	}
+	if outcome == docstore.Repeated {
+		err = s.uncount(ctx, parentID)
+	}
+	return child, err
+}
+
+// Remove deletes a child of a parent, which allow may refuse or change.
+func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
+	parent, err := s.Parents.Get(ctx, parentID)
+	if err != nil {
+		return err
+	}
+	child, err := s.Get(ctx, parentID, childID)
+	if err != nil {
+		return err
+	}
+	if err := allow(&parent, &child); err != nil {
+		return err
+	}
+	if err := s.Children.Delete(ctx, childID); err != nil {
+		return s.noChild(err, childID)
+	}
+	_, err = s.Parents.Update(ctx, parentID, func(parent *P) error {
+		touch(parent)
+		if count := s.Count(parent); *count > 0 {
+			*count--
+		}
+		return nil
+	})
+	return err
+}
+
+// Get returns a child of a parent.
+func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error) {
+	child, err := s.Children.Get(ctx, childID)
+	if err == nil && s.ParentOf(&child) != parentID {
+		err = docstore.ErrNotFound
+	}
+	return child, s.noChild(err, childID)
+}
+
+// Update changes a child of a parent.
+func (s *Set[P, C]) Update(ctx context.Context, parentID, childID int64, change func(*C)) (C, error) {
+	child, err := s.Children.Update(ctx, childID, func(child *C) error {
+		if s.ParentOf(child) != parentID {
+			return docstore.ErrNotFound
+		}
+		change(child)
+		return nil
+	})
+	return child, s.noChild(err, childID)
+}
+
+// First returns the first page of a parent's children without a query when there
+// are none.
+func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[C], error) {
+	if *s.Count(parent) == 0 {
+		return docstore.Page[C]{}, nil
+	}
+	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Limit: limit})
+}
+
+// Page returns a page of the children of a parent, which must exist.
+func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token string) (docstore.Page[C], error) {
+	if _, err := s.Parents.Get(ctx, parentID); err != nil {
+		return docstore.Page[C]{}, err
+	}
+	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Token: token, Limit: limit})
+}
+
+// RemoveAll deletes all children of a parent that is gone.
+func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
+	_, err := s.Children.DeleteAll(ctx, Index, parentID)
+	return err
+}
+
+// Relation is what an operator can have checked: that no child outlives its parent, and
+// that no parent counts fewer than it has. A removal that is under way while a number is
+// raised may leave it too low again, as it was; the next check finds that.
+func (s *Set[P, C]) Relation() integrity.Relation {
+	const one = 1
+	return integrity.Bond[P, C]{
+		Parents: s.Parents, Children: s.Children, Index: Index, ParentOf: s.ParentOf,
+		Value: func(*P, *C) int32 { return one },
+		Kind:  integrity.LowCount,
+		Fits:  func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
+		Repair: func(parent *P, there integrity.Numbers) {
+			*s.Count(parent) = there[one]
+		},
+	}.Relation()
+}
+
+// allowed asks allow about a parent that it won't change.
+func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) error) error {
+	parent, err := s.Parents.Get(ctx, parentID)
+	if err != nil {
+		return err
+	}
+	return allow(&parent)
+}
+
+func (s *Set[P, C]) uncount(ctx context.Context, parentID int64) error {
+	_, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
+		*s.Count(parent)--
+		return nil
+	})
+	return err
+}
+
+func (s *Set[P, C]) noChild(err error, id int64) error {
+	if errors.Is(err, docstore.ErrNotFound) {
+		return s.NoChild(id)
+	}
+	return err
+}

@@ -1,0 +1,262 @@
+package child_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+type box struct {
+	ID    int64 `bson:"_id"`
+	Owner int64 `bson:"owner"`
+	Count int64 `bson:"count"`
+}
+
+type item struct {
+	ID         int64  `bson:"_id"`
+	BoxID      int64  `bson:"box_id"`
+	RequestKey string `bson:"request_key"`
+	Text       string `bson:"text"`
+}
+
+type set = child.Set[box, item]
+
+const boxID, owner = 7, 1
+
+// newSet returns a set with one box.
+func newSet(t *testing.T) *set {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	boxes, err := docstore.Open[box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
+	items, err := docstore.Open[item](t.Context(), engine, docstore.Spec{
+		Name: "items", ID: docstore.Int64,
+		Indexes: []docstore.Index{
+			{Name: child.Index, Fields: []docstore.Field{parent}},
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := boxes.Insert(t.Context(), box{ID: boxID, Owner: owner}); err != nil {
+		t.Fatal(err)
+	}
+	return &set{
+		Parents: &owned.Collection[box]{
+			Documents: boxes,
+			Owner:     func(b *box) int64 { return b.Owner },
+			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
+			NotOwner:  func(int64) *apierror.Error { return apierror.NotOwner("no") },
+		},
+		Children: items, Draw: id.NewSource(time.Now).Next,
+		Count:    func(b *box) *int64 { return &b.Count },
+		ParentOf: func(i *item) int64 { return i.BoxID },
+		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
+	}
+}
+
+func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
+	return s.Add(t.Context(), boxID, docstore.Request{Owner: []any{int64(boxID)}, ID: requestID},
+		func(b *box) error {
+			return s.Parents.Allow(b, actor, boxID)
+		},
+		func(id int64, requestKey string) item {
+			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: text}
+		})
+}
+
+// check compares the items and the box's count with a number.
+func check(t *testing.T, s *set, want int) {
+	t.Helper()
+	parent, err := s.Parents.Get(t.Context(), boxID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := s.Page(t.Context(), boxID, 1000, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(parent.Count) != want || len(page.Documents) != want {
+		t.Errorf("the box counts %d and holds %d, want %d", parent.Count, len(page.Documents), want)
+	}
+}
+
+func reasonOf(err error) string {
+	var known *apierror.Error
+	if errors.As(err, &known) {
+		return known.Reason
+	}
+	return fmt.Sprint(err)
+}
+
+func TestARepeatedRequestReturnsTheFirstChild(t *testing.T) {
+	s := newSet(t)
+	first, err := add(t, s, owner, "r1", "first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := add(t, s, owner, "r1", "second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again != first {
+		t.Errorf("got %+v, want %+v", again, first)
+	}
+	check(t, s, 1)
+}
+
+func TestRepeatingSomebodyElsesRequestIsNoWayAroundTheOwner(t *testing.T) {
+	s := newSet(t)
+	if _, err := add(t, s, owner, "r1", "first"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestARequestRepeatedAfterTheParentWentFindsNone(t *testing.T) {
+	s := newSet(t)
+	if _, err := add(t, s, owner, "r1", "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Parents.Documents.Delete(t.Context(), int64(boxID)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := add(t, s, owner, "r1", "first"); reasonOf(err) != "NO_BOX" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestConcurrentAddsAreAllCounted(t *testing.T) {
+	const adders = 32
+	s := newSet(t)
+	var group sync.WaitGroup
+	for i := range adders {
+		group.Go(func() {
+			if _, err := add(t, s, owner, "", fmt.Sprint(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	check(t, s, adders)
+}
+
+func TestOfOneRequestSentManyTimesAtOnceOneChildIsMade(t *testing.T) {
+	s := newSet(t)
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			if _, err := add(t, s, owner, "r1", "same"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	check(t, s, 1)
+}
+
+func TestAddsAndRemovesAtATimeLeaveTheTrueCount(t *testing.T) {
+	const users = 16
+	s := newSet(t)
+	var group sync.WaitGroup
+	for i := range users {
+		group.Go(func() {
+			added, err := add(t, s, owner, "", fmt.Sprint(i))
+			if err == nil && i%2 == 0 {
+				err = s.Remove(t.Context(), boxID, added.ID, func(*box, *item) error { return nil }, func(*box) {})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	check(t, s, users/2)
+}
+
+func TestARefusedAddLeavesNothingBehind(t *testing.T) {
+	s := newSet(t)
+	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
+		t.Errorf("got %v", err)
+	}
+	check(t, s, 0)
+}
+
+func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
+	s := newSet(t)
+	added, err := add(t, s, owner, "", "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Parents.Documents.Insert(t.Context(), box{ID: boxID + 1, Owner: owner}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
+		t.Errorf("get: %v", err)
+	}
+	if _, err := s.Update(t.Context(), boxID+1, added.ID, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
+		t.Errorf("update: %v", err)
+	}
+	err = s.Remove(t.Context(), boxID+1, added.ID, func(*box, *item) error { return nil }, func(*box) {})
+	if reasonOf(err) != "NO_ITEM" {
+		t.Errorf("remove: %v", err)
+	}
+	check(t, s, 1)
+}
+
+func TestRemovingAChildTwiceAtATimeUncountsItOnce(t *testing.T) {
+	s := newSet(t)
+	for range 3 {
+		if _, err := add(t, s, owner, "", "x"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := s.Page(t.Context(), boxID, 1, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs [4]error
+	var group sync.WaitGroup
+	for i := range errs {
+		group.Go(func() {
+			errs[i] = s.Remove(t.Context(), boxID, page.Documents[0].ID, func(*box, *item) error { return nil }, func(*box) {})
+		})
+	}
+	group.Wait()
+	done := 0
+	for _, err := range errs {
+		if err == nil {
+			done++
+		} else if reasonOf(err) != "NO_ITEM" {
+			t.Errorf("got %v", err)
+		}
+	}
+	if done != 1 {
+		t.Errorf("%d removals succeeded", done)
+	}
+	check(t, s, 2)
+}

@@ -1,0 +1,231 @@
+// Package choices counts what users choose, each user once: the ballots of a vote, the
+// recommendations of an album. Numbers are exact whatever is repeated, runs at the
+// same time or crashes in between, with writes of single documents only.
+//
+// A user's choice is a document of its own that says what the user wants and, some
+// time later, what is counted. The parent holds the numbers and a mark that names the
+// choice it counted last. What is counted of a choice is what the mark says if it
+// names that choice, and what the choice itself says otherwise. Before a parent goes
+// on to another choice, the one that its mark names is made to say so itself.
+package choices
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// None is the value of a user who chooses nothing.
+const None int32 = 0
+
+// Mark is what a parent keeps of the choice that it counted last.
+type Mark struct {
+	ChoiceID int64 `bson:"choice_id"`
+	// Value is what of it is counted since.
+	Value int32 `bson:"value"`
+	// Count grows by one with each change of the numbers.
+	Count int64 `bson:"count"`
+}
+
+// Choice is what one user chooses under one parent.
+type Choice struct {
+	ID       int64 `bson:"_id"`
+	ParentID int64 `bson:"parent_id"`
+	UserID   int64 `bson:"user_id"`
+	// Wanted is the value that the user wants counted.
+	Wanted int32 `bson:"wanted"`
+	// Counted is the value that was counted as of the parent's change CountedAt.
+	Counted   int32 `bson:"counted"`
+	CountedAt int64 `bson:"counted_at"`
+}
+
+const userIndex = "user"
+
+// Spec declares a collection of choices.
+func Spec(collection string) docstore.Spec {
+	return docstore.Spec{
+		Name: collection,
+		ID:   docstore.Int64,
+		// A user has one choice under a parent; the choices of a parent go with it.
+		Indexes: []docstore.Index{{Name: userIndex, Unique: true, Fields: []docstore.Field{
+			{Name: "parent_id", Kind: docstore.Int64},
+			{Name: "user_id", Kind: docstore.Int64},
+		}}},
+	}
+}
+
+// Tally counts the choices under parents of type P. Its fields do not change after
+// it is made. It may be used concurrently.
+type Tally[P any] struct {
+	Parents *owned.Collection[P]
+	Choices *docstore.Collection[Choice]
+	// Draw draws the ids of choices.
+	Draw func() int64
+	// Mark is where a parent keeps its mark.
+	Mark func(*P) *Mark
+	// Add adds to a parent's number for a value that is not None.
+	Add func(parent *P, value int32, by int64)
+	// Numbers are a parent's numbers, of value 1 first; nil when nothing can be chosen.
+	Numbers func(*P) []int64
+}
+
+// errCounted ends an update that finds nothing to count.
+var errCounted = errors.New("the choice is counted")
+
+// Put sets a user's choice to what decide makes of the present one, which is None for
+// a user who has none, and returns the parent with its numbers. An error of decide is
+// returned as it is, and nothing is changed.
+func (t *Tally[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
+	parent, err := t.Parents.Get(ctx, parentID)
+	if err != nil {
+		return parent, err
+	}
+	choice, err := t.want(ctx, parentID, userID, decide)
+	if err != nil || choice.ID == 0 {
+		return parent, err
+	}
+	return t.count(ctx, choice)
+}
+
+// Always decides for a value whatever the present one is.
+func Always(value int32) func(present int32) (int32, error) {
+	return func(int32) (int32, error) { return value, nil }
+}
+
+// Forget removes the choices under a parent that is gone.
+func (t *Tally[P]) Forget(ctx context.Context, parentID int64) error {
+	_, err := t.Choices.DeleteAll(ctx, userIndex, parentID)
+	return err
+}
+
+// Relation is what an operator can have checked: that no choice outlives its parent, and
+// that the numbers are those of the choices. A wrong number is not repaired, since it
+// may be the choices that are wrong.
+func (t *Tally[P]) Relation() integrity.Relation {
+	return integrity.Bond[P, Choice]{
+		Parents: t.Parents, Children: t.Choices, Index: userIndex,
+		ParentOf: func(c *Choice) int64 { return c.ParentID },
+		Value: func(parent *P, c *Choice) int32 {
+			if t.Numbers(parent) != nil && t.Mark(parent).ChoiceID == c.ID {
+				return t.Mark(parent).Value
+			}
+			return c.Counted
+		},
+		Kind: integrity.WrongTally,
+		Fits: func(parent *P, there integrity.Numbers) bool {
+			numbers := t.Numbers(parent)
+			for i, number := range numbers {
+				if there[int32(i)+1] != number {
+					return false
+				}
+			}
+			for value := range there {
+				if value < None || int(value) > len(numbers) {
+					return false
+				}
+			}
+			return true
+		},
+	}.Relation()
+}
+
+// want stores what the user wants. It returns the zero Choice when that is None and
+// there was no choice.
+func (t *Tally[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
+	for {
+		choice, err := t.Choices.Find(ctx, userIndex, parentID, userID)
+		if err == nil {
+			return t.rewant(ctx, choice, decide)
+		}
+		if !errors.Is(err, docstore.ErrNotFound) {
+			return Choice{}, err
+		}
+		wanted, err := decide(None)
+		if err != nil || wanted == None {
+			return Choice{}, err
+		}
+		choice = Choice{ID: t.Draw(), ParentID: parentID, UserID: userID, Wanted: wanted}
+		err = t.Choices.Insert(ctx, choice)
+		var duplicate *docstore.DuplicateError
+		if errors.As(err, &duplicate) {
+			continue // the id is taken, or the user has chosen meanwhile
+		}
+		return choice, err
+	}
+}
+
+// rewant changes what the user wants, if that is another value.
+func (t *Tally[P]) rewant(ctx context.Context, choice Choice, decide func(int32) (int32, error)) (Choice, error) {
+	changed, err := t.Choices.Update(ctx, choice.ID, func(c *Choice) error {
+		wanted, err := decide(c.Wanted)
+		if err != nil {
+			return err
+		}
+		if wanted == c.Wanted {
+			return errCounted
+		}
+		c.Wanted = wanted
+		return nil
+	})
+	if errors.Is(err, errCounted) {
+		return choice, nil
+	}
+	return changed, err
+}
+
+// count brings the parent's numbers up to what a choice wants.
+func (t *Tally[P]) count(ctx context.Context, choice Choice) (P, error) {
+	counted, err := t.Parents.Update(ctx, choice.ParentID, func(parent *P) error {
+		// The choice is read after the parent: had somebody counted it since, the
+		// parent would have changed and this write would fail.
+		current, err := t.Choices.Get(ctx, choice.ID)
+		if err != nil {
+			return err
+		}
+		mark := t.Mark(parent)
+		before := current.Counted
+		if mark.ChoiceID == choice.ID {
+			before = mark.Value
+		}
+		if before == current.Wanted {
+			return errCounted
+		}
+		if err := t.settle(ctx, *mark); err != nil {
+			return err
+		}
+		if before != None {
+			t.Add(parent, before, -1)
+		}
+		if current.Wanted != None {
+			t.Add(parent, current.Wanted, 1)
+		}
+		*mark = Mark{ChoiceID: choice.ID, Value: current.Wanted, Count: mark.Count + 1}
+		return nil
+	})
+	if errors.Is(err, errCounted) {
+		return t.Parents.Get(ctx, choice.ParentID)
+	}
+	return counted, err
+}
+
+// settle lets the choice that a mark names say itself what is counted of it. One that
+// knows of a later mark already is left alone.
+func (t *Tally[P]) settle(ctx context.Context, mark Mark) error {
+	if mark.ChoiceID == 0 {
+		return nil
+	}
+	_, err := t.Choices.Update(ctx, mark.ChoiceID, func(c *Choice) error {
+		if c.CountedAt >= mark.Count {
+			return errCounted
+		}
+		c.Counted, c.CountedAt = mark.Value, mark.Count
+		return nil
+	})
+	if errors.Is(err, errCounted) || errors.Is(err, docstore.ErrNotFound) {
+		return nil
+	}
+	return err
+}

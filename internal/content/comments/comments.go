@@ -1,0 +1,165 @@
+// Package comments keeps the comments under albums, entries and landmarks, each
+// with at most one answer of the content's owner.
+package comments
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// FirstPage is how many comments come with the content itself.
+const FirstPage = 200
+
+// Comment is a comment as it is stored.
+type Comment struct {
+	ID         int64     `bson:"_id"`
+	ParentID   int64     `bson:"parent_id"`
+	AuthorID   int64     `bson:"author_id"`
+	RequestKey string    `bson:"request_key"`
+	CreateTime time.Time `bson:"create_time"`
+	Text       string    `bson:"text"`
+	Reply      *Reply    `bson:"reply,omitempty"`
+}
+
+// Reply is the owner's answer to a comment.
+type Reply struct {
+	CreateTime time.Time `bson:"create_time"`
+	Text       string    `bson:"text"`
+}
+
+// Spec declares a collection of comments.
+func Spec(collection string) docstore.Spec {
+	return docstore.Spec{
+		Name: collection,
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// The comments of a parent, oldest first.
+			{Name: child.Index, Fields: []docstore.Field{{Name: "parent_id", Kind: docstore.Int64}}},
+			// The comment that a request made.
+			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
+				{Name: "parent_id", Kind: docstore.Int64},
+				{Name: "author_id", Kind: docstore.Int64},
+				{Name: "request_key", Kind: docstore.String},
+			}},
+		},
+	}
+}
+
+// Threads are the comments under documents of type P. Its fields do not change
+// after it is made. It may be used concurrently.
+type Threads[P any] struct {
+	child.Set[P, Comment]
+	People *profiles.Directory
+	Now    func() time.Time
+}
+
+// NotFound is the fault of a comment that is not there.
+func NotFound(id int64) *apierror.Error {
+	return apierror.NotFound("COMMENT_NOT_FOUND", "there is no comment %d", id)
+}
+
+// ParentOf is the id of the document under which a comment stands.
+func ParentOf(comment *Comment) int64 { return comment.ParentID }
+
+// Comment adds a comment.
+func (t *Threads[P]) Comment(ctx context.Context, parentID, authorID int64, requestID, text string) (*typev1.Comment, error) {
+	if _, err := t.People.Require(ctx, authorID); err != nil {
+		return nil, err
+	}
+	comment, err := t.Add(ctx, parentID, docstore.Request{Owner: []any{parentID, authorID}, ID: requestID},
+		func(*P) error { return nil },
+		func(id int64, requestKey string) Comment {
+			return Comment{
+				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
+				CreateTime: t.Now(), Text: text,
+			}
+		})
+	if err != nil {
+		return nil, err
+	}
+	return t.show(ctx, comment), nil
+}
+
+// Answer sets the owner's answer to a comment.
+func (t *Threads[P]) Answer(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
+	if _, err := t.Parents.GetBy(ctx, actorID, parentID); err != nil {
+		return nil, err
+	}
+	comment, err := t.Update(ctx, parentID, commentID, func(comment *Comment) {
+		comment.Reply = &Reply{CreateTime: t.Now(), Text: text}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.show(ctx, comment), nil
+}
+
+// Withdraw removes a comment; its author may, and the owner of what it is under.
+func (t *Threads[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
+	return t.Remove(ctx, parentID, commentID,
+		func(parent *P, comment *Comment) error {
+			if actorID == comment.AuthorID {
+				return nil
+			}
+			return t.Parents.Allow(parent, actorID, parentID)
+		},
+		func(*P) {})
+}
+
+// List returns a page of the comments under a document, as contracts show them, and
+// the token of the next page.
+func (t *Threads[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
+	page, err := t.Page(ctx, parentID, limit, token)
+	if err != nil {
+		return nil, "", err
+	}
+	return Proto(page.Documents, t.People.Show(ctx, Authors(page.Documents)...)), page.Next, nil
+}
+
+// Authors are the ids of those who wrote comments.
+func Authors(comments []Comment) []int64 {
+	ids := make([]int64, len(comments))
+	for i, comment := range comments {
+		ids[i] = comment.AuthorID
+	}
+	return ids
+}
+
+// Proto shows comments with their authors' profiles.
+func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Comment {
+	shown := make([]*typev1.Comment, len(comments))
+	// In one piece what each comment has: a page has many.
+	pieces := make([]struct {
+		comment typev1.Comment
+		author  typev1.Profile
+		created timestamppb.Timestamp
+	}, len(comments))
+	for i, comment := range comments {
+		piece := &pieces[i]
+		author := profiles[comment.AuthorID]
+		piece.author.UserId, piece.author.Name, piece.author.IconUrl = comment.AuthorID, author.Name, author.IconURL
+		piece.created.Seconds, piece.created.Nanos = comment.CreateTime.Unix(), int32(comment.CreateTime.Nanosecond())
+		shown[i] = &piece.comment
+		shown[i].CommentId, shown[i].Text = comment.ID, comment.Text
+		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
+		if comment.Reply != nil {
+			shown[i].Reply = &typev1.AuthorReply{
+				CreateTime: timestamppb.New(comment.Reply.CreateTime),
+				Text:       comment.Reply.Text,
+			}
+		}
+	}
+	return shown
+}
+
+func (t *Threads[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
+	return Proto([]Comment{comment}, t.People.Show(ctx, comment.AuthorID))[0]
+}

@@ -1,0 +1,220 @@
+package integrity_test
+
+import (
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
+)
+
+func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Finding) {
+	t.Helper()
+	if len(got) == 0 && len(want) == 0 {
+		return
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestWhatTheServicesDoIsRight(t *testing.T) {
+	w := newWorld(t)
+	w.addBox(10, 3, 2)
+	w.addBox(20, 0, 0)
+	w.addBox(30, 250, 1)
+	w.vote(10, 1, 2)
+	w.vote(10, 2, choices.None)
+	w.removeItem(w.addItem(20))
+	w.addBox(40, 2, 2)
+	must(t, w.boxes.DeleteBy(t.Context(), owner, 40))
+	// A crash in between leaves a number too high, or a choice that is not counted.
+	w.tamper(20, func(b *box) { b.Items += 2 })
+	must(t, w.votes.Choices.Insert(t.Context(), choices.Choice{ID: 1, ParentID: 20, UserID: 1, Wanted: 1}))
+	before := w.contents()
+	expectFindings(t, w.check(integrity.Look))
+	expectFindings(t, w.check(integrity.Repair))
+	if !reflect.DeepEqual(w.contents(), before) {
+		t.Error("the store has changed")
+	}
+}
+
+func TestOrphansAreFoundAndRemoved(t *testing.T) {
+	w := newWorld(t)
+	// Before, between and behind the boxes that stay; more than a batch of one of them.
+	w.addBox(10, 120, 3)
+	w.addBox(20, 2, 2)
+	w.addBox(30, 1, 1)
+	w.addBox(40, 5, 1)
+	w.addBox(50, 4, 4)
+	for _, id := range []int64{10, 30, 50} {
+		must(t, w.boxes.Documents.Delete(t.Context(), id))
+	}
+	damaged := w.contents()
+	lost := []int64{10, 30, 50}
+	expectFindings(t, w.check(integrity.Look),
+		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Parents: lost},
+		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Parents: lost})
+	if !reflect.DeepEqual(w.contents(), damaged) {
+		t.Error("a look has changed the store")
+	}
+	expectFindings(t, w.check(integrity.Repair),
+		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Repaired: 125, Parents: lost},
+		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Repaired: 8, Parents: lost})
+	expectFindings(t, w.check(integrity.Look))
+	left := w.contents()
+	if !reflect.DeepEqual(left["boxes"], damaged["boxes"]) || len(left["items"]) != 7 || len(left["choices"]) != 3 {
+		t.Errorf("left are %v", left)
+	}
+}
+
+func TestBehindOrphansTheRestIsCheckedToo(t *testing.T) {
+	w := newWorld(t)
+	w.addBox(10, 2, 0)
+	w.addBox(20, 3, 0)
+	must(t, w.boxes.Documents.Delete(t.Context(), 10))
+	w.tamper(20, func(b *box) { b.Items = 1 })
+	expectFindings(t, w.check(integrity.Look),
+		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 2, Parents: []int64{10}},
+		integrity.Finding{Kind: integrity.LowCount, Collection: "boxes", Count: 1, Parents: []int64{20}})
+}
+
+func TestACountThatIsTooLowIsFoundAndRaised(t *testing.T) {
+	w := newWorld(t)
+	w.addBox(10, 120, 0)
+	w.addBox(20, 3, 1)
+	w.addBox(30, 3, 1)
+	whole := w.contents()
+	w.tamper(10, func(b *box) { b.Items = 119 })
+	w.tamper(30, func(b *box) { b.Items = 0 })
+	expectFindings(t, w.check(integrity.Look), integrity.Finding{Kind: integrity.LowCount, Collection: "boxes", Count: 2, Parents: []int64{10, 30}})
+	expectFindings(t, w.check(integrity.Repair), integrity.Finding{Kind: integrity.LowCount, Collection: "boxes", Count: 2, Repaired: 2, Parents: []int64{10, 30}})
+	expectFindings(t, w.check(integrity.Look))
+	if !reflect.DeepEqual(w.contents(), whole) {
+		t.Error("the store is not what it was")
+	}
+}
+
+func TestAWrongTallyIsFoundAndLeftToPeople(t *testing.T) {
+	for name, damage := range map[string]func(w *world){
+		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
+		"a number too low":                 func(w *world) { w.tamper(10, func(b *box) { b.Numbers[0]-- }) },
+		"a number without any choice":      func(w *world) { w.tamper(20, func(b *box) { b.Numbers[0]++ }) },
+		"a choice that is lost":            func(w *world) { must(w.t, w.votes.Forget(w.t.Context(), 10)) },
+		"choices where nothing is offered": func(w *world) { w.tamper(10, func(b *box) { b.Numbers = nil }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.addBox(10, 0, 3)
+			w.addBox(20, 0, 0)
+			damage(w)
+			damaged := w.contents()
+			for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
+				got := w.check(mode)
+				if len(got) != 1 || got[0].Kind != integrity.WrongTally || got[0].Count != 1 || got[0].Repaired != 0 {
+					t.Errorf("got %+v", got)
+				}
+			}
+			if !reflect.DeepEqual(w.contents(), damaged) {
+				t.Error("the store has changed")
+			}
+		})
+	}
+}
+
+func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
+	w := newWorld(t)
+	for id := range int64(25) {
+		w.addBox(id+1, 2, 0)
+		must(t, w.boxes.Documents.Delete(t.Context(), id+1))
+	}
+	expectFindings(t, w.check(integrity.Look),
+		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
+}
+
+func TestProgressIsToldOfBothCollections(t *testing.T) {
+	w := newWorld(t)
+	w.addBox(10, 150, 0)
+	seen := map[string][]int64{}
+	_, err := w.items.Relation().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
+		seen[collection] = append(seen[collection], documents)
+	})
+	must(t, err)
+	if want := (map[string][]int64{"boxes": {1}, "items": {100, 150}}); !reflect.DeepEqual(seen, want) {
+		t.Errorf("got %v, want %v", seen, want)
+	}
+}
+
+// What happens between the two looks of a check is what the first look can't know.
+func TestAWriterBetweenTwoLooksIsNoFinding(t *testing.T) {
+	for name, c := range map[string]struct {
+		collection string
+		times      int
+		do         func(w *world)
+	}{
+		"an item is added":           {"items", 1, func(w *world) { w.addItem(10) }},
+		"an item is added each time": {"items", 5, func(w *world) { w.addItem(10) }},
+		"a user votes":               {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
+		// The first of two votes is no longer known by the mark alone.
+		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
+		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
+		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10)) }},
+		"a deletion is over":       {"box_trash", 1, func(w *world) { w.advance(time.Hour); w.sweep() }},
+	} {
+		for mode, verb := range map[integrity.Mode]string{integrity.Look: " during a look", integrity.Repair: " during a repair"} {
+			t.Run(name+verb, func(t *testing.T) {
+				w := newWorld(t)
+				w.addBox(10, 2, 2)
+				w.addBox(20, 2, 2)
+				must(t, w.boxes.DeleteBy(t.Context(), owner, 20))
+				w.store.before(c.collection, c.times, func() { c.do(w) })
+				expectFindings(t, w.check(mode))
+				if w.store.times != 0 {
+					t.Errorf("it has still %d times to happen", w.store.times)
+				}
+				expectFindings(t, w.check(integrity.Look))
+			})
+		}
+	}
+}
+
+func TestACheckAmongWritersFindsNothing(t *testing.T) {
+	w := newWorld(t)
+	const writers, rounds = 4, 30
+	for id := range int64(writers) {
+		w.addBox(10*(id+1), 2, 2)
+	}
+	var writing sync.WaitGroup
+	for n := range int64(writers) {
+		writing.Go(func() {
+			for round := range int64(rounds) {
+				// Everybody writes to everybody's box; each makes and deletes one of its own.
+				shared, own := 10*((n+round)%writers+1), 1000*(n+1)+round
+				i := w.addItem(shared)
+				w.vote(shared, 100+n, int32(round%3))
+				w.addBox(own, 1, 1)
+				if round%2 == 0 {
+					w.removeItem(i)
+				}
+				if err := w.boxes.DeleteBy(t.Context(), owner, own); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		writing.Wait()
+	}()
+	for isOver := false; !isOver; {
+		select {
+		case <-done:
+			isOver = true
+		default:
+		}
+		expectFindings(t, w.check(integrity.Repair))
+	}
+}

@@ -1,0 +1,250 @@
+package integrity_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/tombstone"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// box is a parent with items, of which it counts how many, and with choices.
+type box struct {
+	ID      int64        `bson:"_id"`
+	Items   int64        `bson:"items"`
+	Numbers []int64      `bson:"numbers"`
+	Mark    choices.Mark `bson:"mark"`
+}
+
+type item struct {
+	ID         int64  `bson:"_id"`
+	BoxID      int64  `bson:"box_id"`
+	RequestKey string `bson:"request_key"`
+}
+
+const owner = 1
+
+// world is a store of boxes and what hangs on them, on a clock that the test sets.
+type world struct {
+	t     *testing.T
+	store *watched
+	boxes *owned.Collection[box]
+	items *child.Set[box, item]
+	votes *choices.Tally[box]
+
+	mu  sync.Mutex
+	now time.Time
+	// users is how many users were made up.
+	users int64
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	boxes, err := docstore.Open[box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	must(t, err)
+	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
+	items, err := docstore.Open[item](t.Context(), w.store, docstore.Spec{Name: "items", ID: docstore.Int64, Indexes: []docstore.Index{
+		{Name: child.Index, Fields: []docstore.Field{parent}},
+		{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
+	}})
+	must(t, err)
+	chosen, err := docstore.Open[choices.Choice](t.Context(), w.store, choices.Spec("choices"))
+	must(t, err)
+	bin, err := tombstone.Open(t.Context(), w.store, "box_trash", w.clock)
+	must(t, err)
+	w.boxes = &owned.Collection[box]{
+		Documents: boxes, Bin: bin,
+		ID:       func(b *box) int64 { return b.ID },
+		Owner:    func(*box) int64 { return owner },
+		NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
+	}
+	draw := id.NewSource(time.Now).Next
+	w.items = &child.Set[box, item]{
+		Parents: w.boxes, Children: items, Draw: draw,
+		Count:    func(b *box) *int64 { return &b.Items },
+		ParentOf: func(i *item) int64 { return i.BoxID },
+		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
+	}
+	w.votes = &choices.Tally[box]{
+		Parents: w.boxes, Choices: chosen, Draw: draw,
+		Mark:    func(b *box) *choices.Mark { return &b.Mark },
+		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
+		Numbers: func(b *box) []int64 { return b.Numbers },
+	}
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) advance(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(by)
+}
+
+// expect reports an error, on any goroutine.
+func (w *world) expect(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Error(err)
+	}
+}
+
+// addBox makes a box with some items, and a vote of each of some users for choice 1.
+func (w *world) addBox(id int64, items, users int) {
+	w.t.Helper()
+	w.expect(w.boxes.Documents.Insert(w.t.Context(), box{ID: id, Numbers: []int64{0, 0}}))
+	for range items {
+		w.addItem(id)
+	}
+	for user := range users {
+		w.vote(id, int64(user+1), 1)
+	}
+}
+
+func (w *world) addItem(boxID int64) item {
+	w.t.Helper()
+	added, err := w.items.Add(w.t.Context(), boxID, docstore.Request{Owner: []any{boxID}},
+		func(*box) error { return nil },
+		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
+	w.expect(err)
+	return added
+}
+
+func (w *world) removeItem(i item) {
+	w.t.Helper()
+	w.expect(w.items.Remove(w.t.Context(), i.BoxID, i.ID, func(*box, *item) error { return nil }, func(*box) {}))
+}
+
+func (w *world) vote(boxID, userID int64, value int32) {
+	w.t.Helper()
+	_, err := w.votes.Put(w.t.Context(), boxID, userID, choices.Always(value))
+	w.expect(err)
+}
+
+// newUser is a user who has not voted yet.
+func (w *world) newUser() int64 {
+	w.users++
+	return 1000 + w.users
+}
+
+func (w *world) sweep() {
+	w.t.Helper()
+	must(w.t, w.boxes.Sweep(w.t.Context(), func(ctx context.Context, id int64) error {
+		if err := w.items.RemoveAll(ctx, id); err != nil {
+			return err
+		}
+		return w.votes.Forget(ctx, id)
+	}))
+}
+
+// tamper changes a box behind everybody's back.
+func (w *world) tamper(id int64, change func(*box)) {
+	w.t.Helper()
+	_, err := w.boxes.Documents.Update(w.t.Context(), id, func(b *box) error { change(b); return nil })
+	must(w.t, err)
+}
+
+// check checks both relations.
+func (w *world) check(mode integrity.Mode) (all []integrity.Finding) {
+	w.t.Helper()
+	for _, relation := range []integrity.Relation{w.items.Relation(), w.votes.Relation()} {
+		findings, err := relation.Check(w.t.Context(), mode, func(string, int64) {})
+		must(w.t, err)
+		all = append(all, findings...)
+	}
+	return all
+}
+
+// contents are all documents of the store.
+func (w *world) contents() map[string][]any {
+	w.t.Helper()
+	all := map[string][]any{}
+	gather(w, w.boxes.Documents, all)
+	gather(w, w.items.Children, all)
+	gather(w, w.votes.Choices, all)
+	return all
+}
+
+func gather[T any](w *world, c *docstore.Collection[T], into map[string][]any) {
+	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 1000}) {
+		must(w.t, err)
+		for _, document := range batch {
+			into[c.Name()] = append(into[c.Name()], document)
+		}
+	}
+}
+
+// watched is a store that lets the test do something just before each of the next reads
+// of one collection, as another process may.
+type watched struct {
+	docstore.Engine
+
+	collection string
+	do         func()
+	times      int
+}
+
+// before says what happens before the next reads of a collection.
+func (w *watched) before(collection string, times int, do func()) {
+	w.collection, w.times, w.do = collection, times, do
+}
+
+func (w *watched) read(collection string) {
+	if w.times == 0 || w.collection != collection {
+		return
+	}
+	// What it does reads too.
+	times := w.times - 1
+	w.times = 0
+	w.do()
+	w.times = times
+}
+
+func (w *watched) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	table, err := w.Engine.Open(ctx, spec)
+	return watchedTable{table, w, spec.Name}, err
+}
+
+type watchedTable struct {
+	docstore.Table
+	store *watched
+	name  string
+}
+
+func (t watchedTable) Get(ctx context.Context, id any) (bson.Raw, error) {
+	t.store.read(t.name)
+	return t.Table.Get(ctx, id)
+}
+
+func (t watchedTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+	t.store.read(t.name)
+	return t.Table.Scan(ctx, scan)
+}

@@ -1,0 +1,85 @@
+// Package owned keeps documents that belong to a user, who alone may change and
+// delete them: albums, entries, landmarks.
+package owned
+
+import (
+	"context"
+	"errors"
+
+	"github.com/waybook/waybook/internal/content/tombstone"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// Collection is a collection of owned documents. Its fields do not change after it
+// is made. It may be used concurrently.
+type Collection[T any] struct {
+	Documents *docstore.Collection[T]
+	// Bin finishes deletions.
+	Bin *tombstone.Bin
+	// ID is a document's id, and Owner whose document it is.
+	ID, Owner func(*T) int64
+	// NotFound is the fault of an id that names nothing, NotOwner that of somebody
+	// who may not do that to the document with an id.
+	NotFound, NotOwner func(id int64) *apierror.Error
+}
+
+// Get returns a document.
+func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
+	document, err := c.Documents.Get(ctx, id)
+	return document, c.fault(err, id)
+}
+
+// GetBy returns a document of a user.
+func (c *Collection[T]) GetBy(ctx context.Context, actorID, id int64) (T, error) {
+	document, err := c.Get(ctx, id)
+	if err != nil {
+		return document, err
+	}
+	return document, c.Allow(&document, actorID, id)
+}
+
+// Allow refuses everybody but the owner.
+func (c *Collection[T]) Allow(document *T, actorID, id int64) error {
+	if c.Owner(document) != actorID {
+		return c.NotOwner(id)
+	}
+	return nil
+}
+
+// Update changes a document, whoever asks for it. See docstore.Collection.Update.
+func (c *Collection[T]) Update(ctx context.Context, id int64, change func(*T) error) (T, error) {
+	document, err := c.Documents.Update(ctx, id, change)
+	return document, c.fault(err, id)
+}
+
+// UpdateBy changes a document of a user.
+func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change func(*T)) (T, error) {
+	return c.Update(ctx, id, func(document *T) error {
+		if err := c.Allow(document, actorID, id); err != nil {
+			return err
+		}
+		change(document)
+		return nil
+	})
+}
+
+// DeleteBy deletes a document of a user; its children go with a later sweep.
+func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
+	if _, err := c.GetBy(ctx, actorID, id); err != nil {
+		return err
+	}
+	return c.fault(c.Bin.Delete(ctx, id, c.Documents.Delete), id)
+}
+
+// Sweep purges the children of documents that were deleted.
+func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, int64) error) error {
+	return c.Bin.Sweep(ctx, c.Documents.Exists, purge)
+}
+
+func (c *Collection[T]) fault(err error, id int64) error {
+	if errors.Is(err, docstore.ErrNotFound) {
+		return c.NotFound(id)
+	}
+	return err
+}

@@ -1,0 +1,41 @@
+package profiles
+
+import (
+	"fmt"
+	"log/slog"
+	"testing"
+)
+
+// BenchmarkShow shows the names of an album's owner and of who wrote ten comments: so many
+// users, all known.
+func BenchmarkShow(b *testing.B) {
+	a := &accounts{names: map[int64]string{}}
+	var ids []int64
+	for id := range int64(11) {
+		a.names[id] = fmt.Sprint("旅人", id)
+		ids = append(ids, id)
+	}
+	d, err := NewDirectory(a, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(b.Context()); err != nil {
+			b.Error(err)
+		}
+	}()
+	for _, count := range []int{1, 2, len(ids)} {
+		b.Run(fmt.Sprintf("users=%d", count), func(b *testing.B) {
+			asked := make([]int64, len(ids))
+			b.ReportAllocs()
+			for b.Loop() {
+				for i := range asked {
+					asked[i] = ids[i%count]
+				}
+				if shown := d.Show(b.Context(), asked...); len(shown) != count {
+					b.Fatal(shown)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,251 @@
+package profiles
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/platform/apierror"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// accounts is an account service that only knows BatchGetUsers, and can be down.
+type accounts struct {
+	accountv1.AccountServiceClient
+
+	mu    sync.Mutex
+	names map[int64]string
+	down  error
+	asked [][]int64
+	// gate, unless nil, holds every call until it is closed.
+	gate chan struct{}
+}
+
+func (a *accounts) BatchGetUsers(
+	ctx context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	a.mu.Lock()
+	a.asked = append(a.asked, request.GetUserIds())
+	gate := a.gate
+	a.mu.Unlock()
+	if gate != nil {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+			return nil, status.FromContextError(ctx.Err()).Err()
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.down != nil {
+		return nil, a.down
+	}
+	reply := &accountv1.BatchGetUsersResponse{}
+	for _, id := range request.GetUserIds() {
+		if name, ok := a.names[id]; ok {
+			reply.Users = append(reply.Users, &accountv1.User{UserId: id, Name: name, IconUrl: name + ".jpg"})
+		}
+	}
+	return reply, nil
+}
+
+func (a *accounts) rename(id int64, name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.names[id] = name
+}
+
+func (a *accounts) breakDown(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.down = err
+}
+
+// calls is how many calls came.
+func (a *accounts) calls() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.asked)
+}
+
+// inBubble runs a test on a clock that only moves when everybody waits.
+func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &accounts{names: map[int64]string{1: "阿海", 2: "小旅人"}}
+		d, err := NewDirectory(a, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, a, d)
+		if err := d.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestARenameShowsWithinTheCachesBound(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" {
+			t.Fatalf("shown as %q", got)
+		}
+		a.rename(1, "大海")
+		time.Sleep(profileTTL - time.Second)
+		if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" || a.calls() != 1 {
+			t.Errorf("before the bound: %q after %d calls", got, a.calls())
+		}
+		time.Sleep(2 * time.Second)
+		if got := d.Show(t.Context(), 1)[1].Name; got != "大海" {
+			t.Errorf("after the bound: %q", got)
+		}
+	})
+}
+
+func TestConcurrentMissesShareOneCall(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		a.gate = make(chan struct{})
+		var group sync.WaitGroup
+		for range 50 {
+			group.Go(func() {
+				if got := d.Show(t.Context(), 1, 2, 1); got[1].Name != "阿海" || got[2].Name != "小旅人" {
+					t.Errorf("shown as %v", got)
+				}
+			})
+		}
+		synctest.Wait() // everybody waits for the same answers
+		close(a.gate)
+		group.Wait()
+		// Two callers at once may take a user each; no user is asked for twice.
+		asked := slices.Sorted(slices.Values(slices.Concat(a.asked...)))
+		if !slices.Equal(asked, []int64{1, 2}) {
+			t.Errorf("asked for %v", a.asked)
+		}
+	})
+}
+
+func TestACallerWhoLeavesDoesNotTakeTheOthersNamesAway(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		a.gate = make(chan struct{})
+		ctx, leave := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		group.Go(func() { d.Show(ctx, 1) })
+		synctest.Wait()
+		group.Go(func() {
+			if got := d.Show(t.Context(), 1)[1].Name; got != "阿海" {
+				t.Errorf("shown as %q", got)
+			}
+		})
+		synctest.Wait()
+		leave()
+		synctest.Wait()
+		close(a.gate)
+		group.Wait()
+	})
+}
+
+func TestWhileAccountIsDownTheLastKnownNameIsShown(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		d.Show(t.Context(), 1)
+		time.Sleep(time.Hour)
+		a.breakDown(status.Error(codes.Unavailable, "down"))
+		if got := d.Show(t.Context(), 1, 2); got[1].Name != "阿海" || got[2] != (Profile{}) {
+			t.Errorf("shown as %v", got)
+		}
+		if profile, err := d.Require(t.Context(), 1); err != nil || profile.Name != "阿海" {
+			t.Errorf("require a known user: %v, %v", profile, err)
+		}
+		_, err := d.Require(t.Context(), 2)
+		if got := apierror.From(err); got == nil || got.Kind != codes.Unavailable {
+			t.Errorf("require an unknown user: %v", err)
+		}
+		a.breakDown(nil)
+		if got := d.Show(t.Context(), 2)[2].Name; got != "小旅人" {
+			t.Errorf("once it is up again: %q", got)
+		}
+	})
+}
+
+func TestAnAccountServiceThatHangsIsGivenUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		a.gate = make(chan struct{}) // and never closed
+		if got := d.Show(t.Context(), 1)[1]; got != (Profile{}) {
+			t.Errorf("shown as %v", got)
+		}
+	})
+}
+
+func TestAUserWhoIsGoneHasAnEmptyNameAndCannotWrite(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		for range 2 {
+			if got := d.Show(t.Context(), 9)[9]; got != (Profile{}) {
+				t.Errorf("shown as %v", got)
+			}
+			_, err := d.Require(t.Context(), 9)
+			var known *apierror.Error
+			if !errors.As(err, &known) || known.Reason != "USER_NOT_FOUND" {
+				t.Errorf("require: %v", err)
+			}
+		}
+		if a.calls() != 1 {
+			t.Errorf("%d calls: that nobody is there is not remembered", a.calls())
+		}
+	})
+}
+
+func TestManyUsersAreAskedForInBatchesThatTheContractAllows(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		ids := make([]int64, 2*maxBatch+1)
+		for i := range ids {
+			ids[i] = int64(i + 1)
+			a.names[ids[i]] = fmt.Sprint(ids[i])
+		}
+		profiles := d.Show(t.Context(), ids...)
+		for _, id := range ids {
+			if profiles[id].Name != fmt.Sprint(id) {
+				t.Fatalf("user %d is shown as %v", id, profiles[id])
+			}
+		}
+		var sizes []int
+		for _, batch := range a.asked {
+			sizes = append(sizes, len(batch))
+		}
+		slices.Sort(sizes)
+		if !slices.Equal(sizes, []int{1, maxBatch, maxBatch}) {
+			t.Errorf("batches of %v", sizes)
+		}
+	})
+}
+
+func TestTheCachesAreBounded(t *testing.T) {
+	inBubble(t, func(t *testing.T, _ *accounts, d *Directory) {
+		ids := make([]int64, maxBatch)
+		for round := range int64(maxProfiles/maxBatch + 5) {
+			for i := range ids {
+				ids[i] = round*maxBatch + int64(i) + 1
+			}
+			d.Show(t.Context(), ids...)
+		}
+		d.fresh.CleanUp()
+		d.last.CleanUp()
+		if fresh, last := d.fresh.EstimatedSize(), d.last.EstimatedSize(); fresh > maxProfiles || last > maxProfiles {
+			t.Errorf("%d fresh and %d last profiles", fresh, last)
+		}
+	})
+}
+
+func TestNobodyIsAskedForNobody(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		if got := d.Show(t.Context()); len(got) != 0 || a.calls() != 0 {
+			t.Errorf("got %v after %d calls", got, a.calls())
+		}
+	})
+}

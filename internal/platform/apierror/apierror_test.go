@@ -1,0 +1,119 @@
+package apierror_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// secret stands for what only the log may hold.
+const secret = "bolt: page 17 of /var/lib/waybook.db"
+
+func TestEachErrorBecomesWhatCallersMayKnowOfIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		code   codes.Code
+		reason string
+	}{
+		"a fault":               {apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 7"), codes.NotFound, "ALBUM_NOT_FOUND"},
+		"a wrapped fault":       {fmt.Errorf("%s: %w", secret, apierror.NotOwner("no")), codes.PermissionDenied, "NOT_OWNER"},
+		"a deadline":            {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"a caller who left":     {fmt.Errorf("%s: %w", secret, context.Canceled), codes.Canceled, "CANCELED"},
+		"a bad page token":      {fmt.Errorf("%s: %w", secret, docstore.ErrBadToken), codes.InvalidArgument, "INVALID_PARAMETER"},
+		"an unavailable store":  {fmt.Errorf("%w: %s", docstore.ErrUnavailable, secret), codes.Unavailable, "STORE_UNAVAILABLE"},
+		"a conflict":            {fmt.Errorf("%w: %s", docstore.ErrConflict, secret), codes.Aborted, "CONFLICT"},
+		"a full gate":           {fmt.Errorf("%s: %w", secret, admission.ErrFull), codes.ResourceExhausted, "SERVICE_BUSY"},
+		"a duplicate":           {fmt.Errorf("%s: %w", secret, &docstore.DuplicateError{Index: secret}), codes.Aborted, "CONFLICT"},
+		"a document not found":  {fmt.Errorf("%s: %w", secret, docstore.ErrNotFound), codes.Internal, "INTERNAL"},
+		"anything else":         {errors.New(secret), codes.Internal, "INTERNAL"},
+		"a service that is off": {status.Error(codes.Unavailable, secret), codes.Unavailable, "SERVICE_UNAVAILABLE"},
+		"a service too slow":    {status.Error(codes.DeadlineExceeded, secret), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"a call ended":          {status.Error(codes.Canceled, secret), codes.Canceled, "CANCELED"},
+		"a stranger's status":   {status.Error(codes.NotFound, secret), codes.Internal, "INTERNAL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := apierror.From(test.err)
+			if got.Kind != test.code || got.Reason != test.reason {
+				t.Errorf("got %v %s, want %v %s", got.Kind, got.Reason, test.code, test.reason)
+			}
+			if shown := fmt.Sprint(got.GRPCStatus().Proto()); strings.Contains(shown, "bolt") || strings.Contains(shown, "/var") {
+				t.Errorf("the cause leaves the process: %s", shown)
+			}
+		})
+	}
+}
+
+func TestNoErrorMakesNoFault(t *testing.T) {
+	if got := apierror.From(nil); got != nil {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTheCauseIsKeptForTheLog(t *testing.T) {
+	cause := errors.New(secret)
+	got := apierror.From(fmt.Errorf("insert albums: %w", cause))
+	if !errors.Is(got, cause) {
+		t.Errorf("%v does not wrap its cause", got)
+	}
+	if !strings.Contains(got.Error(), secret) {
+		t.Errorf("the log would not say why: %v", got)
+	}
+}
+
+func TestAStatusCarriesTheReasonAndEveryViolation(t *testing.T) {
+	got := apierror.Invalid("INVALID_PARAMETER",
+		apierror.Violation{Field: "title", Message: "is too long"},
+		apierror.Violation{Field: "location.lat", Message: "is too high"},
+	).GRPCStatus()
+	if got.Code() != codes.InvalidArgument {
+		t.Errorf("code %v", got.Code())
+	}
+	var reason, fields []string
+	for _, detail := range got.Details() {
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			reason = append(reason, detail.GetDomain(), detail.GetReason())
+		case *errdetails.BadRequest:
+			for _, v := range detail.GetFieldViolations() {
+				fields = append(fields, v.GetField()+" "+v.GetDescription())
+			}
+		}
+	}
+	if want := "[waybook INVALID_PARAMETER]"; fmt.Sprint(reason) != want {
+		t.Errorf("reason %v, want %s", reason, want)
+	}
+	if want := "[title is too long location.lat is too high]"; fmt.Sprint(fields) != want {
+		t.Errorf("violations %v, want %s", fields, want)
+	}
+}
+
+func TestAFaultOfAnotherServiceOfOursGoesOnAsItIs(t *testing.T) {
+	remote := apierror.NotFound("USER_NOT_FOUND", "there is no user 7").GRPCStatus().Err()
+	got := apierror.From(fmt.Errorf("resolve user 7: %w", remote))
+	if got.Kind != codes.NotFound || got.Reason != "USER_NOT_FOUND" || got.Message != "there is no user 7" {
+		t.Errorf("got %v %s %q", got.Kind, got.Reason, got.Message)
+	}
+}
+
+func TestAStatusSaysWhenToTryAgainAndThatGoesOn(t *testing.T) {
+	busy := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many attempts")
+	if details := busy.GRPCStatus().Details(); len(details) != 1 {
+		t.Errorf("it says more than its reason: %v", details)
+	}
+	busy.RetryAfter = 90 * time.Second
+	got := apierror.From(fmt.Errorf("log in: %w", busy.GRPCStatus().Err()))
+	if got.Reason != busy.Reason || got.RetryAfter != busy.RetryAfter {
+		t.Errorf("got %s after %v", got.Reason, got.RetryAfter)
+	}
+}

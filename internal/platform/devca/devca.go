@@ -1,0 +1,117 @@
+// Package devca makes the certificates by which Waybook's processes know each
+// other, for development and tests. Production uses whatever authority it has.
+package devca
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+)
+
+// backdated is how much earlier than now a certificate begins, for clocks that are behind.
+const backdated = 5 * time.Minute
+
+// Authority vouches for certificates. It may be used concurrently.
+type Authority struct {
+	certificate *x509.Certificate
+	key         *ecdsa.PrivateKey
+}
+
+// Pair is a certificate and its private key, in PEM.
+type Pair struct {
+	Certificate, Key []byte
+}
+
+// New makes an authority that lasts for a while from now.
+func New(name string, now time.Time, lifetime time.Duration) (*Authority, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: now.Add(lifetime),
+		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := sign(template, template, key, key)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := x509.ParseCertificate(raw)
+	return &Authority{certificate, key}, err
+}
+
+// Load returns the authority that Pair gave.
+func Load(pair Pair) (*Authority, error) {
+	loaded, err := tls.X509KeyPair(pair.Certificate, pair.Key)
+	if err != nil {
+		return nil, err
+	}
+	key, ok := loaded.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok || !loaded.Leaf.IsCA {
+		return nil, errors.New("not an authority that this program made")
+	}
+	return &Authority{loaded.Leaf, key}, nil
+}
+
+// Pair returns the authority's own certificate and key.
+func (a *Authority) Pair() (Pair, error) { return encode(a.certificate.Raw, a.key) }
+
+// Issue makes a certificate for a server and client with some names, DNS names or IP
+// addresses, that lasts for a while from now.
+func (a *Authority) Issue(names []string, now time.Time, lifetime time.Duration) (Pair, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: names[0]}, NotBefore: now.Add(-backdated), NotAfter: now.Add(lifetime),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, name := range names {
+		if ip := net.ParseIP(name); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, name)
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return Pair{}, err
+	}
+	raw, err := sign(template, a.certificate, key, a.key)
+	if err != nil {
+		return Pair{}, err
+	}
+	return encode(raw, key)
+}
+
+func sign(template, parent *x509.Certificate, key, signer *ecdsa.PrivateKey) ([]byte, error) {
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 127))
+	if err != nil {
+		return nil, err
+	}
+	template.SerialNumber = serial
+	raw, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	if err != nil {
+		return nil, fmt.Errorf("certificate of %s: %w", template.Subject.CommonName, err)
+	}
+	return raw, nil
+}
+
+func encode(raw []byte, key *ecdsa.PrivateKey) (Pair, error) {
+	rawKey, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return Pair{}, err
+	}
+	return Pair{
+		Certificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}),
+		Key:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: rawKey}),
+	}, nil
+}

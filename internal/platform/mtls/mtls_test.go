@@ -1,0 +1,266 @@
+package mtls
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/platform/devca"
+)
+
+const day = 24 * time.Hour
+
+// clock is a time that tests move.
+type clock struct{ offset atomic.Int64 }
+
+func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
+func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
+
+func newAuthority(t *testing.T) *devca.Authority {
+	t.Helper()
+	made, err := devca.New("test", time.Now(), day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+// write issues a certificate and writes an identity's files, trusting some authorities.
+func write(t *testing.T, files Files, by *devca.Authority, name string, lifetime time.Duration, trusted ...*devca.Authority) {
+	t.Helper()
+	pair, err := by.Issue([]string{name, "127.0.0.1"}, time.Now(), lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var authorities []byte
+	for _, each := range trusted {
+		own, err := each.Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		authorities = append(authorities, own.Certificate...)
+	}
+	for path, contents := range map[string][]byte{files.Certificate: pair.Certificate, files.Key: pair.Key, files.Authorities: authorities} {
+		if err := os.WriteFile(path, contents, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func newFiles(t *testing.T) Files {
+	folder := t.TempDir()
+	return Files{filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key"), filepath.Join(folder, "ca.crt")}
+}
+
+func mustLoad(t *testing.T, files Files, now func() time.Time) *Identity {
+	t.Helper()
+	loaded, err := load(files, slog.New(slog.DiscardHandler), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// serveHealth serves the health service to some clients and returns its address.
+func serveHealth(t *testing.T, identity *Identity, clients Clients) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.Creds(identity.Server()), grpc.UnaryInterceptor(clients.Unary), grpc.StreamInterceptor(clients.Stream))
+	healthv1.RegisterHealthServer(server, health.NewServer())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // ended by Stop
+	}()
+	t.Cleanup(func() {
+		server.Stop()
+		<-done
+	})
+	return listener.Addr().String()
+}
+
+// call asks a server for its health over a new connection.
+func call(t *testing.T, address string, option grpc.DialOption) error {
+	t.Helper()
+	connection, err := grpc.NewClient(address, option)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = connection.Close() }()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err = healthv1.NewHealthClient(connection).Check(ctx, &healthv1.HealthCheckRequest{})
+	return err
+}
+
+func TestOnlyClientsOnTheListWithACertificateOfTheAuthorityAreAnswered(t *testing.T) {
+	ours, other := newAuthority(t), newAuthority(t)
+	serverFiles := newFiles(t)
+	write(t, serverFiles, ours, "album", day, ours)
+	address := serveHealth(t, mustLoad(t, serverFiles, time.Now), Clients{"edge", "operator"})
+
+	for _, c := range []struct {
+		what     string
+		by       *devca.Authority
+		name     string
+		lifetime time.Duration
+		trusted  *devca.Authority
+		code     codes.Code
+	}{
+		{"on the list", ours, "edge", day, ours, codes.OK},
+		{"not on the list", ours, "poi", day, ours, codes.PermissionDenied},
+		{"expired", ours, "edge", -time.Minute, ours, codes.Unavailable},
+		{"of another authority", other, "edge", day, ours, codes.Unavailable},
+		{"that trusts another authority", ours, "edge", day, other, codes.Unavailable},
+	} {
+		files := newFiles(t)
+		write(t, files, c.by, c.name, c.lifetime, c.trusted)
+		err := call(t, address, grpc.WithTransportCredentials(mustLoad(t, files, time.Now).Client()))
+		if status.Code(err) != c.code {
+			t.Errorf("a client %s: %v", c.what, err)
+		}
+	}
+	if err := call(t, address, grpc.WithTransportCredentials(insecure.NewCredentials())); status.Code(err) != codes.Unavailable {
+		t.Errorf("a client without TLS: %v", err)
+	}
+}
+
+func TestARefusalNamesBothSides(t *testing.T) {
+	ours := newAuthority(t)
+	serverFiles, files := newFiles(t), newFiles(t)
+	write(t, serverFiles, ours, "album", day, ours)
+	write(t, files, ours, "poi", day, ours)
+	address := serveHealth(t, mustLoad(t, serverFiles, time.Now), Clients{"edge", "operator"})
+	err := call(t, address, grpc.WithTransportCredentials(mustLoad(t, files, time.Now).Client()))
+	for _, part := range []string{"poi", "edge", "operator"} {
+		if !strings.Contains(status.Convert(err).Message(), part) {
+			t.Errorf("%v does not name %s", err, part)
+		}
+	}
+}
+
+func TestChangedFilesAreInUseWhileRequestsFlow(t *testing.T) {
+	old, young := newAuthority(t), newAuthority(t)
+	var time clock
+	serverFiles, clientFiles := newFiles(t), newFiles(t)
+	write(t, serverFiles, old, "album", day, old)
+	write(t, clientFiles, old, "edge", day, old)
+	server, client := mustLoad(t, serverFiles, time.now), mustLoad(t, clientFiles, time.now)
+	address := serveHealth(t, server, Clients{"edge"})
+	secured := grpc.WithTransportCredentials(client.Client())
+
+	// The order in which an authority is replaced: first both are trusted, then the
+	// new one vouches, then the old one is forgotten.
+	steps := []func(){
+		func() { write(t, serverFiles, old, "album", day, old, young) },
+		func() { write(t, clientFiles, old, "edge", day, old, young) },
+		func() { write(t, serverFiles, young, "album", day, old, young) },
+		func() { write(t, clientFiles, young, "edge", day, old, young) },
+		func() { write(t, serverFiles, young, "album", day, young) },
+		func() { write(t, clientFiles, young, "edge", day, young) },
+	}
+	for n, step := range steps {
+		step()
+		time.advance(recheckAfter)
+		if err := call(t, address, secured); err != nil {
+			t.Fatalf("after step %d: %v", n+1, err)
+		}
+	}
+	stale := newFiles(t)
+	write(t, stale, old, "edge", day, young)
+	if err := call(t, address, grpc.WithTransportCredentials(mustLoad(t, stale, time.now).Client())); status.Code(err) != codes.Unavailable {
+		t.Errorf("a certificate of the authority that was forgotten: %v", err)
+	}
+}
+
+func TestFilesThatAreHalfChangedLeaveTheOldOnesInUse(t *testing.T) {
+	ours := newAuthority(t)
+	var time clock
+	files := newFiles(t)
+	write(t, files, ours, "album", day, ours)
+	identity := mustLoad(t, files, time.now)
+	before := identity.Expiry()
+
+	other := newFiles(t)
+	write(t, other, ours, "album", 2*day, ours)
+	for _, change := range []func() error{
+		func() error { return os.Rename(other.Certificate, files.Certificate) }, // the key is still the old one
+		func() error { return os.Remove(files.Authorities) },
+		func() error { return os.WriteFile(files.Authorities, []byte("nothing"), 0o600) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		time.advance(recheckAfter)
+		if !identity.Expiry().Equal(before) {
+			t.Error("half a change is in use")
+		}
+	}
+	for from, to := range map[string]string{other.Key: files.Key, other.Authorities: files.Authorities} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.advance(recheckAfter)
+	if identity.Expiry().Equal(before) {
+		t.Error("the whole change is not in use")
+	}
+}
+
+func TestWhatCanNotBeAnIdentityIsRefusedAtTheStart(t *testing.T) {
+	ours := newAuthority(t)
+	whole := newFiles(t)
+	write(t, whole, ours, "album", day, ours)
+	nameless := newFiles(t)
+	write(t, nameless, ours, "127.0.0.2", day, ours)
+	for want, files := range map[string]Files{
+		"go together":    {Certificate: whole.Certificate, Key: whole.Key},
+		"-tls-key":       {whole.Certificate, whole.Key + "x", whole.Authorities},
+		"no certificate": {whole.Certificate, whole.Key, whole.Key},
+		"no DNS name":    nameless,
+	} {
+		if _, err := Load(files, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %q", files, err, want)
+		}
+	}
+	if none, err := Load(Files{}, nil); none != nil || err != nil {
+		t.Errorf("no files: %v, %v", none, err)
+	}
+}
+
+// A list of clients reads back the same, and never lets in who has no name.
+func FuzzAListOfClientsReadsBackTheSame(f *testing.F) {
+	for _, value := range []string{"", ",", " edge , account,", "a b", "*"} {
+		f.Add(value)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		var read, again Clients
+		if err := errors.Join(read.Set(value), again.Set(read.String())); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(read, again) || slices.Contains(read, "") || len(read) > strings.Count(value, ",")+1 {
+			t.Errorf("%q is %q, which reads back as %q", value, read, again)
+		}
+		if err := read.admit(t.Context()); err == nil {
+			t.Errorf("%q lets in who has no certificate", value)
+		}
+	})
+}

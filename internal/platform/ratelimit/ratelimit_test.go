@@ -1,0 +1,72 @@
+package ratelimit
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// clock is moved by hand.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time { return c.Time }
+
+func TestAKeyHasTenSecondsAtOnceAndThenTheEvenRate(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := New(2, c.now)
+	take := func(want int) {
+		t.Helper()
+		got := 0
+		for l.Take("a") == 0 {
+			got++
+		}
+		if got != want {
+			t.Errorf("%d at once, want %d", got, want)
+		}
+	}
+	take(20)
+	if got := l.Take("a"); got != 500*time.Millisecond {
+		t.Errorf("wait for %v", got)
+	}
+	if l.Take("b") != 0 {
+		t.Error("another key was refused")
+	}
+	c.Time = c.Add(500 * time.Millisecond)
+	take(1)
+	c.Time = c.Add(time.Second)
+	take(2)
+	c.Time = c.Add(time.Hour)
+	take(20)
+}
+
+func TestARateBelowOneInTenSecondsAllowsOne(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := New(0.01, c.now)
+	if l.Take("a") != 0 || l.Take("a") != 100*time.Second {
+		t.Error("not one in 100 seconds")
+	}
+}
+
+func TestWithoutARateEverythingIsAllowed(t *testing.T) {
+	if New(0, time.Now).Take("a") != 0 {
+		t.Error("refused")
+	}
+}
+
+func TestMemoryIsBoundedAndWhoIsBusyIsRemembered(t *testing.T) {
+	c := &clock{time.Unix(1e9, 0)}
+	l := New(1, c.now)
+	l.maxYoung = 100
+	for i := range 10_000 {
+		l.Take(fmt.Sprint("once", i))
+		if i < 10 && l.Take("busy") != 0 {
+			t.Fatal("refused too early")
+		}
+		if i >= 10 && l.Take("busy") == 0 {
+			t.Fatalf("forgotten after %d others", i)
+		}
+		if n := len(l.young) + len(l.old); n > 200 {
+			t.Fatalf("%d keys", n)
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/serve"
+)
+
+// newEnv returns an environment whose stack the test stops.
+func newEnv(t *testing.T) serve.Env {
+	return serve.Env{
+		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	}
+}
+
+func ask(handler http.Handler, path string) *httptest.ResponseRecorder {
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, path, nil))
+	return recorder
+}
+
+func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
+	env := newEnv(t)
+	var broken error
+	readiness := serve.NewReadiness(func(context.Context) error { return broken })
+	handler := serve.AdminHandler(readiness, serve.NewMetrics())
+	expect := func(when string, want int) {
+		t.Helper()
+		if got := ask(handler, "/readyz"); got.Code != want {
+			t.Errorf("%s: %d, want %d", when, got.Code, want)
+		}
+		if got := ask(handler, "/healthz"); got.Code != http.StatusOK {
+			t.Errorf("%s: the process is not healthy: %d", when, got.Code)
+		}
+	}
+	expect("before it serves", http.StatusServiceUnavailable)
+	env.Ready(readiness)
+	expect("while it serves", http.StatusOK)
+	broken = errors.New("secret: disk 7")
+	expect("without its store", http.StatusServiceUnavailable)
+	if body := ask(handler, "/readyz").Body.String(); strings.Contains(body, "secret") {
+		t.Errorf("the cause leaves the process: %s", body)
+	}
+	broken = nil
+	if err := env.Stack.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect("while it stops", http.StatusServiceUnavailable)
+}
+
+func TestProbesOverGRPCTellLivenessAndReadiness(t *testing.T) {
+	env := newEnv(t)
+	var broken error
+	readiness := serve.NewReadiness(func(context.Context) error { return broken })
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, serve.NewMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := grpc.NewClient(address.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	probes := healthv1.NewHealthClient(connection)
+	expect := func(when string, want healthv1.HealthCheckResponse_ServingStatus) {
+		t.Helper()
+		for _, check := range []string{"", serve.ReadinessName} {
+			reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: check})
+			if err != nil || reply.GetStatus() != want {
+				t.Errorf("%s: %q is %v, %v", when, check, reply, err)
+			}
+		}
+		reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: serve.Liveness})
+		if err != nil || reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
+			t.Errorf("%s: not alive: %v, %v", when, reply, err)
+		}
+	}
+	expect("before it serves", healthv1.HealthCheckResponse_NOT_SERVING)
+	env.Ready(readiness)
+	expect("while it serves", healthv1.HealthCheckResponse_SERVING)
+	broken = errors.New("the disk is gone")
+	expect("without its store", healthv1.HealthCheckResponse_NOT_SERVING)
+	if _, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: "x"}); status.Code(err) != codes.NotFound {
+		t.Errorf("an unknown check: %v", err)
+	}
+	if reply, err := http.Get("http://" + address.String() + "/healthz"); err != nil || reply.StatusCode != http.StatusOK || reply.Body.Close() != nil {
+		t.Errorf("by HTTP: %v, %v", reply, err)
+	}
+	if err := errors.Join(connection.Close(), env.Stack.Stop(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMetricsCountCallsAndRequests(t *testing.T) {
+	metrics := serve.NewMetrics()
+	metrics.ObserveCall("/x.Y/Z", codes.NotFound, 0)
+	metrics.ObserveRequest("getAlbum", "ALBUM_NOT_FOUND", 0)
+	body := ask(serve.AdminHandler(serve.NewReadiness(nil), metrics), "/metrics").Body.String()
+	for _, line := range []string{
+		`waybook_rpc_duration_seconds_count{code="NotFound",method="/x.Y/Z"} 1`,
+		`waybook_edge_request_duration_seconds_count{func="getAlbum",reason="ALBUM_NOT_FOUND"} 1`,
+		"waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0", "waybook_edge_requests_in_flight 0",
+		`waybook_build_info{go_version="go1.`, "go_goroutines ", "go_gc_gomemlimit_bytes ", "process_start_time_seconds ",
+	} {
+		if !strings.Contains(body, line) {
+			t.Errorf("no %q", line)
+		}
+	}
+}
+
+func TestMetricsTellReadinessAndWhenTheCertificateExpires(t *testing.T) {
+	env := newEnv(t)
+	expiry := time.Now().Add(90 * time.Minute).Truncate(time.Second)
+	env.Transport.Identity = newIdentity(t, expiry)
+	metrics, readiness := serve.NewMetrics(), serve.NewReadiness(nil)
+	if _, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, metrics); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(line string) {
+		t.Helper()
+		if body := ask(serve.AdminHandler(readiness, metrics), "/metrics").Body.String(); !strings.Contains(body, line) {
+			t.Errorf("no %q", line)
+		}
+	}
+	expect("waybook_ready 0")
+	env.Ready(readiness)
+	expect("waybook_ready 1")
+	expect("waybook_tls_certificate_expiry_timestamp_seconds " + strconv.FormatFloat(float64(expiry.Unix()), 'g', -1, 64))
+	if err := env.Stack.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// newIdentity returns an identity whose certificate expires at some time.
+func newIdentity(t *testing.T, expiry time.Time) *mtls.Identity {
+	t.Helper()
+	now := time.Now()
+	vouches, err := devca.New("test", now, 24*time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := vouches.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair, err := vouches.Issue([]string{"album"}, now, expiry.Sub(now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	directory := t.TempDir()
+	files := mtls.Files{
+		Certificate: filepath.Join(directory, "cert"), Key: filepath.Join(directory, "key"), Authorities: filepath.Join(directory, "ca"),
+	}
+	for file, content := range map[string][]byte{files.Certificate: pair.Certificate, files.Key: pair.Key, files.Authorities: own.Certificate} {
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := mtls.Load(files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+func TestATakenPortNamesTheFlagToChange(t *testing.T) {
+	taken, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	address := taken.Addr().String()
+	_, err = serve.Listen(t.Context(), "http", address)
+	for _, part := range []string{address, "-http", "WAYBOOK_HTTP"} {
+		if !strings.Contains(fmt.Sprint(err), part) {
+			t.Errorf("%q is not in %v", part, err)
+		}
+	}
+}
+
+// startHTTP serves a handler, and sends it one request whose reply it returns
+// unread.
+func startHTTP(t *testing.T, env serve.Env, handler http.Handler) *bufio.Reader {
+	t.Helper()
+	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.HTTP("edge", listener, handler)
+	connection, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	if _, err := io.WriteString(connection, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return bufio.NewReader(connection)
+}
+
+func TestARequestUnderWayEndsBeforeTheServerDoes(t *testing.T) {
+	env := newEnv(t)
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	reader := startHTTP(t, env, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(begun)
+		<-goOn
+		_, _ = io.WriteString(w, "whole")
+	}))
+	<-begun
+	env.Stack.Push("unready", func(context.Context) error {
+		close(goOn)
+		return nil
+	})
+	if err := env.Stack.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+	response, err := http.ReadResponse(reader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != "whole" {
+		t.Errorf("got %q, %v", body, err)
+	}
+}
+
+func TestAClientThatStoppedReadingIsCutOffAndNoFailure(t *testing.T) {
+	env := newEnv(t)
+	begun, left := make(chan struct{}), make(chan struct{})
+	startHTTP(t, env, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer close(left)
+		close(begun)
+		for piece := make([]byte, 1<<20); ; {
+			if _, err := w.Write(piece); err != nil {
+				return
+			}
+		}
+	}))
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // no time left: it must not wait
+	if err := env.Stack.Stop(ctx); err != nil {
+		t.Errorf("got %v", err)
+	}
+	<-left
+}

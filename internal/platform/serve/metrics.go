@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"runtime/debug"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/platform/admission"
+)
+
+// Metrics are what a program counts, in Prometheus's terms. Every label has few values,
+// whatever callers send. It may be used concurrently.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	calls            *prometheus.HistogramVec
+	callsInFlight    prometheus.Gauge
+	streamsOpen      prometheus.Gauge
+	requests         *prometheus.HistogramVec
+	requestsInFlight prometheus.Gauge
+	signatures       *prometheus.CounterVec
+}
+
+// NewMetrics returns metrics on a registry of their own.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		Registry: prometheus.NewRegistry(),
+		calls: NewDurations("waybook_rpc_duration_seconds",
+			"How long RPCs took to be served, by method and status code.", "method", "code"),
+		callsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs that are being served."),
+		streamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs that are being served."),
+		requests: NewDurations("waybook_edge_request_duration_seconds",
+			"How long requests to /API.php took to be served, by func and reason of failure (empty when none).", "func", "reason"),
+		requestsInFlight: newGauge("waybook_edge_requests_in_flight", "Requests to /API.php that are being served."),
+		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "waybook_edge_signatures_total",
+			Help: "Signatures of requests to /API.php that were verified, by outcome: hmac or legacy, the form of a right one, or the reason of the failure.",
+		}, []string{"outcome"}),
+	}
+	m.Registry.MustRegister(m.calls, m.callsInFlight, m.streamsOpen, m.requests, m.requestsInFlight, m.signatures, buildInfo(),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// NewDurations returns a histogram of seconds, from 100 µs to 6.6 s.
+func NewDurations(name, help string, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
+	}, labels)
+}
+
+func newGauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+// GaugeFunc adds a gauge that is asked for its value when it is wanted.
+func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+}
+
+// CounterFunc adds a counter that is asked for its value when it is wanted. labels, which
+// may be nil, are constant.
+func (m *Metrics) CounterFunc(name, help string, labels map[string]string, value func() float64) {
+	m.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, value))
+}
+
+// CountGate adds what a gate counts; one without limits counts nothing.
+func (m *Metrics) CountGate(name string, g *admission.Gate) {
+	if g == nil {
+		return
+	}
+	labels := prometheus.Labels{"gate": name}
+	for _, each := range []struct {
+		name, help string
+		value      func(admission.Stats) int64
+	}{
+		{"waybook_gate_inside", "What is being done of what is bounded, by gate.", func(s admission.Stats) int64 { return s.Inside }},
+		{"waybook_gate_waiting", "What waits for its turn, by gate.", func(s admission.Stats) int64 { return s.Waiting }},
+	} {
+		m.Registry.MustRegister(prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: each.name, Help: each.help, ConstLabels: labels},
+			func() float64 { return float64(each.value(g.Stats())) }))
+	}
+	m.CounterFunc("waybook_gate_refused_total", "What was refused because as much was being done as may be, by gate.", labels,
+		func() float64 { return float64(g.Stats().Refused) })
+}
+
+// version is what a release is called. The linker sets it, as for the images; whoever
+// builds from a checkout has the revision.
+var version string
+
+// buildInfo is 1, and tells by its labels what was built.
+func buildInfo() prometheus.Collector {
+	labels := prometheus.Labels{"version": "unknown", "revision": "unknown", "go_version": "unknown"}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		labels["version"], labels["go_version"] = info.Main.Version, info.GoVersion
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.revision" {
+				labels["revision"] = setting.Value
+			}
+		}
+	}
+	if version != "" {
+		labels["version"] = version
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.", ConstLabels: labels,
+	})
+	info.Set(1)
+	return info
+}
+
+// ObserveRequest counts a request to the edge. function is one of the table's, or
+// empty, so the number of series is bounded.
+func (m *Metrics) ObserveRequest(function, reason string, elapsed time.Duration) {
+	m.requests.WithLabelValues(function, reason).Observe(elapsed.Seconds())
+}
+
+// ObserveSignature counts a signature that was verified. outcome is the form of a right
+// one or a reason of the edge's own, so the number of series is bounded.
+func (m *Metrics) ObserveSignature(outcome string) {
+	m.signatures.WithLabelValues(outcome).Inc()
+}
+
+// ObserveCall counts a call to a service. method is one that is registered, so the
+// number of series is bounded.
+func (m *Metrics) ObserveCall(method string, code codes.Code, elapsed time.Duration) {
+	m.calls.WithLabelValues(method, code.String()).Observe(elapsed.Seconds())
+}
+
+// BeginCall counts a unary call as being served, until the function returned is called.
+func (m *Metrics) BeginCall() (end func()) { return begin(m.callsInFlight) }
+
+// BeginStream does the same for a streaming call.
+func (m *Metrics) BeginStream() (end func()) { return begin(m.streamsOpen) }
+
+func begin(inFlight prometheus.Gauge) (end func()) {
+	inFlight.Inc()
+	return inFlight.Dec
+}

@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+
+	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/proto/descriptors"
+)
+
+// drainTime is how long calls under way may take once a server stops.
+const drainTime = 5 * time.Second
+
+// connectionAge is how long a client keeps a connection before it looks for servers
+// again, and so finds new ones and shows its certificate again.
+const connectionAge = 5 * time.Minute
+
+// Service is one of Waybook's services.
+type Service interface {
+	// Register registers the service's servers.
+	Register(grpc.ServiceRegistrar)
+	// Sweep does what is due from time to time, such as finishing deletions.
+	Sweep(context.Context) error
+}
+
+// Serve serves services on a listener, with health and reflection, and pushes its
+// graceful stop: unhealthy first, then calls under way may end. When env has an
+// identity it answers only clients that have one too and are on the list.
+func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clients, interceptors *Interceptors, services ...Service) {
+	options := env.Tracing.ServerOptions()
+	if env.Transport.Identity != nil {
+		options = append(options, grpc.Creds(env.Transport.Identity.Server()),
+			grpc.ChainUnaryInterceptor(clients.Unary), grpc.ChainStreamInterceptor(clients.Stream))
+	}
+	server := grpc.NewServer(append(options,
+		grpc.ChainUnaryInterceptor(interceptors.Unary),
+		grpc.ChainStreamInterceptor(interceptors.Stream),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			Time: time.Minute, Timeout: 20 * time.Second,
+			MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: streamTimeout,
+		}),
+	)...)
+	for _, service := range services {
+		service.Register(server)
+	}
+	healthServer := health.NewServer()
+	for served := range server.GetServiceInfo() {
+		healthServer.SetServingStatus(served, healthv1.HealthCheckResponse_SERVING)
+	}
+	healthv1.RegisterHealthServer(server, healthServer)
+	describe(server)
+
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(listener); err != nil {
+			env.Fail(fmt.Errorf("%s: %w", name, err))
+		}
+	}()
+	env.Stack.Push(name, func(ctx context.Context) error {
+		healthServer.Shutdown()
+		drained := make(chan struct{})
+		go func() {
+			defer close(drained)
+			server.GracefulStop()
+		}()
+		timer := time.NewTimer(drainTime)
+		defer timer.Stop()
+		select {
+		case <-drained:
+		case <-ctx.Done():
+			server.Stop()
+		case <-timer.C:
+			server.Stop()
+		}
+		<-drained
+		<-done
+		return nil
+	})
+}
+
+// describe adds reflection, which tells the contracts with their comments.
+func describe(server *grpc.Server) {
+	options := reflection.ServerOptions{Services: server, DescriptorResolver: &descriptors.Resolver{}}
+	reflectionv1.RegisterServerReflectionServer(server, reflection.NewServerV1(options))
+	reflectionv1alpha.RegisterServerReflectionServer(server, reflection.NewServer(options))
+}

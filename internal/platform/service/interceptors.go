@@ -1,0 +1,192 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/serve"
+)
+
+const (
+	// unaryTimeout bounds a call whose caller set no deadline, or a later one.
+	unaryTimeout = 10 * time.Second
+	// retryTime is within what callers repeat a call that was UNAVAILABLE, as those that
+	// serve.Transport dials do. What took longer has waited already: to repeat it at once
+	// would make its caller wait several times as long.
+	retryTime = time.Second
+	// streamTimeout bounds a stream: a million landmarks to a slow reader.
+	streamTimeout = 30 * time.Minute
+)
+
+// Interceptors are what each call passes on its way to a handler, the same over TCP
+// and in process: measure and log, contain panics, turn errors into statuses, bound
+// the time and how many there are at once, check the request against the rules of its
+// contract. It may be used concurrently.
+type Interceptors struct {
+	validator protovalidate.Validator
+	gates     *gates
+	metrics   *serve.Metrics
+	log       *slog.Logger
+}
+
+// NewInterceptors returns interceptors that enforce validator's rules and let no more
+// than load be done at a time.
+func NewInterceptors(validator protovalidate.Validator, load Load, metrics *serve.Metrics, log *slog.Logger) *Interceptors {
+	return &Interceptors{validator: validator, gates: newGates(load, metrics), metrics: metrics, log: log}
+}
+
+// Unary is the interceptor of unary calls.
+func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
+	began := time.Now()
+	defer i.metrics.BeginCall()()
+	ctx = requestid.Receive(ctx)
+	defer func() {
+		if r := recover(); r != nil {
+			reply, err = nil, panicError(r)
+		}
+		err = i.finish(ctx, info.FullMethod, began, err)
+		if hasWaited(began, err) {
+			_ = grpc.SetTrailer(ctx, noRetry) // fails in process, where nobody repeats
+		}
+	}()
+	if deadline, ok := ctx.Deadline(); !ok || deadline.After(began.Add(unaryTimeout)) {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, unaryTimeout)
+		defer cancel()
+	}
+	leave, err := i.gates.enterCall(ctx, info.FullMethod)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if err := i.validate(request); err != nil {
+		return nil, err
+	}
+	return handler(ctx, request)
+}
+
+// Stream is the interceptor of streaming calls.
+func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
+	began := time.Now()
+	defer i.metrics.BeginStream()()
+	ctx := requestid.Receive(stream.Context())
+	defer func() {
+		if r := recover(); r != nil {
+			err = panicError(r)
+		}
+		err = i.finish(ctx, info.FullMethod, began, err)
+		if hasWaited(began, err) {
+			stream.SetTrailer(noRetry)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
+	defer cancel()
+	leave, err := i.gates.enterStream(ctx, info.FullMethod)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate})
+}
+
+// checkedStream checks each message that comes in.
+type checkedStream struct {
+	grpc.ServerStream
+	ctx      context.Context
+	validate func(any) error
+}
+
+func (s *checkedStream) Context() context.Context { return s.ctx }
+
+func (s *checkedStream) RecvMsg(message any) error {
+	if err := s.ServerStream.RecvMsg(message); err != nil {
+		return err
+	}
+	return s.validate(message)
+}
+
+// validate returns a fault that names every field that breaks a rule.
+func (i *Interceptors) validate(request any) error {
+	message, ok := request.(proto.Message)
+	if !ok {
+		return fmt.Errorf("request is a %T, not a protobuf message", request)
+	}
+	violations, err := Violations(i.validator, message)
+	if err != nil {
+		return err
+	}
+	if len(violations) > 0 {
+		return apierror.Invalid("INVALID_PARAMETER", violations...)
+	}
+	return nil
+}
+
+// Violations names every field of a message that breaks a rule. A rule about fields of
+// the request together belongs to none of them: its text begins with the name of the
+// field to show, as in "password: needs an email address".
+func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
+	err := validator.Validate(message)
+	if err == nil {
+		return nil, nil
+	}
+	var invalid *protovalidate.ValidationError
+	if !errors.As(err, &invalid) {
+		return nil, fmt.Errorf("validate: %w", err)
+	}
+	violations := make([]apierror.Violation, len(invalid.Violations))
+	for n, v := range invalid.Violations {
+		violations[n] = apierror.Violation{
+			Field:   protovalidate.FieldPathString(v.Proto.GetField()),
+			Message: v.Proto.GetMessage(),
+		}
+		if field, text, names := strings.Cut(v.Proto.GetMessage(), ": "); names && violations[n].Field == "" {
+			violations[n] = apierror.Violation{Field: field, Message: text}
+		}
+	}
+	return violations, nil
+}
+
+// finish turns an error into what the caller may know of it, logs one that somebody
+// has to look at, and counts the call.
+func (i *Interceptors) finish(ctx context.Context, method string, began time.Time, err error) error {
+	failed := apierror.From(err)
+	code := codes.OK
+	if failed != nil {
+		code = failed.Kind
+	}
+	i.metrics.ObserveCall(method, code, time.Since(began))
+	if failed == nil {
+		return nil
+	}
+	switch code {
+	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
+		i.log.ErrorContext(ctx, "call failed", "method", method, "code", code.String(), "error", failed)
+	}
+	return failed.GRPCStatus().Err()
+}
+
+// noRetry tells gRPC's clients not to repeat a call by themselves.
+var noRetry = metadata.Pairs("grpc-retry-pushback-ms", "-1")
+
+// hasWaited tells whether a call was UNAVAILABLE only after it had waited.
+func hasWaited(began time.Time, err error) bool {
+	return status.Code(err) == codes.Unavailable && time.Since(began) >= retryTime
+}
+
+func panicError(r any) error {
+	return fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+}

@@ -1,0 +1,160 @@
+package service_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+func scrape(metrics *serve.Metrics) string {
+	recorder := httptest.NewRecorder()
+	serve.AdminHandler(serve.NewReadiness(nil), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return recorder.Body.String()
+}
+
+// expectLines checks that lines begin as given.
+func expectLines(t *testing.T, metrics *serve.Metrics, beginnings ...string) {
+	t.Helper()
+	text := scrape(metrics)
+	for _, beginning := range beginnings {
+		if !strings.Contains(text, "\n"+beginning) {
+			t.Errorf("no %s in\n%s", beginning, text)
+		}
+	}
+}
+
+func newEnv(t *testing.T) serve.Env {
+	t.Helper()
+	env := serve.Env{
+		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	}
+	t.Cleanup(func() {
+		if err := env.Stack.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return env
+}
+
+func TestTheCallsOfAStoreAndTheCommitsOfItsFileAreCounted(t *testing.T) {
+	metrics := serve.NewMetrics()
+	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type thing struct {
+		ID int64 `bson:"_id"`
+	}
+	things, err := docstore.Open[thing](t.Context(), engine, docstore.Spec{Name: "things", ID: docstore.Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := things.Insert(t.Context(), thing{1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := things.Get(t.Context(), int64(2)); !errors.Is(err, docstore.ErrNotFound) {
+		t.Fatal(err)
+	}
+	expectLines(t, metrics,
+		`waybook_store_call_duration_seconds_count{collection="things",index="_id",outcome="ok",verb="insert"} 1`,
+		`waybook_store_call_duration_seconds_count{collection="things",index="_id",outcome="not_found",verb="get"} 1`,
+		"waybook_store_commits_total 2", "waybook_store_commit_writes_total 2", // one declared the collection
+	)
+	if strings.Contains(scrape(metrics), "\nwaybook_store_file_bytes 0") {
+		t.Error("the file is empty")
+	}
+}
+
+// oneUser is an account service that knows user 1, until it is away.
+type oneUser struct {
+	accountv1.AccountServiceClient
+	away error
+}
+
+func (o *oneUser) BatchGetUsers(context.Context, *accountv1.BatchGetUsersRequest, ...grpc.CallOption) (*accountv1.BatchGetUsersResponse, error) {
+	return &accountv1.BatchGetUsersResponse{Users: []*accountv1.User{{UserId: 1, Name: "a"}}}, o.away
+}
+
+func TestTheCacheOfNamesIsCounted(t *testing.T) {
+	metrics, accounts := serve.NewMetrics(), &oneUser{}
+	names, err := profiles.NewDirectory(accounts, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = names.Close(t.Context()) }()
+	service.CountNames(metrics, names)
+	names.Show(t.Context(), 1)
+	names.Show(t.Context(), 1, 1)
+	accounts.away = errors.New("away")
+	names.Show(t.Context(), 2)
+	expectLines(t, metrics, `waybook_people_lookups_total{result="hit"} 1`, `waybook_people_lookups_total{result="miss"} 2`,
+		"waybook_people_stale_total 1", "waybook_people_cached 1")
+}
+
+// sweeping is a service whose sweeps end as told.
+type sweeping struct {
+	service.Service
+	err error
+}
+
+func (s sweeping) Sweep(context.Context) error { return s.err }
+
+func TestSweepsAreCountedByHowTheyEnd(t *testing.T) {
+	env, metrics := newEnv(t), serve.NewMetrics()
+	sweeps := service.NewSweeps(metrics)
+	service.Sweep(t.Context(), env, sweeps, "album", sweeping{})
+	service.Sweep(t.Context(), env, sweeps, "blog", sweeping{err: errors.New("no luck")})
+	counted := func() bool { return strings.Count(scrape(metrics), "\nwaybook_sweeps_total") == 4 }
+	for limit := time.Now().Add(time.Minute); !counted() && time.Now().Before(limit); {
+		runtime.Gosched()
+	}
+	expectLines(t, metrics,
+		`waybook_sweeps_total{outcome="ok",service="album"} 1`, `waybook_sweeps_total{outcome="error",service="album"} 0`,
+		`waybook_sweeps_total{outcome="ok",service="blog"} 0`, `waybook_sweeps_total{outcome="error",service="blog"} 1`,
+		`waybook_sweep_last_success_timestamp_seconds{service="album"}`)
+	if strings.Contains(scrape(metrics), `timestamp_seconds{service="blog"}`) {
+		t.Error("a sweep that failed is a success")
+	}
+}
+
+func TestACallIsOfTheRequestOfItsCallerAndCountedAsInFlight(t *testing.T) {
+	c := newChain(t)
+	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-request-id", "abc123"))
+	check := func(ctx context.Context, line string) {
+		t.Helper()
+		if id := requestid.From(ctx); id != "abc123" {
+			t.Errorf("the request is %q", id)
+		}
+		expectLines(t, c.metrics, line)
+	}
+	_ = c.unary(ctx, valid, func(ctx context.Context, _ any) (any, error) {
+		check(ctx, "waybook_rpc_calls_in_flight 1")
+		panic("x")
+	})
+	if err := c.stream(ctx, []*albumv1.GetAlbumRequest{valid}, func(_ any, stream grpc.ServerStream) error {
+		check(stream.Context(), "waybook_rpc_streams_open 1")
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	expectLines(t, c.metrics, "waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0")
+}

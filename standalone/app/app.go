@@ -1,0 +1,148 @@
+// Package app puts all of Waybook together in one process.
+package app
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"buf.build/go/protovalidate"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/program"
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+	"github.com/waybook/waybook/services/blog"
+	"github.com/waybook/waybook/services/poi"
+	"github.com/waybook/waybook/standalone/demo"
+)
+
+// App is a running Waybook.
+type App struct {
+	// HTTP, GRPC and Admin are the addresses that it listens on.
+	HTTP, GRPC, Admin net.Addr
+
+	clients  demo.Clients
+	dataDir  string
+	hasDemo  bool
+	hasLogin bool
+	// needsSignatures says that a request must be signed.
+	needsSignatures bool
+}
+
+// Start starts Waybook and pushes its parts on env's stack.
+func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
+	zone, err := time.LoadLocation(config.TimeZone)
+	if err != nil {
+		return nil, fmt.Errorf("-time-zone: %w", err)
+	}
+	validator, err := protovalidate.New()
+	if err != nil {
+		return nil, fmt.Errorf("validator: %w", err)
+	}
+	metrics := serve.NewMetrics()
+	engine, err := service.OpenStore(ctx, env, config.Store, metrics)
+	if err != nil {
+		return nil, err
+	}
+	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
+	channel := NewChannel(interceptors, env.Tracing)
+	deps := service.NewDeps(engine, validator, env.Log)
+	deps.Account = accountv1.NewAccountServiceClient(channel)
+	accounts, services, err := newServices(ctx, config, env, metrics, deps, zone)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range services {
+		each.Register(channel)
+	}
+	app := &App{
+		clients: demo.Clients{
+			Account: deps.Account,
+			Album:   albumv1.NewAlbumServiceClient(channel),
+			Blog:    blogv1.NewBlogServiceClient(channel),
+			Poi:     poiv1.NewPoiServiceClient(channel),
+		},
+		dataDir:         config.Store.Data,
+		hasDemo:         config.HasDemo,
+		hasLogin:        config.Interface.HasLogin,
+		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
+	}
+	if config.HasDemo {
+		if err := demo.Fill(ctx, app.clients, accounts.HasUsers, config.Store.Data); err != nil {
+			return nil, fmt.Errorf("demo content: %w", err)
+		}
+	}
+	readiness := serve.NewReadiness(engine.Ping)
+	handler := program.NewHandler(env, metrics, config.HasAccessLog, edge.Config{
+		Account: app.clients.Account, Album: app.clients.Album, Blog: app.clients.Blog, Poi: app.clients.Poi,
+		Zone: zone, Validator: validator,
+		Sessions: config.Interface.Sessions(), TrustedProxies: config.Interface.TrustedProxies,
+		Signatures:     config.Interface.Signatures,
+		TrustedOrigins: config.Interface.TrustedOrigins, Load: config.Interface.Load(),
+	})
+	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
+	if err != nil {
+		return nil, err
+	}
+	sweeps := service.NewSweeps(metrics)
+	for _, each := range services {
+		service.Sweep(ctx, env, sweeps, packageOf(each), each)
+	}
+	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
+	if err != nil {
+		return nil, err
+	}
+	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, services...)
+	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
+	if err != nil {
+		return nil, err
+	}
+	env.HTTP("edge", httpPort, handler)
+	env.Ready(readiness)
+	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
+	return app, nil
+}
+
+// newServices builds the four services over one store.
+func newServices(
+	ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics, deps service.Deps, zone *time.Location,
+) (*account.Server, []service.Service, error) {
+	accounts, err := account.New(ctx, deps, config.Account)
+	if err != nil {
+		return nil, nil, err
+	}
+	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+		return nil, nil, err
+	}
+	env.Stack.Push("names", deps.People.Close)
+	service.CountNames(metrics, deps.People)
+	albums, err := album.New(ctx, deps)
+	if err != nil {
+		return nil, nil, err
+	}
+	blogs, err := blog.New(ctx, deps, blog.Config{Reward: config.Reward, Zone: zone})
+	if err != nil {
+		return nil, nil, err
+	}
+	pois, err := poi.New(ctx, deps)
+	if err != nil {
+		return nil, nil, err
+	}
+	return accounts, []service.Service{accounts, albums, blogs, pois}, nil
+}
+
+// packageOf is a service's name, such as album of an *album.Server.
+func packageOf(each service.Service) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", each), "*"), ".")
+	return name
+}

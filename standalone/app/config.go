@@ -1,0 +1,50 @@
+package app
+
+import (
+	"flag"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/blog"
+)
+
+// Config is how standalone is run (DESIGN §5).
+type Config struct {
+	// HTTP, GRPC and Admin are the addresses of the edge, of all four services,
+	// and of health and metrics.
+	HTTP, GRPC, Admin string
+	Store             service.StoreFlags
+	// Clients may call the gRPC port, once it has TLS.
+	Clients mtls.Clients
+	// Load is how much each of the four services does at a time.
+	Load      service.Load
+	Interface edge.Flags
+	// HasDemo says that an empty store is filled with demo content.
+	HasDemo  bool
+	TimeZone string
+	Account  account.Config
+	// Reward is what an author gets for posting an entry; see blog.Config.
+	Reward int64
+	// HasAccessLog says that each request to the edge is a line of the log.
+	HasAccessLog bool
+}
+
+// Register declares the flags, with their defaults.
+func (c *Config) Register(flags *flag.FlagSet) {
+	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` of the edge, which serves /API.php")
+	flags.StringVar(&c.GRPC, "grpc", "127.0.0.1:9090", "`address` of the gRPC port, which serves all four services")
+	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
+	c.Interface.Register(flags)
+	c.Store.Register(flags, "waybook-data")
+	c.Clients = service.DefaultClients()
+	service.RegisterClients(flags, &c.Clients)
+	c.Load.Register(flags)
+	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
+	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies, and of the day up to which entries are published")
+	c.Account.Register(flags)
+	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
+	serve.RegisterAccessLog(flags, &c.HasAccessLog, false)
+}

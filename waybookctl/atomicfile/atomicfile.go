@@ -1,0 +1,54 @@
+// Package atomicfile writes files that appear only once they are whole.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a file beside the path, syncs it and renames it: at the path there is, also
+// after a crash, what was there before or all that write wrote. What could not be finished
+// is removed; after a crash it is left as <path>.<random>.part.
+func Write(path string, permissions fs.FileMode, write func(io.Writer) error) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	partial := fmt.Sprintf("%s.%08x.part", path, rand.Uint32()) // #nosec G404 -- a name
+	err := writePartial(partial, permissions, write)
+	if err == nil {
+		err = os.Rename(partial, path)
+	}
+	if err != nil {
+		if removal := os.Remove(partial); !errors.Is(removal, fs.ErrNotExist) {
+			err = errors.Join(err, removal)
+		}
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func writePartial(path string, permissions fs.FileMode, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions)
+	if err != nil {
+		return err
+	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// syncFolder makes a renaming last, where folders can be synced.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // some systems refuse it; the file itself is synced
+	return folder.Close()
+}

@@ -1,0 +1,165 @@
+package landmarkfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// lines is NDJSON, a place in each line: those with a number have that key.
+const lines = `{"id":1,"name":"a","lat":1,"lng":1}
+{"name":"b","lat":1,"lng":1}
+{"id":1,"name":"c","lat":1,"lng":1}
+{"name":"b","lat":1.0,"lng":1}
+{"name":"d","lat":91,"lng":1}
+{"name":"b","lat":2,"lng":1}
+{"id":"2","name":"e","lat":1,"lng":1}
+`
+
+func check(t *testing.T, text string, maxProblems int) *Checked {
+	t.Helper()
+	checked, err := Check(t.Context(), reading(t, text), maxProblems)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return checked
+}
+
+func reading(t *testing.T, text string) *Reader {
+	t.Helper()
+	reader, err := NewReader(strings.NewReader(text), Options{Format: NDJSON, Category: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reader
+}
+
+func TestACheckFindsWhatToImportAndWhatNot(t *testing.T) {
+	checked := check(t, lines, 10)
+	if checked.Places != 4 || checked.Duplicates != 1 || checked.ProblemCount != 2 || checked.Broken != nil {
+		t.Errorf("%+v", checked)
+	}
+	want := []string{
+		`line 3: the key "1" is that of line 1 already; give each place a key of its own`,
+		`line 5: the latitude 91 is not from -90 to 90; are latitude and longitude swapped?`,
+	}
+	for i, problem := range checked.Problems {
+		if problem.Error() != want[i] {
+			t.Errorf("%v", problem)
+		}
+	}
+	selection := checked.Select(reading(t, lines))
+	var selected []int64
+	for {
+		place, err := selection.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		selected = append(selected, place.At.Line)
+	}
+	if !slices.Equal(selected, []int64{1, 2, 6, 7}) {
+		t.Errorf("lines %v are selected", selected)
+	}
+}
+
+func TestACheckKeepsTheFirstProblemsAndTheOneThatEndedIt(t *testing.T) {
+	checked := check(t, strings.Repeat("x\n", 100)+strings.Repeat("x", MaxRecordBytes+1), 7)
+	if checked.ProblemCount != 101 || len(checked.Problems) != 8 || checked.Broken == nil || checked.Problems[7] != error(checked.Broken) {
+		t.Errorf("%d problems, %d kept, %v", checked.ProblemCount, len(checked.Problems), checked.Broken)
+	}
+}
+
+func TestAFileThatWasChangedAfterItsCheckIsNotedBeforeItsEnd(t *testing.T) {
+	checked := check(t, lines, 10)
+	for name, text := range map[string]string{
+		"a line less":    strings.TrimSuffix(lines, `{"id":"2","name":"e","lat":1,"lng":1}`+"\n"),
+		"a line more":    lines + `{"id":"3","name":"e","lat":1,"lng":1}`,
+		"another line":   strings.Replace(lines, `"id":"2"`, `"id":"3"`, 1),
+		"shifted":        "\n" + lines,
+		"invalid":        strings.Replace(lines, `"lat":2`, `"lat":99`, 1),
+		"another file":   "\xff\xfe",
+		"of another key": strings.Replace(lines, `"lat":2`, `"lat":3`, 1),
+	} {
+		selection := checked.Select(reading(t, text))
+		var err error
+		for err == nil {
+			_, err = selection.Next()
+		}
+		if !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestACheckEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Check(ctx, reading(t, lines), 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// manyPlaces is a GeoJSON document of any number of features, in one line, that is never
+// in memory as a whole.
+type manyPlaces struct {
+	count, next int
+	pending     []byte
+}
+
+func (m *manyPlaces) Read(p []byte) (int, error) {
+	for len(m.pending) == 0 {
+		switch {
+		case m.next == 0:
+			m.pending = []byte(`{"type":"FeatureCollection","features":[`)
+		case m.next > m.count+1:
+			return 0, io.EOF
+		case m.next > m.count:
+			m.pending = []byte("]}")
+		default:
+			if m.next > 1 {
+				m.pending = []byte(",")
+			}
+			m.pending = fmt.Appendf(m.pending, `{"type":"Feature","id":%d,"geometry":{"type":"Point","coordinates":[%d,%d]},"properties":{"name":"%d","category":1}}`,
+				m.next, m.next%180, m.next%90, m.next)
+		}
+		m.next++
+	}
+	n := copy(p, m.pending)
+	m.pending = m.pending[n:]
+	return n, nil
+}
+
+func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
+	const count = 32_000
+	source := &manyPlaces{count: count}
+	reader, err := NewReader(source, Options{Format: GeoJSON})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		place, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			if n != count+1 {
+				t.Errorf("%d places", n-1)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What has been taken of the file is at most what is read ahead.
+		if ahead := source.next - n; ahead > readAhead/100 || place.Key != fmt.Sprint(n) {
+			t.Fatalf("with the place %d, %d more are taken", n, ahead)
+		}
+	}
+	if held := cap(reader.records.(*documentReader).cutter.value); held > 1000 {
+		t.Errorf("the reader holds %d bytes", held)
+	}
+}

@@ -1,0 +1,111 @@
+package landmarkfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+)
+
+// fields are the members of a JSON object, which tell everything.
+type fields map[string]json.RawMessage
+
+func (f fields) text(field string) (string, error) { return textOf(f[field]) }
+
+func (f fields) point() (lng, lat string, ok bool, err error) { return "", "", false, nil }
+
+// feature is a GeoJSON Feature.
+type feature struct {
+	fields // its properties
+	own    map[string]json.RawMessage
+}
+
+func newFeature(object map[string]json.RawMessage) feature {
+	f := feature{own: object}
+	// Properties that are no object are none.
+	_ = json.Unmarshal(object["properties"], &f.fields)
+	return f
+}
+
+// text is a property, or the Feature's own id.
+func (f feature) text(field string) (string, error) {
+	if field == "id" {
+		if id, err := textOf(f.own["id"]); id != "" || err != nil {
+			return id, err
+		}
+	}
+	return f.fields.text(field)
+}
+
+func (f feature) point() (lng, lat string, ok bool, err error) {
+	var geometry struct {
+		Type        string            `json:"type"`
+		Coordinates []json.RawMessage `json:"coordinates"`
+	}
+	raw := f.own["geometry"]
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", "", true, errors.New("the geometry is missing; a landmark needs a Point")
+	}
+	err = json.Unmarshal(raw, &geometry)
+	if geometry.Type != "" && geometry.Type != "Point" {
+		return "", "", true, errors.New("the geometry is a " + quoted(geometry.Type) + "; only a Point can be a landmark")
+	}
+	if err != nil || geometry.Type == "" || len(geometry.Coordinates) < 2 {
+		return "", "", true, errors.New(`the geometry is not one like {"type":"Point","coordinates":[121.5645,25.034]}, longitude first`)
+	}
+	return string(geometry.Coordinates[0]), string(geometry.Coordinates[1]), true, nil
+}
+
+// textOf is a string or the digits of a number; null and nothing are empty.
+func textOf(raw json.RawMessage) (string, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil
+	}
+	switch b := raw[0]; {
+	case b == '"':
+		var text string
+		err := json.Unmarshal(raw, &text)
+		return text, err
+	case b == '-' || '0' <= b && b <= '9':
+		return string(raw), nil
+	}
+	return "", errors.New("this is neither a text nor a number")
+}
+
+// hasLoneSurrogate reports whether JSON text has an escape of half a character, which
+// decoding would silently replace. The text is valid JSON.
+func hasLoneSurrogate(text []byte) bool {
+	for {
+		at := bytes.IndexByte(text, '\\')
+		if at < 0 {
+			return false
+		}
+		text = text[at+1:]
+		unit, ok := unitOf(text)
+		if !ok {
+			text = text[1:] // the escaped character
+			continue
+		}
+		text = text[5:]
+		if unit < 0xd800 || unit > 0xdfff {
+			continue
+		}
+		if unit > 0xdbff || len(text) == 0 || text[0] != '\\' {
+			return true
+		}
+		if low, ok := unitOf(text[1:]); !ok || low < 0xdc00 || low > 0xdfff {
+			return true
+		}
+		text = text[6:]
+	}
+}
+
+// unitOf reads the u and four digits of an escape.
+func unitOf(text []byte) (unit uint64, ok bool) {
+	if len(text) < 5 || text[0] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(text[1:5]), 16, 16)
+	return unit, err == nil
+}

@@ -1,0 +1,101 @@
+package landmarkfile
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// fuzzReader checks of any file: reading it ends, each place that is accepted may be
+// imported, and they are the same when they are written and read again in any format.
+func fuzzReader(f *testing.F, options Options, seeds ...string) {
+	for _, seed := range seeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		accepted, problems := readAll(t, text, options)
+		last := Position{}
+		for _, place := range accepted {
+			if problem := checkKey(place.Key) + checkName(place.Name); problem != "" || place.Key == "" || place.Name == "" {
+				t.Errorf("%+v: %s", place, problem)
+			}
+			if place.Category < 1 || place.Category > 5 || !(place.Lat >= -90 && place.Lat <= 90 && place.Lng >= -180 && place.Lng <= 180) {
+				t.Errorf("%+v", place)
+			}
+			if place.At.Line < last.Line || place.At.Line == last.Line && place.At.Column <= last.Column {
+				t.Errorf("%v comes behind %v", place.At, last)
+			}
+			last = place.At
+		}
+		for i, problem := range problems {
+			var record *RecordError
+			var file *FileError
+			switch {
+			case errors.As(problem, &record):
+			case errors.As(problem, &file) && i == len(problems)-1:
+			default:
+				t.Errorf("%v", problem)
+			}
+		}
+		for _, format := range Formats() {
+			again, problems := readAll(t, written(t, format, accepted), Options{Format: format})
+			if len(problems) > 0 {
+				t.Errorf("%s: %v", format, problems)
+			}
+			expectPlaces(t, again, accepted...)
+		}
+		reader, err := NewReader(strings.NewReader(text), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checked, err := Check(t.Context(), reader, 1)
+		if err != nil || checked.Places+checked.Duplicates > int64(len(accepted)) {
+			t.Errorf("%+v, %v", checked, err)
+		}
+	})
+}
+
+func FuzzDocument(f *testing.F) {
+	fuzzReader(f, Options{Format: GeoJSON, Category: 2},
+		collection(good, like(`"g"`, "17"), like("good", `\ud83d\ude00\u0000`), like("Point", "LineString")),
+		`[{"name":"x","lat":"1","lng":"-0"},{"name":"x","lat":1e-400,"lng":-0.0,"category":"私の鄉"}]`,
+		`{"features":[{"type":"Feature","properties":[],"geometry":{"type":"Point","coordinates":[0,0,0]}}],"a":{"b":[1,"]"]}}`,
+		`[{"lat":null,"lng":true,"name":{},"category":[]},null]`)
+}
+
+func FuzzLines(f *testing.F) {
+	fuzzReader(f, Options{Format: NDJSON, Category: 2}, good+"\r\n\n{\"name\":\"x\",\"lat\":1,\"lng\":2}\nnull\n[", "\ufeff"+lines)
+}
+
+func FuzzTable(f *testing.F) {
+	fuzzReader(f, Options{Format: CSV, Category: 2},
+		"key,name,lat,lng,category\r\n1,\"a\"\"\r\n,b\",1,2,3\r\n\r\n2,x,3,4,\n\"\"\n", "name;lat;lng\nx;1;2\nx;1;2", "\ufeffname\tlat\tlng\nx\r\t1\t2\r\n\"x\"\r\n")
+}
+
+func FuzzCut(f *testing.F) {
+	f.Add(`[1,"a\"]",{"b":[]}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		c := cutter{input: newInput(strings.NewReader(text))}
+		value, at, err := c.cut(100)
+		if err != nil {
+			var broken *FileError
+			if !errors.As(err, &broken) {
+				t.Errorf("%v", err)
+			}
+			return
+		}
+		trimmed := strings.TrimLeft(text, " \t\r\n")
+		if !strings.HasPrefix(trimmed, string(value)) || len(value) > 100 {
+			t.Errorf("%q is cut out of %q at %v", value, text, at)
+		}
+		// To skip is to read as far.
+		s := cutter{input: newInput(strings.NewReader(text))}
+		if err := s.skip(); err != nil || s.at != c.at {
+			t.Errorf("skipped to %v and not %v, %v", s.at, c.at, err)
+		}
+		if _, err := io.ReadAll(c.reader); err != nil {
+			t.Error(err)
+		}
+	})
+}

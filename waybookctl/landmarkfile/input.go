@@ -1,0 +1,95 @@
+package landmarkfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxRecordBytes is how long one record of a file may be. The longest that can be
+// imported is some two thousand bytes; this leaves room for what is not imported.
+const MaxRecordBytes = 1 << 20
+
+// readAhead is how much of a file is read at a time.
+const readAhead = 64 << 10
+
+// input is the bytes of a file and where they stand.
+type input struct {
+	reader *bufio.Reader
+	// at is the position of the next byte.
+	at Position
+}
+
+func newInput(r io.Reader) *input {
+	return &input{reader: bufio.NewReaderSize(r, readAhead), at: Position{Line: 1, Column: 1}}
+}
+
+// foreign are beginnings of files that are no text in UTF-8, and what to do with them.
+var foreign = []struct {
+	beginning, problem string
+}{
+	{"\xff\xfe", "the file is UTF-16; convert it to UTF-8, as with: iconv -f UTF-16 -t UTF-8"},
+	{"\xfe\xff", "the file is UTF-16; convert it to UTF-8, as with: iconv -f UTF-16 -t UTF-8"},
+	{"\x1f\x8b", "the file is compressed; unpack it first, as with gunzip"},
+	{"PK\x03\x04", "the file is an archive or a spreadsheet; unpack it, or save it as CSV in UTF-8"},
+}
+
+// begin skips a byte order mark, and refuses what is no text.
+func (in *input) begin() error {
+	beginning, err := in.reader.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return in.failed(err)
+	}
+	for _, f := range foreign {
+		if bytes.HasPrefix(beginning, []byte(f.beginning)) {
+			return &FileError{At: in.at, Problem: f.problem}
+		}
+	}
+	if bytes.HasPrefix(beginning, []byte("\ufeff")) {
+		_, err = in.reader.Discard(len("\ufeff"))
+		return err
+	}
+	return nil
+}
+
+// next reads a byte, or returns io.EOF.
+func (in *input) next() (byte, error) {
+	b, err := in.reader.ReadByte()
+	if err != nil {
+		return 0, in.failed(err)
+	}
+	in.at.pass(b)
+	return b, nil
+}
+
+// peek returns the next byte without reading it, or io.EOF.
+func (in *input) peek() (byte, error) {
+	bytes, err := in.reader.Peek(1)
+	if err != nil {
+		return 0, in.failed(err)
+	}
+	return bytes[0], nil
+}
+
+// failed is an error of reading; the end of the file stays io.EOF.
+func (in *input) failed(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	return fmt.Errorf("%s: the file can't be read: %w", in.at, err)
+}
+
+// tooLong is the error for a record that exceeds MaxRecordBytes.
+func tooLong(at Position) error {
+	return fileErrorf(at, "the record that begins here is longer than %d MiB; is a quote or a line break missing?", MaxRecordBytes>>20)
+}
+
+// cutOff is the error for a file that ends within a record.
+func cutOff(at Position) error {
+	return fileErrorf(at, "the file ends within the record that begins here; it may have been cut off: fetch or write it again")
+}
+
+// notUTF8 is the problem of a record that is no UTF-8.
+const notUTF8 = "this is not valid UTF-8; convert the file, as with: iconv -f BIG5 -t UTF-8 (or from whatever it is written in)"

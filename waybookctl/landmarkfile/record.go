@@ -1,0 +1,218 @@
+package landmarkfile
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Fields say which fields of a record hold what. An empty one means the usual names.
+type Fields struct {
+	// Key: usually id, which may be the Feature's own, or key; none is no error. When it
+	// is named here, every record must have it.
+	Key string
+	// Name: usually name.
+	Name string
+	// Lat: usually lat or latitude. A GeoJSON Feature has a geometry instead.
+	Lat string
+	// Lng: usually lng, lon or longitude.
+	Lng string
+	// Category: usually category.
+	Category string
+}
+
+// usual are the fields that are looked for when none is named.
+var usual = struct{ key, name, lat, lng, category []string }{
+	key: []string{"id", "key"}, name: []string{"name"}, category: []string{"category"},
+	lat: []string{"lat", "latitude"}, lng: []string{"lng", "lon", "longitude"},
+}
+
+// record is a record of a file, whatever the format.
+type record interface {
+	// text is a field as text, empty when there is none. It fails for what is neither
+	// a text nor a number.
+	text(field string) (string, error)
+	// point is where the record itself says that it is. ok is false when that is left
+	// to its fields.
+	point() (lng, lat string, ok bool, err error)
+}
+
+// mapping makes places of records.
+type mapping struct {
+	fields   Fields
+	category Category // of records that have none
+}
+
+// place makes a place of a record, or names everything that is wrong with it.
+func (m mapping) place(r record, at Position) (Place, error) {
+	b := builder{record: r}
+	p := Place{At: at, Name: b.name(m.fields.Name), Category: b.category(m.fields.Category, m.category)}
+	p.Lat, p.Lng = b.location(m.fields)
+	p.Key, p.KeyIsDerived = b.key(m.fields.Key)
+	if len(b.problems) > 0 {
+		return Place{}, &RecordError{At: at, Problem: strings.Join(b.problems, "; ")}
+	}
+	if p.KeyIsDerived {
+		p.Key = derivedKey(p)
+	}
+	return p, nil
+}
+
+// builder collects what is wrong with a record.
+type builder struct {
+	record   record
+	problems []string
+}
+
+func (b *builder) problem(format string, args ...any) {
+	b.problems = append(b.problems, fmt.Sprintf(format, args...))
+}
+
+// field is the text of the named field, or of the first of the usual ones that is there.
+func (b *builder) field(named string, usual []string) (text string, ok bool) {
+	if named != "" {
+		usual = []string{named}
+	}
+	for _, field := range usual {
+		text, err := b.record.text(field)
+		if err != nil {
+			b.problem("%s: %v", quoted(field), err)
+			return "", false
+		}
+		if text != "" {
+			return text, true
+		}
+	}
+	return "", true
+}
+
+// missing is the problem of a field that is not there.
+func (b *builder) missing(what, named string, usual []string) {
+	if named != "" {
+		b.problem("%s is missing: the field %s, which should hold it, is absent or empty", what, quoted(named))
+		return
+	}
+	b.problem("%s is missing: add a field %s, or say which field holds it", what, quoted(usual[0]))
+}
+
+func (b *builder) name(named string) string {
+	name, ok := b.field(named, usual.name)
+	if !ok {
+		return ""
+	}
+	if name == "" {
+		b.missing("the name", named, usual.name)
+	} else if problem := checkName(name); problem != "" {
+		b.problem("%s", problem)
+	}
+	return name
+}
+
+func (b *builder) category(named string, byDefault Category) Category {
+	text, ok := b.field(named, usual.category)
+	if !ok {
+		return 0
+	}
+	if text == "" {
+		if byDefault == 0 {
+			b.problem("the category is missing: add a field %s, or choose a category for all that have none", quoted(first(named, usual.category)))
+		}
+		return byDefault
+	}
+	category, err := ParseCategory(text)
+	if err != nil {
+		b.problem("%v", err)
+	}
+	return category
+}
+
+func first(named string, usual []string) string {
+	if named != "" {
+		return named
+	}
+	return usual[0]
+}
+
+func (b *builder) key(named string) (key string, isDerived bool) {
+	key, ok := b.field(named, usual.key)
+	if !ok {
+		return "", false
+	}
+	if key == "" && named != "" {
+		b.missing("the key", named, usual.key)
+		return "", false
+	}
+	if problem := checkKey(key); problem != "" {
+		b.problem("%s", problem)
+	}
+	return key, key == ""
+}
+
+func (b *builder) location(fields Fields) (lat, lng float64) {
+	lngText, latText, ok, err := b.record.point()
+	if err != nil {
+		b.problem("%v", err)
+		return 0, 0
+	}
+	if !ok {
+		var latOK, lngOK bool
+		if latText, latOK = b.field(fields.Lat, usual.lat); latOK && latText == "" {
+			b.missing("the latitude", fields.Lat, usual.lat)
+		}
+		if lngText, lngOK = b.field(fields.Lng, usual.lng); lngOK && lngText == "" {
+			b.missing("the longitude", fields.Lng, usual.lng)
+		}
+		if latText == "" || lngText == "" {
+			return 0, 0
+		}
+	}
+	lat, latErr := parseDegrees(latText)
+	lng, lngErr := parseDegrees(lngText)
+	if latErr != nil {
+		b.problem("the latitude %v", latErr)
+	}
+	if lngErr != nil {
+		b.problem("the longitude %v", lngErr)
+	}
+	if latErr != nil || lngErr != nil {
+		return 0, 0
+	}
+	if math.Abs(lat) <= 90 && math.Abs(lng) <= 180 {
+		return lat, lng
+	}
+	advice := ""
+	if math.Abs(lat) <= 180 && math.Abs(lng) <= 90 {
+		advice = "; are latitude and longitude swapped?"
+		if ok {
+			advice += " In GeoJSON the longitude comes first"
+		}
+	}
+	if math.Abs(lat) > 90 {
+		b.problem("the latitude %v is not from -90 to 90%s", lat, advice)
+	} else {
+		b.problem("the longitude %v is not from -180 to 180", lng)
+	}
+	if math.Abs(lat) > 90 && math.Abs(lng) > 180 {
+		b.problem("the longitude %v is not from -180 to 180; the file may be in metres of a projection: convert it to WGS 84", lng)
+	}
+	return 0, 0
+}
+
+// parseDegrees reads a decimal number, such as 25.034 or 1e-7.
+func parseDegrees(text string) (float64, error) {
+	trimmed := strings.TrimSpace(text)
+	n, err := strconv.ParseFloat(trimmed, 64)
+	// ParseFloat reads more than decimals: Inf, NaN, 0x1p-2.
+	if err != nil || math.IsInf(n, 0) || strings.Trim(trimmed, "+-.0123456789eE") != "" {
+		advice := ""
+		if strings.Contains(trimmed, ",") {
+			advice = ": write a point, not a comma"
+		}
+		return 0, fmt.Errorf("%s is not a decimal number%s", quoted(text), advice)
+	}
+	if n == 0 {
+		return 0, nil // -0 is written as 0
+	}
+	return n, nil
+}
