@@ -1,6 +1,10 @@
 package edge
 
-import "flag"
+import (
+	"flag"
+
+	"github.com/waybook/waybook/edge/operation"
+)
 
 // Flags are the settings of the interface itself, which every program that serves
 // it has.
@@ -37,9 +41,9 @@ func (f *Flags) Load() Load {
 }
 
 // Sessions is where users get their sessions.
-func (f *Flags) Sessions() Sessions {
+func (f *Flags) Sessions() operation.Sessions {
 	if f.HasLogin {
-		return OpenedHere
+		return operation.OpenedHere
 	}
-	return OpenedElsewhere
+	return operation.OpenedElsewhere
 }
