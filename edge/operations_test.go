@@ -238,3 +238,14 @@ func sendTwoAlbums(_ *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[
 func sendNoPois(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	return nil
 }
+
+func TestSharedParametersAreThoseOfEveryRequest(t *testing.T) {
+	var names []string
+	for _, p := range SharedParameters() {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "func key responseFormat sig ts" {
+		t.Errorf("all take %s", got)
+	}
+}
