@@ -22,7 +22,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Path is the only path of the interface (contract 4.1).
+// Path is the only path of the interface (rule 1.1).
 const Path = "/API.php"
 
 // What a Config that leaves a field zero gets.

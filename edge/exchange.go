@@ -120,7 +120,7 @@ func (x *exchange) callContext() (context.Context, context.CancelFunc) {
 }
 
 // readForm reads the parameters of the query and then of the body, whatever the
-// method: the examples of GET carry them after the headers (contract 4.1).
+// method: the examples of GET carry them after the headers (rule 1.10).
 func (x *exchange) readForm() error {
 	limit := x.handler.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
 	if limit < 0 || x.request.ContentLength > limit {

@@ -37,8 +37,8 @@ func (x *exchange) failureOf(err error) *failure.Failure {
 }
 
 // statusOf is the HTTP status of a failed request. It is 200 for what the request or an
-// operation is at fault for, because old clients read a body only then (contract 7.3
-// leaves it open).
+// operation is at fault for, because old clients read a body only then (rule
+// 10.4).
 func statusOf(err error, f *failure.Failure) int {
 	var refused *refusal
 	switch {

@@ -30,7 +30,7 @@ func (h *handler) sessionUser(ctx context.Context, header http.Header) (operatio
 	return session.User, err
 }
 
-// sessionCookie reads the parts `id` and `idrand` (contract 5.2) among whatever
+// sessionCookie reads the parts `id` and `idrand` (rule 3.2) among whatever
 // else the cookie holds, in any order, with or without quotes. Of a repeated
 // part the last one counts, even if it is the one that is malformed: taking
 // the best of several would let a second cookie choose the user.

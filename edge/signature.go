@@ -124,7 +124,7 @@ const (
 	legacyDigits = 32
 )
 
-// The parameters of a signature (contract 4.1).
+// The parameters of a signature (rule 13.1).
 var (
 	paramKey = form.Parameter{Name: "key", Hint: "1 to 64 letters, digits and . _ -"}
 	paramTs  = form.Parameter{Name: "ts", Hint: "seconds since 1970"}

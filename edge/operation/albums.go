@@ -12,7 +12,7 @@ import (
 // The order in which a request reads its parameters is the order in which a
 // failure names them.
 
-// createAlbumRequest: contract 4.3.
+// createAlbumRequest reads the parameters of addAlbum (rules 5.3 and 5.4).
 func createAlbumRequest(in *Input) *albumv1.CreateAlbumRequest {
 	return &albumv1.CreateAlbumRequest{
 		RequestId: newRequestID(),
@@ -27,7 +27,8 @@ func writeNewAlbum(out reply.Writer, response *albumv1.CreateAlbumResponse) {
 	out.Integer("albumID", response.GetAlbum().GetAlbumId())
 }
 
-// updateAlbumRequest: contract 4.4. What is absent stays as it was.
+// updateAlbumRequest reads the parameters of updateAlbum (rule 5.5). An absent one
+// leaves the value as it was (rule 5.6).
 func updateAlbumRequest(in *Input) *albumv1.UpdateAlbumRequest {
 	return &albumv1.UpdateAlbumRequest{
 		ActorId:  int64(in.User),
@@ -39,7 +40,7 @@ func updateAlbumRequest(in *Input) *albumv1.UpdateAlbumRequest {
 	}
 }
 
-// deleteAlbumRequest: contract 4.5.
+// deleteAlbumRequest reads the identifier alone (rules 4.16 and 4.18).
 func deleteAlbumRequest(in *Input) *albumv1.DeleteAlbumRequest {
 	return &albumv1.DeleteAlbumRequest{
 		ActorId: int64(in.User),
@@ -47,7 +48,7 @@ func deleteAlbumRequest(in *Input) *albumv1.DeleteAlbumRequest {
 	}
 }
 
-// getAlbumRequest: contract 4.6.
+// getAlbumRequest reads the parameter of getAlbum (rule 5.7).
 func getAlbumRequest(in *Input) *albumv1.GetAlbumRequest {
 	return &albumv1.GetAlbumRequest{AlbumId: required(in, &paramAlbumID, "album_id", form.ID)}
 }
@@ -80,14 +81,14 @@ func writeAlbum(ctx context.Context, c *Config, out *reply.Reply, response *albu
 		})
 }
 
-// albumPhotos: contract 2.2.
+// albumPhotos is how the photos of an album are written (rule 5.1).
 var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
 	out.Integer("photoID", photo.GetPhotoId())
 	out.Text("thumbnail", photo.GetThumbnailUrl())
 	out.Text("description", photo.GetDescription())
 }}
 
-// streamAlbumsRequest: contract 4.7.
+// streamAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
 func streamAlbumsRequest(in *Input) *albumv1.StreamAlbumsRequest {
 	return &albumv1.StreamAlbumsRequest{
 		OwnerId:      required(in, &paramUserID, "owner_id", form.ID),

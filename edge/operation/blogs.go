@@ -9,7 +9,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// createBlogRequest: contract 4.10.
+// createBlogRequest reads the parameters of postBlog (rule 7.5).
 func createBlogRequest(in *Input) *blogv1.CreateBlogRequest {
 	return &blogv1.CreateBlogRequest{
 		RequestId:   newRequestID(),
@@ -41,8 +41,9 @@ func writeNewBlog(out reply.Writer, response *blogv1.CreateBlogResponse) {
 	out.Integer("reward", response.GetBlog().GetReward())
 }
 
-// updateBlogRequest: contract 4.11. An absent optional parameter leaves what
-// was; an empty replyBlogID removes the quote.
+// updateBlogRequest reads the parameters of updateBlog (rule 7.13). An absent optional
+// one leaves the value as it was (rule 7.15); an empty replyBlogID removes the quote
+// (rule 7.11).
 func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
 	return &blogv1.UpdateBlogRequest{
 		ActorId:     int64(in.User),
@@ -59,7 +60,7 @@ func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
 	}
 }
 
-// deleteBlogRequest: contract 4.12.
+// deleteBlogRequest reads the identifier alone (rules 4.16 and 4.18).
 func deleteBlogRequest(in *Input) *blogv1.DeleteBlogRequest {
 	return &blogv1.DeleteBlogRequest{
 		ActorId: int64(in.User),
@@ -67,7 +68,7 @@ func deleteBlogRequest(in *Input) *blogv1.DeleteBlogRequest {
 	}
 }
 
-// getBlogRequest: contract 4.13.
+// getBlogRequest reads the parameter of getBlog (rule 7.18).
 func getBlogRequest(in *Input) *blogv1.GetBlogRequest {
 	return &blogv1.GetBlogRequest{BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
 }
@@ -105,7 +106,7 @@ func writeBlogItself(out reply.Writer, blog *blogv1.Blog) {
 	}
 }
 
-// writeVote: contract 2.5. A vote has few choices, so it is written at once.
+// writeVote writes a vote (rule 7.20). It has few choices, so it is written at once.
 func writeVote(out reply.Writer, vote *blogv1.Vote) {
 	out.Begin("vote")
 	out.Text("description", vote.GetDescription())

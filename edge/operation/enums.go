@@ -33,7 +33,7 @@ func asWeather(s string) (blogv1.Weather, bool) {
 	return 0, false
 }
 
-// blogTypes are the values of contract 2.8 by number in the services' contract.
+// blogTypes are the types of rule 7.2, by their numbers in the services' contract.
 var blogTypes = [...]string{
 	blogv1.BlogType_BLOG_TYPE_LOVE:       "0_0",
 	blogv1.BlogType_BLOG_TYPE_PETS:       "0_1",
@@ -46,7 +46,7 @@ var blogTypes = [...]string{
 	blogv1.BlogType_BLOG_TYPE_TRAVEL:     "0_8",
 }
 
-// weathers are the values of contract 2.9 likewise.
+// weathers are those of rule 7.3, likewise.
 var weathers = [...]string{
 	blogv1.Weather_WEATHER_CLEAR:    "晴空萬里",
 	blogv1.Weather_WEATHER_STORM:    "狂風暴雨",

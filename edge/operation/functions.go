@@ -57,7 +57,7 @@ func (f *Function) Effect() Effect { return f.variants[AsWritten].Effect }
 // Login is that of all operations of the function.
 func (f *Function) Login() Login { return f.variants[AsWritten].Login }
 
-// Choose tells updating from deleting (contract 4.5, 4.12). When `delete` is neither true
+// Choose tells updating from deleting (rules 4.16 and 4.19). When `delete` is neither true
 // nor false, deleting is what checks the parameter that both have; the fault that was
 // noted keeps it from being done.
 func (f *Function) Choose(in *Input) *Operation {

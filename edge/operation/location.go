@@ -13,7 +13,7 @@ func requiredLocation(in *Input) *typev1.Location {
 	}
 }
 
-// writeLocation: contract 2.2, for albums, blogs and landmarks alike.
+// writeLocation writes the location of an album, a blog or a landmark (rule 4.2).
 func writeLocation(out reply.Writer, location *typev1.Location) {
 	out.Begin("Location")
 	out.Decimal("lat", location.GetLat())

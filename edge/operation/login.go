@@ -19,7 +19,7 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 }
 
 // logIn opens a session for whoever knows a user's password. It returns the session both
-// ways: as elements for programs and as the cookie of contract 5.2 for browsers.
+// ways: as elements for programs and as the cookie of rule 3.2 for browsers.
 func logIn(c *Config) handler {
 	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 		request := authenticateRequest(&x.In)

@@ -7,14 +7,14 @@ const (
 	titleHint = "1 to 200 characters"
 )
 
-// The parameters that operations share (contract 4.1).
+// The parameters that operations share (rules 1.2, 2.1, 4.16 and 8.12).
 var (
 	paramDelete = form.Parameter{Name: "delete", Hint: "true or false"}
 	paramLat    = form.Parameter{Name: "lat", Hint: "from -90 to 90"}
 	paramLng    = form.Parameter{Name: "lng", Hint: "from -180 to 180"}
 )
 
-// The parameters of albums (contract 4.3 to 4.7).
+// The parameters of albums (rules 5.3 to 5.8).
 var (
 	paramAlbumID       = form.Parameter{Name: "albumID", Hint: idHint}
 	paramAlbumTitle    = form.Parameter{Name: "albumTitle", Hint: titleHint}
@@ -22,7 +22,7 @@ var (
 	paramUserID        = form.Parameter{Name: "userID", Hint: idHint}
 )
 
-// The parameters of landmarks (contract 4.8 and 4.9).
+// The parameters of landmarks (rules 6.3 and 6.5).
 var (
 	paramPoiCategory = form.Parameter{Name: "category", Hint: "1 to 5"}
 	paramPoiID       = form.Parameter{Name: "POIID", Hint: idHint}
@@ -40,7 +40,7 @@ var (
 	paramPassword = form.Parameter{Name: "password", Hint: "1 to 200 characters"}
 )
 
-// The parameters of blogs (contract 4.10 to 4.13).
+// The parameters of blogs (rules 7.5 to 7.18).
 var (
 	paramBlogID      = form.Parameter{Name: "blogID", Hint: idHint}
 	paramBlogType    = form.Parameter{Name: "type", Hint: "0_0 to 0_8"}

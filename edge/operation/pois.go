@@ -9,7 +9,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// streamPoisRequest: contract 4.8.
+// streamPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
 func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
 	return &poiv1.StreamPoisRequest{
 		Category:   required(in, &paramPoiCategory, "category", form.Enum[poiv1.PoiCategory]),
@@ -25,7 +25,7 @@ var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteI
 	out.Text("name", poi.GetName())
 }}
 
-// getPoiRequest: contract 4.9.
+// getPoiRequest reads the parameter of getPOI (rule 6.5).
 func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
 	return &poiv1.GetPoiRequest{PoiId: required(in, &paramPoiID, "poi_id", form.ID)}
 }
@@ -58,7 +58,8 @@ func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.
 		})
 }
 
-// poiPhotos carry their address twice, because contract 2.4 names it both ways.
+// poiPhotos carry their address twice, because the old interface names it both ways
+// (rule 6.6).
 var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
 	out.Text("description", photo.GetDescription())
 	out.Text("photoPath", photo.GetPhotoUrl())

@@ -5,7 +5,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Table returns THE TABLE (contract 4.2). Albums, blogs and landmarks each have a file
+// Table returns THE TABLE (rule 1.3). Albums, blogs and landmarks each have a file
 // with the functions that a row names, and so have the additions.
 func Table(c *Config) []Operation {
 	return append(legacyOperations(c), additions(c)...)
@@ -30,7 +30,7 @@ func legacyOperations(c *Config) []Operation {
 }
 
 // additions are operations that the legacy contract does not have. It leaves open how a
-// session is obtained (contract 5).
+// session is obtained (rule 3.13).
 func additions(c *Config) []Operation {
 	if c.Sessions == OpenedElsewhere {
 		return nil

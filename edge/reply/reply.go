@@ -29,7 +29,8 @@ type Writer interface {
 	Text(name, value string)
 	Integer(name string, value int64)
 	Decimal(name string, value float64)
-	// TwoDigits writes a month or a day, zero-padded where numbers are text (contract 2.2).
+	// TwoDigits writes a month or a day, zero-padded where numbers are text (rules 4.5
+	// and 8.11).
 	TwoDigits(name string, value int)
 	// Moment writes YYYY-MM-DD HH:MM:SS in the document's zone.
 	Moment(name string, at time.Time)
@@ -64,7 +65,7 @@ func StartSuccess(out Writer) {
 	out.Text("status", "SUCCESS")
 }
 
-// WriteFailure writes a whole reply that says FAILED (contract 7.1).
+// WriteFailure writes a whole reply that says FAILED (rule 10.1).
 func WriteFailure(out Writer, info string) {
 	out.Start()
 	out.Text("status", "FAILED")

@@ -55,7 +55,7 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 // ids until one is free. When the same owner's same request was answered before it
 // returns the document as it is now, and stores nothing, even if another document
 // has meanwhile taken a key that the new one would need. The collection declares
-// RequestIndex (DESIGN §3: a create may be repeated safely). Errors: *DuplicateError,
+// RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
 // in a unique index other than RequestIndex.
 func Create[T any](
 	ctx context.Context, c *Collection[T], draw func() int64, request Request, build func(id int64, requestKey string) T,

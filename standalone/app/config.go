@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/services/blog"
 )
 
-// Config is how standalone is run (DESIGN §5).
+// Config is how standalone is run (rule 15.1).
 type Config struct {
 	// HTTP, GRPC and Admin are the addresses of the edge, of all four services,
 	// and of health and metrics.
