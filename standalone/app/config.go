@@ -4,8 +4,8 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/mtls"
-	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
@@ -46,5 +46,5 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies, and of the day up to which entries are published")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
-	serve.RegisterAccessLog(flags, &c.HasAccessLog, false)
+	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
 }

@@ -1,57 +1,64 @@
-package serve
+// Package observe reports every request to the edge: as a trace, as metrics and, when
+// that is wanted, as a line of the log.
+package observe
 
 import (
 	"flag"
 	"log/slog"
 	"net"
 	"net/http"
-	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
-
-// Answer is how a request to the edge was answered.
-type Answer struct {
-	// Function is the operation, or empty when the request named none, and Reason the
-	// stable reason of its failure, or empty. Both have few values.
-	Function, Reason string
-	// Status is the HTTP status and Bytes the length of the body, as sent; zero when
-	// nothing was.
-	Status  int
-	Bytes   int64
-	Elapsed time.Duration
-	// Signature is the outcome of verifying the request's signature, or empty when it was
-	// not verified. It has few values.
-	Signature string
-}
 
 // Requests follows the requests to the edge: it names and traces each, and counts and
 // logs its answer. It may be used concurrently.
 type Requests struct {
-	env      Env
-	metrics  *Metrics
+	env      serve.Env
 	isLogged bool
+
+	durations  *prometheus.HistogramVec
+	inFlight   prometheus.Gauge
+	signatures *prometheus.CounterVec
 }
 
-// RegisterAccessLog declares the flag that NewRequests wants to know.
+// RegisterAccessLog declares the flag that New is given.
 func RegisterAccessLog(flags *flag.FlagSet, isLogged *bool, byDefault bool) {
 	flags.BoolVar(isLogged, "access-log", byDefault, "log a line for each request to /API.php")
 }
 
-// NewRequests follows requests; isLogged says that each is a line of the log.
-func (e Env) NewRequests(metrics *Metrics, isLogged bool) *Requests {
-	return &Requests{env: e, metrics: metrics, isLogged: isLogged}
+// New returns what follows requests, whose metrics it adds; isLogged says that each
+// request is a line of the log.
+func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
+	f := &Requests{
+		env: env, isLogged: isLogged,
+		durations: serve.NewDurations("waybook_edge_request_duration_seconds",
+			"Duration of requests to /API.php, by func and failure reason (empty for success).", "func", "reason"),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",
+		}),
+		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "waybook_edge_signatures_total",
+			Help: "Verified signatures of requests to /API.php, by outcome: the form of a valid one (hmac or legacy), or the failure reason.",
+		}, []string{"outcome"}),
+	}
+	metrics.Registry.MustRegister(f.durations, f.inFlight, f.signatures)
+	return f
 }
 
 // Follow returns a handler that begins what belongs to a request, and calls next. An id
 // or a trace that the client names is not taken over.
 func (f *Requests) Follow(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer begin(f.metrics.requestsInFlight)()
+		f.inFlight.Inc()
+		defer f.inFlight.Dec()
 		id := requestid.New()
 		w.Header().Set(requestid.Header, id)
 		ctx, end := f.env.Tracing.StartRequest(requestid.With(r.Context(), id), r)
@@ -61,10 +68,10 @@ func (f *Requests) Follow(next http.Handler) http.Handler {
 }
 
 // Observe is told how a request was answered.
-func (f *Requests) Observe(r *http.Request, a Answer) {
-	f.metrics.ObserveRequest(a.Function, a.Reason, a.Elapsed)
+func (f *Requests) Observe(r *http.Request, a edge.Answer) {
+	f.durations.WithLabelValues(a.Function, a.Reason).Observe(a.Elapsed.Seconds())
 	if a.Signature != "" {
-		f.metrics.ObserveSignature(a.Signature)
+		f.signatures.WithLabelValues(a.Signature).Inc()
 	}
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
 		describeSpan(span, r, a)
@@ -89,7 +96,7 @@ func (f *Requests) Observe(r *http.Request, a Answer) {
 	f.env.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attributes...)
 }
 
-func describeSpan(span trace.Span, r *http.Request, a Answer) {
+func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {
 	if a.Function != "" {
 		span.SetName(a.Function)
 	}

@@ -1,4 +1,4 @@
-package serve_test
+package observe_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -26,13 +28,13 @@ type entrance struct {
 }
 
 // request sends one request through the door, to a handler that tells of an answer.
-func (e *entrance) request(t *testing.T, isLogged bool, answer serve.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
+func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	e.metrics, e.spans = serve.NewMetrics(), tracetest.NewInMemoryExporter()
-	env := newEnv(t)
+	env := serve.Env{}
 	env.Log = slog.New(slog.NewTextHandler(&e.log, nil))
 	env.Tracing = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)))
-	requests := env.NewRequests(e.metrics, isLogged)
+	requests := observe.New(env, e.metrics, isLogged)
 	handler := requests.Follow(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := requestid.From(r.Context()); id == "" || id != w.Header().Get("X-Request-Id") {
 			t.Errorf("the request is %q and its reply %q", id, w.Header().Get("X-Request-Id"))
@@ -66,10 +68,12 @@ func (e *entrance) request(t *testing.T, isLogged bool, answer serve.Answer, cha
 }
 
 func (e *entrance) scrape() string {
-	return ask(serve.AdminHandler(serve.NewReadiness(nil), e.metrics), "/metrics").Body.String()
+	recorder := httptest.NewRecorder()
+	serve.AdminHandler(serve.NewReadiness(nil), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return recorder.Body.String()
 }
 
-var answered = serve.Answer{Function: "addAlbum", Reason: "NOT_OWNER", Status: 200, Bytes: 111, Elapsed: 1500 * time.Microsecond}
+var answered = edge.Answer{Function: "addAlbum", Reason: "NOT_OWNER", Status: 200, Bytes: 111, Elapsed: 1500 * time.Microsecond}
 
 func TestARequestIsOneLineOfTheAccessLog(t *testing.T) {
 	var e entrance
@@ -109,7 +113,7 @@ func TestARequestBeginsATraceOfItsOwnAndLinksTheClients(t *testing.T) {
 	if span.Name != "addAlbum" || span.Status.Code != codes.Unset {
 		t.Errorf("%s is %v", span.Name, span.Status)
 	}
-	e.request(t, false, serve.Answer{Reason: "INTERNAL_ERROR", Status: 200}, func(r *http.Request) { r.Header.Set("Traceparent", "00-nonsense") })
+	e.request(t, false, edge.Answer{Reason: "INTERNAL_ERROR", Status: 200}, func(r *http.Request) { r.Header.Set("Traceparent", "00-nonsense") })
 	if span := e.spans.GetSpans()[0]; len(span.Links) != 0 || span.Status.Code != codes.Error {
 		t.Errorf("links %v, status %v", span.Links, span.Status)
 	}
@@ -117,7 +121,7 @@ func TestARequestBeginsATraceOfItsOwnAndLinksTheClients(t *testing.T) {
 
 func TestARequestThatIsCutOffEndsItsSpan(t *testing.T) {
 	var e entrance
-	e.request(t, false, serve.Answer{Function: "getAlbum", Reason: "CLIENT_GONE"}, nil)
+	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: "CLIENT_GONE"}, nil)
 	if spans := e.spans.GetSpans(); len(spans) != 1 || spans[0].EndTime.IsZero() {
 		t.Errorf("got %v", spans)
 	}
@@ -128,5 +132,18 @@ func TestAClientDoesNotNameItsRequest(t *testing.T) {
 	reply := e.request(t, false, answered, func(r *http.Request) { r.Header.Set("X-Request-Id", "mine") })
 	if id := reply.Header().Get("X-Request-Id"); len(id) != 32 {
 		t.Errorf("it is %q", id)
+	}
+}
+
+func TestMetricsCountRequestsAndSignatures(t *testing.T) {
+	var e entrance
+	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: "ALBUM_NOT_FOUND", Signature: "hmac"}, nil)
+	for _, line := range []string{
+		`waybook_edge_request_duration_seconds_count{func="getAlbum",reason="ALBUM_NOT_FOUND"} 1`,
+		`waybook_edge_signatures_total{outcome="hmac"} 1`, "waybook_edge_requests_in_flight 0",
+	} {
+		if !strings.Contains(e.scrape(), line) {
+			t.Errorf("no %q", line)
+		}
 	}
 }
