@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 )
 
 // Metrics are what a program counts, in Prometheus's terms. Every label has few values,
@@ -78,26 +78,12 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 		func() float64 { return float64(g.Stats().Refused) })
 }
 
-// version is what a release is called. The linker sets it, as for the images; whoever
-// builds from a checkout has the revision.
-var version string
-
-// buildInfo is 1, and tells by its labels what was built.
+// buildInfo is 1; its labels report what was built.
 func buildInfo() prometheus.Collector {
-	labels := prometheus.Labels{"version": "unknown", "revision": "unknown", "go_version": "unknown"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		labels["version"], labels["go_version"] = info.Main.Version, info.GoVersion
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				labels["revision"] = setting.Value
-			}
-		}
-	}
-	if version != "" {
-		labels["version"] = version
-	}
+	build := buildinfo.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.", ConstLabels: labels,
+		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Commit, "go_version": build.GoVersion},
 	})
 	info.Set(1)
 	return info
