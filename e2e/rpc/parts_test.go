@@ -72,9 +72,9 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	accounts, err := account.New(t.Context(), deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
 	got(t, accounts, err)
 	deps.Account = direct{server: accounts, parts: p}
-	deps.People, err = profiles.NewDirectory(deps.Account, env.Log)
-	got(t, deps.People, err)
-	env.Stack.Push("names", deps.People.Close)
+	deps.Profiles, err = profiles.NewDirectory(deps.Account, env.Log)
+	got(t, deps.Profiles, err)
+	env.Stack.Push("names", deps.Profiles.Close)
 	albums, err := album.New(t.Context(), deps)
 	got(t, albums, err)
 	blogs, err := blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC})

@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an album.
 func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequest) (*albumv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetAlbumId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.threads.Post(ctx, request.GetAlbumId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequ
 
 // ReplyToComment sets the owner's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *albumv1.ReplyToCommentRequest) (*albumv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.threads.Reply(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ const recommended int32 = 1
 
 // Recommend recommends an album.
 func (s *Server) Recommend(ctx context.Context, request *albumv1.RecommendRequest) (*albumv1.RecommendResponse, error) {
-	if _, err := s.people.Require(ctx, request.GetUserId()); err != nil {
+	if _, err := s.profiles.Require(ctx, request.GetUserId()); err != nil {
 		return nil, err
 	}
 	counted, err := s.recommendations.Put(ctx, request.GetAlbumId(), request.GetUserId(), choices.Always(recommended))

@@ -30,11 +30,11 @@ type Server struct {
 	summaries *docstore.Part[summary]
 
 	photos  *child.Set[album, photo]
-	threads *comments.Threads[album]
+	threads *comments.Set[album]
 	// recommendations counts who recommends what.
-	recommendations *choices.Tally[album]
-	people          *profiles.Directory
-	draw            func() int64
+	recommendations *choices.Counter[album]
+	profiles        *profiles.Directory
+	newID           func() int64
 	now             func() time.Time
 }
 
@@ -56,12 +56,12 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	bin, err := tombstone.Open(ctx, deps.Store, "album_trash", deps.Now)
+	tombstones, err := tombstone.Open(ctx, deps.Store, "album_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
 	albums := &owned.Collection[album]{
-		Documents: documents, Bin: bin,
+		Documents: documents, Tombstones: tombstones,
 		ID:       func(a *album) int64 { return a.ID },
 		Owner:    func(a *album) int64 { return a.OwnerID },
 		NotFound: noAlbum, NotOwner: notOwner,
@@ -70,27 +70,27 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		albums:    albums,
 		summaries: docstore.PartOf[summary](documents),
 		photos: &child.Set[album, photo]{
-			Parents: albums, Children: photos, Draw: deps.Draw,
+			Parents: albums, Children: photos, NewID: deps.NewID,
 			Count:    func(a *album) *int64 { return &a.PhotoCount },
 			ParentOf: func(p *photo) int64 { return p.AlbumID },
 			NoChild:  noPhoto,
 		},
-		threads: &comments.Threads[album]{
+		threads: &comments.Set[album]{
 			Set: child.Set[album, comments.Comment]{
-				Parents: albums, Children: written, Draw: deps.Draw,
+				Parents: albums, Children: written, NewID: deps.NewID,
 				Count:    func(a *album) *int64 { return &a.CommentCount },
 				ParentOf: comments.ParentOf,
 				NoChild:  comments.NotFound,
 			},
-			People: deps.People, Now: deps.Now,
+			Profiles: deps.Profiles, Now: deps.Now,
 		},
-		recommendations: &choices.Tally[album]{
-			Parents: albums, Choices: recommendations, Draw: deps.Draw,
+		recommendations: &choices.Counter[album]{
+			Parents: albums, Choices: recommendations, NewID: deps.NewID,
 			Mark:    func(a *album) *choices.Mark { return &a.Recommendations },
 			Add:     func(a *album, _ int32, by int64) { a.Score += by },
 			Numbers: func(a *album) []int64 { return []int64{a.Score} },
 		},
-		people: deps.People, draw: deps.Draw, now: deps.Now,
+		profiles: deps.Profiles, newID: deps.NewID, now: deps.Now,
 	}, nil
 }
 
@@ -106,9 +106,9 @@ func (s *Server) Sweep(ctx context.Context) error {
 	})
 }
 
-// Relations are what hangs on albums.
-func (s *Server) Relations() []integrity.Relation {
-	return []integrity.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+// Constraints are what hangs on albums.
+func (s *Server) Constraints() []integrity.Constraint {
+	return []integrity.Constraint{s.photos.Constraint(), s.threads.Constraint(), s.recommendations.Constraint()}
 }
 
 func noAlbum(id int64) *apierror.Error {

@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an entry.
 func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.threads.Post(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentReque
 
 // ReplyToComment sets the author's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.threads.Reply(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}

@@ -37,13 +37,13 @@ type Server struct {
 	blogv1.UnimplementedBlogServiceServer
 
 	blogs   *owned.Collection[blog]
-	ballots *choices.Tally[blog]
-	threads *comments.Threads[blog]
+	ballots *choices.Counter[blog]
+	threads *comments.Set[blog]
 	// recommendations counts who recommends what.
-	recommendations *choices.Tally[blog]
-	people          *profiles.Directory
+	recommendations *choices.Counter[blog]
+	profiles        *profiles.Directory
 	account         accountv1.AccountServiceClient
-	draw            func() int64
+	newID           func() int64
 	now             func() time.Time
 	zone            *time.Location
 	reward          int64
@@ -79,40 +79,40 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	bin, err := tombstone.Open(ctx, deps.Store, "blog_trash", deps.Now)
+	tombstones, err := tombstone.Open(ctx, deps.Store, "blog_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
 	blogs := &owned.Collection[blog]{
-		Documents: documents, Bin: bin,
+		Documents: documents, Tombstones: tombstones,
 		ID:       func(b *blog) int64 { return b.ID },
 		Owner:    func(b *blog) int64 { return b.AuthorID },
 		NotFound: noBlog, NotOwner: notOwner,
 	}
 	return &Server{
 		blogs: blogs,
-		ballots: &choices.Tally[blog]{
-			Parents: blogs, Choices: ballots, Draw: deps.Draw,
+		ballots: &choices.Counter[blog]{
+			Parents: blogs, Choices: ballots, NewID: deps.NewID,
 			Mark:    func(b *blog) *choices.Mark { return &b.Vote.Ballots },
 			Add:     func(b *blog, choice int32, by int64) { b.Vote.Choices[choice-1].Votes += by },
 			Numbers: votesOf,
 		},
-		threads: &comments.Threads[blog]{
+		threads: &comments.Set[blog]{
 			Set: child.Set[blog, comments.Comment]{
-				Parents: blogs, Children: written, Draw: deps.Draw,
+				Parents: blogs, Children: written, NewID: deps.NewID,
 				Count:    func(b *blog) *int64 { return &b.CommentCount },
 				ParentOf: comments.ParentOf,
 				NoChild:  comments.NotFound,
 			},
-			People: deps.People, Now: deps.Now,
+			Profiles: deps.Profiles, Now: deps.Now,
 		},
-		recommendations: &choices.Tally[blog]{
-			Parents: blogs, Choices: recommendations, Draw: deps.Draw,
+		recommendations: &choices.Counter[blog]{
+			Parents: blogs, Choices: recommendations, NewID: deps.NewID,
 			Mark:    func(b *blog) *choices.Mark { return &b.Recommendations },
 			Add:     func(b *blog, _ int32, by int64) { b.Score += by },
 			Numbers: func(b *blog) []int64 { return []int64{b.Score} },
 		},
-		people: deps.People, account: deps.Account, draw: deps.Draw, now: deps.Now,
+		profiles: deps.Profiles, account: deps.Account, newID: deps.NewID, now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 	}, nil
 }
@@ -130,9 +130,9 @@ func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(removed, s.settleDue(ctx))
 }
 
-// Relations are what hangs on entries.
-func (s *Server) Relations() []integrity.Relation {
-	return []integrity.Relation{s.ballots.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+// Constraints are what hangs on entries.
+func (s *Server) Constraints() []integrity.Constraint {
+	return []integrity.Constraint{s.ballots.Constraint(), s.threads.Constraint(), s.recommendations.Constraint()}
 }
 
 func noBlog(id int64) *apierror.Error {

@@ -117,11 +117,11 @@ func newFixture(t *testing.T, config Config) *fixture {
 	}
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
-	if f.deps.People, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
+	if f.deps.Profiles, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := f.deps.People.Close(context.Background()); err != nil {
+		if err := f.deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

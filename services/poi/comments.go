@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to a landmark.
 func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentRequest) (*poiv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.threads.Post(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentReques
 
 // ReplyToComment sets the owner's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *poiv1.ReplyToCommentRequest) (*poiv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.threads.Reply(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}

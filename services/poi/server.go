@@ -31,12 +31,12 @@ type Server struct {
 	summaries *docstore.Part[summary]
 
 	photos  *child.Set[poi, photo]
-	threads *comments.Threads[poi]
+	threads *comments.Set[poi]
 	// recommendations counts who recommends what.
-	recommendations *choices.Tally[poi]
-	people          *profiles.Directory
+	recommendations *choices.Counter[poi]
+	profiles        *profiles.Directory
 	validator       protovalidate.Validator
-	draw            func() int64
+	newID           func() int64
 	now             func() time.Time
 }
 
@@ -58,12 +58,12 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	bin, err := tombstone.Open(ctx, deps.Store, "poi_trash", deps.Now)
+	tombstones, err := tombstone.Open(ctx, deps.Store, "poi_trash", deps.Now)
 	if err != nil {
 		return nil, err
 	}
 	pois := &owned.Collection[poi]{
-		Documents: documents, Bin: bin,
+		Documents: documents, Tombstones: tombstones,
 		ID:       func(p *poi) int64 { return p.ID },
 		Owner:    func(p *poi) int64 { return p.OwnerID },
 		NotFound: noPoi, NotOwner: notOwner,
@@ -72,27 +72,27 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		pois:      pois,
 		summaries: docstore.PartOf[summary](documents),
 		photos: &child.Set[poi, photo]{
-			Parents: pois, Children: photos, Draw: deps.Draw,
+			Parents: pois, Children: photos, NewID: deps.NewID,
 			Count:    func(p *poi) *int64 { return &p.PhotoCount },
 			ParentOf: func(p *photo) int64 { return p.PoiID },
 			NoChild:  noPhoto,
 		},
-		threads: &comments.Threads[poi]{
+		threads: &comments.Set[poi]{
 			Set: child.Set[poi, comments.Comment]{
-				Parents: pois, Children: written, Draw: deps.Draw,
+				Parents: pois, Children: written, NewID: deps.NewID,
 				Count:    func(p *poi) *int64 { return &p.CommentCount },
 				ParentOf: comments.ParentOf,
 				NoChild:  comments.NotFound,
 			},
-			People: deps.People, Now: deps.Now,
+			Profiles: deps.Profiles, Now: deps.Now,
 		},
-		recommendations: &choices.Tally[poi]{
-			Parents: pois, Choices: recommendations, Draw: deps.Draw,
+		recommendations: &choices.Counter[poi]{
+			Parents: pois, Choices: recommendations, NewID: deps.NewID,
 			Mark:    func(p *poi) *choices.Mark { return &p.Recommendations },
 			Add:     func(p *poi, _ int32, by int64) { p.Score += by },
 			Numbers: func(p *poi) []int64 { return []int64{p.Score} },
 		},
-		people: deps.People, validator: deps.Validator, draw: deps.Draw, now: deps.Now,
+		profiles: deps.Profiles, validator: deps.Validator, newID: deps.NewID, now: deps.Now,
 	}, nil
 }
 
@@ -108,9 +108,9 @@ func (s *Server) Sweep(ctx context.Context) error {
 	})
 }
 
-// Relations are what hangs on landmarks.
-func (s *Server) Relations() []integrity.Relation {
-	return []integrity.Relation{s.photos.Relation(), s.threads.Relation(), s.recommendations.Relation()}
+// Constraints are what hangs on landmarks.
+func (s *Server) Constraints() []integrity.Constraint {
+	return []integrity.Constraint{s.photos.Constraint(), s.threads.Constraint(), s.recommendations.Constraint()}
 }
 
 func noPoi(id int64) *apierror.Error {

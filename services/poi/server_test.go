@@ -45,11 +45,11 @@ func newServer(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	deps := service.NewDeps(store, validator, slog.New(slog.DiscardHandler))
-	if deps.People, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
+	if deps.Profiles, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := deps.People.Close(context.Background()); err != nil {
+		if err := deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

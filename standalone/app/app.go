@@ -121,11 +121,11 @@ func newServices(
 	if err != nil {
 		return nil, nil, err
 	}
-	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+	if deps.Profiles, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
 		return nil, nil, err
 	}
-	env.Stack.Push("names", deps.People.Close)
-	service.CountNames(metrics, deps.People)
+	env.Stack.Push("names", deps.Profiles.Close)
+	service.CountNames(metrics, deps.Profiles)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err

@@ -31,7 +31,7 @@ type Options struct {
 	// runs on its own has an embedded store of its own.
 	Services []string
 	// Progress, unless nil, is told how many documents of a collection were read or
-	// written so far. A check reads a collection once for each relation it is in.
+	// written so far. A check reads a collection once for each constraint it is in.
 	Progress func(collection string, documents int64)
 }
 
@@ -39,35 +39,35 @@ type Options struct {
 type part struct {
 	name string
 	// open opens the service's collections and tells how they hang together.
-	open func(context.Context, service.Deps) ([]integrity.Relation, error)
+	open func(context.Context, service.Deps) ([]integrity.Constraint, error)
 }
 
 func allParts() []part {
 	return []part{
-		{"account", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"account", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
 			_, err := account.New(ctx, deps, account.Config{})
 			return nil, err
 		}},
-		{"album", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"album", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
 			server, err := album.New(ctx, deps)
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
-		{"blog", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"blog", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
 			server, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC})
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
-		{"poi", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"poi", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
 			server, err := poi.New(ctx, deps)
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
 	}
 }
 
-func relationsOf(server interface{ Relations() []integrity.Relation }, err error) ([]integrity.Relation, error) {
+func constraintsOf(server interface{ Constraints() []integrity.Constraint }, err error) ([]integrity.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return server.Relations(), nil
+	return server.Constraints(), nil
 }
 
 // parts returns the services that the options name.
@@ -148,12 +148,12 @@ func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return found.Table, nil
 }
 
-// inspect returns what there is of a service's collections, and their relations, which
+// inspect returns what there is of a service's collections, and their constraints, which
 // can be read.
-func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Relation, error) {
+func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Constraint, error) {
 	s := &survey{Engine: store}
-	relations, err := p.open(ctx, deps(s))
-	return s.collections, relations, err
+	constraints, err := p.open(ctx, deps(s))
+	return s.collections, constraints, err
 }
 
 // declarations is a store that only notes what is opened.

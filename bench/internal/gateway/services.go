@@ -56,10 +56,10 @@ func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve
 	if err != nil {
 		return clients{}, err
 	}
-	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+	if deps.Profiles, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
 		return clients{}, err
 	}
-	env.Stack.Push("names", deps.People.Close)
+	env.Stack.Push("names", deps.Profiles.Close)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return clients{}, err

@@ -138,7 +138,7 @@ func TestProgressIsToldOfBothCollections(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 150, 0)
 	seen := map[string][]int64{}
-	_, err := w.items.Relation().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
+	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
 		seen[collection] = append(seen[collection], documents)
 	})
 	must(t, err)

@@ -27,12 +27,12 @@ type Deps struct {
 	Store docstore.Engine
 	// Account calls the account service and People resolves user ids through it; both
 	// are nil for the account service itself.
-	Account accountv1.AccountServiceClient
-	People  *profiles.Directory
-	// Draw draws identifiers and Now tells the time, in whole milliseconds of UTC,
+	Account  accountv1.AccountServiceClient
+	Profiles *profiles.Directory
+	// NewID draws identifiers and Now tells the time, in whole milliseconds of UTC,
 	// which is what a stored time keeps.
-	Draw func() int64
-	Now  func() time.Time
+	NewID func() int64
+	Now   func() time.Time
 	// Validator checks what no interceptor does: the items of a message that are
 	// refused one by one.
 	Validator protovalidate.Validator
@@ -41,7 +41,7 @@ type Deps struct {
 
 // NewDeps returns what services are built on.
 func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
-	return Deps{Store: store, Validator: validator, Draw: id.NewSource(time.Now).Next, Now: now, Log: log}
+	return Deps{Store: store, Validator: validator, NewID: id.NewSource(time.Now).Next, Now: now, Log: log}
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
@@ -99,11 +99,11 @@ func (m Program) Main() {
 					return err
 				}
 				deps.Account = accountv1.NewAccountServiceClient(connection)
-				if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+				if deps.Profiles, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
 					return err
 				}
-				env.Stack.Push("names", deps.People.Close)
-				CountNames(metrics, deps.People)
+				env.Stack.Push("names", deps.Profiles.Close)
+				CountNames(metrics, deps.Profiles)
 			}
 			service, err := m.New(ctx, deps)
 			if err != nil {
