@@ -79,7 +79,7 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
 	return &albumv1.GetAlbumResponse{
 		Album:             albumProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),

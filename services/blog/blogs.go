@@ -153,7 +153,7 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, append(comments.Authors(written.Documents), found.AuthorID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.AuthorID)...)
 	return &blogv1.GetBlogResponse{
 		Blog:              blogProto(found, profiles[found.AuthorID]),
 		Comments:          comments.Proto(written.Documents, profiles),

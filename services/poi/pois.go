@@ -78,7 +78,7 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
 	return &poiv1.GetPoiResponse{
 		Poi:               poiProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),

@@ -124,13 +124,13 @@ func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token stri
 	return Proto(page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
 }
 
-// Authors are the ids of those who wrote comments.
-func Authors(comments []Comment) []int64 {
-	ids := make([]int64, len(comments))
-	for i, comment := range comments {
-		ids[i] = comment.AuthorID
+// Authors are the ids of those who wrote comments, and of others who are shown with them.
+func Authors(comments []Comment, others ...int64) []int64 {
+	ids := make([]int64, 0, len(comments)+len(others))
+	for _, comment := range comments {
+		ids = append(ids, comment.AuthorID)
 	}
-	return ids
+	return append(ids, others...)
 }
 
 // Proto shows comments with their authors' profiles.
