@@ -155,26 +155,3 @@ func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection,
 	constraints, err := p.open(ctx, deps(s))
 	return s.collections, constraints, err
 }
-
-// declarations is a store that only notes what is opened.
-type declarations struct {
-	docstore.Engine
-	specs []docstore.Spec
-}
-
-// Open opens nothing: nobody calls a service that is asked for its declarations.
-func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
-	d.specs = append(d.specs, spec)
-	return nil, nil
-}
-
-// specs are what some services declare.
-func specs(ctx context.Context, parts []part) ([]docstore.Spec, error) {
-	d := &declarations{}
-	for _, p := range parts {
-		if _, err := p.open(ctx, deps(d)); err != nil {
-			return nil, err
-		}
-	}
-	return d.specs, nil
-}
