@@ -92,6 +92,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	}, nil
 }
 
+// Name is the service's name in metrics and logs.
+func (s *Server) Name() string { return "account" }
+
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
@@ -17,7 +18,6 @@ import (
 	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -39,7 +39,7 @@ type Server struct {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps service.Deps) (*Server, error) {
+func New(ctx context.Context, deps content.Deps) (*Server, error) {
 	documents, err := docstore.Open[album](ctx, deps.Store, albumsSpec())
 	if err != nil {
 		return nil, err
@@ -93,6 +93,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		profiles: deps.Profiles, newID: deps.NewID, now: deps.Now,
 	}, nil
 }
+
+// Name is the service's name in metrics and logs.
+func (s *Server) Name() string { return "album" }
 
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {

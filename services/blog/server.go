@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
@@ -19,7 +20,6 @@ import (
 	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -59,7 +59,7 @@ type Config struct {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
+func New(ctx context.Context, deps content.Deps, config Config) (*Server, error) {
 	if config.Reward < 0 || config.Reward > MaxReward {
 		return nil, fmt.Errorf("-reward: %d is not from 0 to %d", config.Reward, MaxReward)
 	}
@@ -116,6 +116,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 	}, nil
 }
+
+// Name is the service's name in metrics and logs.
+func (s *Server) Name() string { return "blog" }
 
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {

@@ -9,6 +9,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
@@ -18,7 +19,6 @@ import (
 	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -41,7 +41,7 @@ type Server struct {
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps service.Deps) (*Server, error) {
+func New(ctx context.Context, deps content.Deps) (*Server, error) {
 	documents, err := docstore.Open[poi](ctx, deps.Store, poisSpec())
 	if err != nil {
 		return nil, err
@@ -95,6 +95,9 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 		profiles: deps.Profiles, validator: deps.Validator, newID: deps.NewID, now: deps.Now,
 	}, nil
 }
+
+// Name is the service's name in metrics and logs.
+func (s *Server) Name() string { return "poi" }
 
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {

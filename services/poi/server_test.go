@@ -9,6 +9,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -44,7 +45,7 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := service.NewDeps(store, validator, slog.New(slog.DiscardHandler))
+	deps := content.Deps{Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))}
 	if deps.Profiles, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
 		t.Fatal(err)
 	}

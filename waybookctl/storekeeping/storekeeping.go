@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -39,24 +40,24 @@ type Options struct {
 type part struct {
 	name string
 	// open opens the service's collections and tells how they hang together.
-	open func(context.Context, service.Deps) ([]integrity.Constraint, error)
+	open func(context.Context, content.Deps) ([]integrity.Constraint, error)
 }
 
 func allParts() []part {
 	return []part{
-		{"account", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
-			_, err := account.New(ctx, deps, account.Config{})
+		{"account", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
+			_, err := account.New(ctx, deps.Deps, account.Config{})
 			return nil, err
 		}},
-		{"album", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
+		{"album", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := album.New(ctx, deps)
 			return constraintsOf(server, err)
 		}},
-		{"blog", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
+		{"blog", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC})
 			return constraintsOf(server, err)
 		}},
-		{"poi", func(ctx context.Context, deps service.Deps) ([]integrity.Constraint, error) {
+		{"poi", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := poi.New(ctx, deps)
 			return constraintsOf(server, err)
 		}},
@@ -120,8 +121,8 @@ func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstor
 }
 
 // deps is what a service is built on that opens its collections and serves nobody.
-func deps(store docstore.Engine) service.Deps {
-	return service.NewDeps(store, nil, slog.New(slog.DiscardHandler))
+func deps(store docstore.Engine) content.Deps {
+	return content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler))}
 }
 
 // survey is a store as a service would open it, and through which nothing changes: it
