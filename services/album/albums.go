@@ -75,7 +75,7 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	written, err := s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 	if err != nil {
 		return nil, err
 	}

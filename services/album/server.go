@@ -3,7 +3,6 @@ package album
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"google.golang.org/grpc"
@@ -11,13 +10,9 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
-	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
-	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/apierror"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -25,73 +20,40 @@ import (
 type Server struct {
 	albumv1.UnimplementedAlbumServiceServer
 
-	albums *owned.Collection[album]
+	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
 	summaries *docstore.Part[summary]
-
-	photos  *child.Set[album, photo]
-	threads *comments.Set[album]
-	// recommendations counts who recommends what.
-	recommendations *choices.Counter[album]
-	profiles        *profiles.Directory
-	newID           func() int64
-	now             func() time.Time
+	photos    *child.Set[album, photo]
+	profiles  *profiles.Directory
+	newID     func() int64
+	now       func() time.Time
 }
 
 // New returns the service over a store.
-func New(ctx context.Context, deps content.Deps) (*Server, error) {
-	documents, err := docstore.Open[album](ctx, deps.Store, albumsSpec())
-	if err != nil {
-		return nil, err
-	}
-	photos, err := docstore.Open[photo](ctx, deps.Store, photosSpec())
-	if err != nil {
-		return nil, err
-	}
-	written, err := docstore.Open[comments.Comment](ctx, deps.Store, comments.Spec("album_comments"))
-	if err != nil {
-		return nil, err
-	}
-	recommendations, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec("album_recommendations"))
-	if err != nil {
-		return nil, err
-	}
-	tombstones, err := tombstone.Open(ctx, deps.Store, "album_trash", deps.Now)
-	if err != nil {
-		return nil, err
-	}
-	albums := &owned.Collection[album]{
-		Documents: documents, Tombstones: tombstones,
-		ID:       func(a *album) int64 { return a.ID },
-		Owner:    func(a *album) int64 { return a.OwnerID },
-		NotFound: noAlbum, NotOwner: notOwner,
-	}
-	return &Server{
-		albums:    albums,
-		summaries: docstore.PartOf[summary](documents),
-		photos: &child.Set[album, photo]{
-			Parents: albums, Children: photos, NewID: deps.NewID,
-			Count:    func(a *album) *int64 { return &a.PhotoCount },
-			ParentOf: func(p *photo) int64 { return p.AlbumID },
-			NoChild:  noPhoto,
+func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
+	s := &Server{profiles: deps.Profiles, newID: deps.NewID, now: deps.Now}
+	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
+		Documents: albumsSpec(),
+		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
+		ID:              func(a *album) int64 { return a.ID },
+		Owner:           func(a *album) int64 { return a.OwnerID },
+		CommentCount:    func(a *album) *int64 { return &a.CommentCount },
+		Score:           func(a *album) *int64 { return &a.Score },
+		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
+		Attached: []content.Attachment[album]{
+			content.Children(&s.photos, content.ChildSpec[album, photo]{
+				Documents: photosSpec(),
+				Noun:      "photo", NotFound: "PHOTO_NOT_FOUND",
+				Count:    func(a *album) *int64 { return &a.PhotoCount },
+				ParentOf: func(p *photo) int64 { return p.AlbumID },
+			}),
 		},
-		threads: &comments.Set[album]{
-			Set: child.Set[album, comments.Comment]{
-				Parents: albums, Children: written, NewID: deps.NewID,
-				Count:    func(a *album) *int64 { return &a.CommentCount },
-				ParentOf: comments.ParentOf,
-				NoChild:  comments.NotFound,
-			},
-			Profiles: deps.Profiles, Now: deps.Now,
-		},
-		recommendations: &choices.Counter[album]{
-			Parents: albums, Choices: recommendations, NewID: deps.NewID,
-			Mark:    func(a *album) *choices.Mark { return &a.Recommendations },
-			Add:     func(a *album, _ int32, by int64) { a.Score += by },
-			Numbers: func(a *album) []int64 { return []int64{a.Score} },
-		},
-		profiles: deps.Profiles, newID: deps.NewID, now: deps.Now,
-	}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.summaries = docstore.PartOf[summary](s.albums.Documents)
+	return s, nil
 }
 
 // Name is the service's name in metrics and logs.
@@ -103,25 +65,7 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // Sweep removes what deleted albums left behind.
-func (s *Server) Sweep(ctx context.Context) error {
-	return s.albums.Sweep(ctx, func(ctx context.Context, id int64) error {
-		return errors.Join(s.photos.RemoveAll(ctx, id), s.threads.RemoveAll(ctx, id), s.recommendations.Forget(ctx, id))
-	})
-}
+func (s *Server) Sweep(ctx context.Context) error { return s.albums.Sweep(ctx) }
 
-// Constraints are what hangs on albums.
-func (s *Server) Constraints() []integrity.Constraint {
-	return []integrity.Constraint{s.photos.Constraint(), s.threads.Constraint(), s.recommendations.Constraint()}
-}
-
-func noAlbum(id int64) *apierror.Error {
-	return apierror.NotFound("ALBUM_NOT_FOUND", "there is no album %d", id)
-}
-
-func noPhoto(id int64) *apierror.Error {
-	return apierror.NotFound("PHOTO_NOT_FOUND", "there is no photo %d", id)
-}
-
-func notOwner(id int64) *apierror.Error {
-	return apierror.NotOwner("album %d belongs to somebody else", id)
-}
+// Constraints are what must hold between albums and what hangs on them.
+func (s *Server) Constraints() []integrity.Constraint { return s.albums.Constraints() }

@@ -149,7 +149,7 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	written, err := s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 	if err != nil {
 		return nil, err
 	}

@@ -95,8 +95,8 @@ func Always(value int32) func(present int32) (int32, error) {
 	return func(int32) (int32, error) { return value, nil }
 }
 
-// Forget removes the choices under a parent that is gone.
-func (c *Counter[P]) Forget(ctx context.Context, parentID int64) error {
+// RemoveAll removes the choices under a parent that is gone.
+func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 	_, err := c.Choices.DeleteAll(ctx, userIndex, parentID)
 	return err
 }

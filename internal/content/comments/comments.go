@@ -11,7 +11,6 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/apierror"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -56,14 +55,9 @@ func Spec(collection string) docstore.Spec {
 // Set is the comments under documents of type P. Its fields do not change
 // after it is made. It may be used concurrently.
 type Set[P any] struct {
-	child.Set[P, Comment]
+	*child.Set[P, Comment]
 	Profiles *profiles.Directory
 	Now      func() time.Time
-}
-
-// NotFound is the fault of a comment that is not there.
-func NotFound(id int64) *apierror.Error {
-	return apierror.NotFound("COMMENT_NOT_FOUND", "there is no comment %d", id)
 }
 
 // ParentOf is the id of the document under which a comment stands.

@@ -161,7 +161,7 @@ func (w *world) sweep() {
 		if err := w.items.RemoveAll(ctx, id); err != nil {
 			return err
 		}
-		return w.votes.Forget(ctx, id)
+		return w.votes.RemoveAll(ctx, id)
 	}))
 }
 
