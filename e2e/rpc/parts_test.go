@@ -9,7 +9,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -67,14 +67,12 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	env := newEnv(t)
 	validator, err := protovalidate.New()
 	got(t, validator, err)
-	deps := service.NewDeps(p.store, validator, env.Log)
-	deps.Now = p.clock
-	accounts, err := account.New(t.Context(), deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
+	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
+	host.Deps.Now = p.clock
+	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
 	got(t, accounts, err)
-	deps.Account = direct{server: accounts, parts: p}
-	deps.People, err = profiles.NewDirectory(deps.Account, env.Log)
-	got(t, deps.People, err)
-	env.Stack.Push("names", deps.People.Close)
+	deps, err := content.NewDeps(host, direct{server: accounts, parts: p})
+	got(t, deps, err)
 	albums, err := album.New(t.Context(), deps)
 	got(t, albums, err)
 	blogs, err := blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC})
@@ -85,7 +83,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 
 	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
 	got(t, listener, err)
-	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, serve.NewMetrics(), env.Log), p.services...)
+	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, host.Metrics, env.Log), p.services...)
 	p.waybook = connect(t, listener.Addr())
 	return p
 }

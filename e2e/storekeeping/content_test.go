@@ -10,15 +10,15 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// content is what fill wrote: of each kind one that keeps all it has, in [0], and one
+// filled is what fill wrote: of each kind one that keeps all it has, in [0], and one
 // more. Each album and landmark has two photos, each of all has three comments, two
 // recommendations, and each entry two ballots.
-type content struct {
+type filled struct {
 	users, albums, blogs, pois [2]int64
 }
 
 // fill writes content through the services.
-func (s store) fill() (made content) {
+func (s store) fill() (made filled) {
 	s.t.Helper()
 	s.serve(func(connection *grpc.ClientConn) {
 		w := writer{

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -133,9 +134,9 @@ func (s store) tamper(do func(ctx context.Context, r *recorder)) {
 	engine, err := s.flags.Open(ctx)
 	s.must(err)
 	r := &recorder{Engine: engine, tables: map[string]docstore.Table{}}
-	deps := service.NewDeps(r, nil, slog.New(slog.DiscardHandler))
+	deps := content.Deps{Deps: service.NewDeps(r, nil, slog.New(slog.DiscardHandler))}
 	for _, open := range []func() error{
-		func() error { _, err := account.New(ctx, deps, account.Config{}); return err },
+		func() error { _, err := account.New(ctx, deps.Deps, account.Config{}); return err },
 		func() error { _, err := album.New(ctx, deps); return err },
 		func() error { _, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC}); return err },
 		func() error { _, err := poi.New(ctx, deps); return err },

@@ -58,11 +58,11 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 // RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
 // in a unique index other than RequestIndex.
 func Create[T any](
-	ctx context.Context, c *Collection[T], draw func() int64, request Request, build func(id int64, requestKey string) T,
+	ctx context.Context, c *Collection[T], newID func() int64, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
 	var none T
 	for range maxDraws {
-		id := draw()
+		id := newID()
 		requestKey := request.ID
 		if requestKey == "" {
 			// Unique as the id is; no UUID starts that way.

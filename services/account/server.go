@@ -52,7 +52,7 @@ type Server struct {
 	logins       *limiter
 	applications *docstore.Collection[application]
 	signatures   *verifier
-	draw         func() int64
+	newID        func() int64
 	now          func() time.Time
 	life         SessionLife
 	log          *slog.Logger
@@ -88,9 +88,12 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		users: users, sessions: sessions, rewards: rewards,
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		draw: deps.Draw, now: deps.Now, life: config.Sessions, log: deps.Log,
+		newID: deps.NewID, now: deps.Now, life: config.Sessions, log: deps.Log,
 	}, nil
 }
+
+// Name is the service's name in metrics and logs.
+func (s *Server) Name() string { return "account" }
 
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {

@@ -20,7 +20,7 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.users, s.draw, docstore.Request{ID: request.GetRequestId()},
+	created, _, err := docstore.Create(ctx, s.users, s.newID, docstore.Request{ID: request.GetRequestId()},
 		func(id int64, requestKey string) user {
 			u := user{
 				ID: id, RequestKey: requestKey, Name: request.GetName(), IconURL: request.GetIconUrl(), CreateTime: s.now(),

@@ -13,11 +13,11 @@ const firstPhotos = 200
 
 // CreateAlbum creates an album.
 func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRequest) (*albumv1.CreateAlbumResponse, error) {
-	owner, err := s.people.Require(ctx, request.GetOwnerId())
+	owner, err := s.profiles.Require(ctx, request.GetOwnerId())
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.albums.Documents, s.draw,
+	created, _, err := docstore.Create(ctx, s.albums.Documents, s.newID,
 		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
 		func(id int64, requestKey string) album {
 			now := s.now()
@@ -75,11 +75,11 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	written, err := s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
 	return &albumv1.GetAlbumResponse{
 		Album:             albumProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),
@@ -90,5 +90,5 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 }
 
 func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
-	return albumProto(a, s.people.Show(ctx, a.OwnerID)[a.OwnerID])
+	return albumProto(a, s.profiles.Show(ctx, a.OwnerID)[a.OwnerID])
 }

@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an album.
 func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequest) (*albumv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetAlbumId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.albums.Comments.Post(ctx, request.GetAlbumId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequ
 
 // ReplyToComment sets the owner's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *albumv1.ReplyToCommentRequest) (*albumv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.albums.Comments.Reply(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *Server) ReplyToComment(ctx context.Context, request *albumv1.ReplyToCom
 
 // RemoveComment removes a comment.
 func (s *Server) RemoveComment(ctx context.Context, request *albumv1.RemoveCommentRequest) (*albumv1.RemoveCommentResponse, error) {
-	if err := s.threads.Withdraw(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId()); err != nil {
+	if err := s.albums.Comments.Withdraw(ctx, request.GetAlbumId(), request.GetCommentId(), request.GetActorId()); err != nil {
 		return nil, err
 	}
 	return &albumv1.RemoveCommentResponse{}, nil
@@ -36,7 +36,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *albumv1.RemoveComme
 
 // ListComments returns a page of an album's comments.
 func (s *Server) ListComments(ctx context.Context, request *albumv1.ListCommentsRequest) (*albumv1.ListCommentsResponse, error) {
-	shown, next, err := s.threads.List(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.albums.Comments.List(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,11 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		if _, err := s.people.Require(ctx, request.GetOwnerId()); err != nil {
+		if _, err := s.profiles.Require(ctx, request.GetOwnerId()); err != nil {
 			return nil, err
 		}
 	}
-	owner := s.people.Show(ctx, request.GetOwnerId())[request.GetOwnerId()]
+	owner := s.profiles.Show(ctx, request.GetOwnerId())[request.GetOwnerId()]
 	reply := &albumv1.ListAlbumsResponse{Albums: make([]*albumv1.Album, len(page.Documents)), NextPageToken: page.Next}
 	for i, a := range page.Documents {
 		reply.Albums[i] = albumProto(a, owner)
@@ -55,7 +55,7 @@ func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 		}
 	}
 	if isEmpty {
-		_, err := s.people.Require(stream.Context(), request.GetOwnerId())
+		_, err := s.profiles.Require(stream.Context(), request.GetOwnerId())
 		return err
 	}
 	return nil

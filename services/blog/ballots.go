@@ -12,7 +12,7 @@ import (
 
 // CastBallot votes for one choice of an entry's vote.
 func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
-	if _, err := s.people.Require(ctx, request.GetVoterId()); err != nil {
+	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
 	found, err := s.blogs.Get(ctx, request.GetBlogId())

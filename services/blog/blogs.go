@@ -14,7 +14,7 @@ const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.
 func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
-	author, err := s.people.Require(ctx, request.GetAuthorId())
+	author, err := s.profiles.Require(ctx, request.GetAuthorId())
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.draw, asked,
+	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.newID, asked,
 		func(id int64, requestKey string) blog { return s.newBlog(id, requestKey, request) })
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	author := s.people.Show(ctx, updated.AuthorID)[updated.AuthorID]
+	author := s.profiles.Show(ctx, updated.AuthorID)[updated.AuthorID]
 	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
 }
 
@@ -149,11 +149,11 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	written, err := s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.AuthorID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.AuthorID)...)
 	return &blogv1.GetBlogResponse{
 		Blog:              blogProto(found, profiles[found.AuthorID]),
 		Comments:          comments.Proto(written.Documents, profiles),

@@ -25,7 +25,7 @@ type blog struct {
 	CreateTime  time.Time `bson:"create_time"`
 	UpdateTime  time.Time `bson:"update_time"`
 	Score       int64     `bson:"score"`
-	// Recommendations is how far Score has come; see package tally.
+	// Recommendations is how far Score has come; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// Reward is what the author gets for the entry; RewardDue is 1 until it is known that
 	// the author has it, and 0 from then on.
@@ -48,7 +48,7 @@ func dayOf(t time.Time) day { return newDay(t.Year(), int(t.Month()), t.Day()) }
 type vote struct {
 	Description string   `bson:"description"`
 	Choices     []choice `bson:"choices"`
-	// Ballots is how far the numbers have come; see package tally.
+	// Ballots is how far the numbers have come; see package choices.
 	Ballots choices.Mark `bson:"ballots"`
 }
 

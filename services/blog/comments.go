@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an entry.
 func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentReque
 
 // ReplyToComment sets the author's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.blogs.Comments.Reply(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToComm
 
 // RemoveComment removes a comment.
 func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
-	if err := s.threads.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId()); err != nil {
+	if err := s.blogs.Comments.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId()); err != nil {
 		return nil, err
 	}
 	return &blogv1.RemoveCommentResponse{}, nil
@@ -36,7 +36,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommen
 
 // ListComments returns a page of an entry's comments.
 func (s *Server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
-	shown, next, err := s.threads.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 		return nil, err
 	}
 	if len(page.Documents) == 0 && request.GetAuthorId() != 0 {
-		if _, err := s.people.Require(ctx, request.GetAuthorId()); err != nil {
+		if _, err := s.profiles.Require(ctx, request.GetAuthorId()); err != nil {
 			return nil, err
 		}
 	}
@@ -27,7 +27,7 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	for i, b := range page.Documents {
 		authorIDs[i] = b.AuthorID
 	}
-	authors := s.people.Show(ctx, authorIDs...)
+	authors := s.profiles.Show(ctx, authorIDs...)
 	reply := &blogv1.ListBlogsResponse{Blogs: make([]*blogv1.Blog, len(page.Documents)), NextPageToken: page.Next}
 	for i, b := range page.Documents {
 		reply.Blogs[i] = blogProto(b, authors[b.AuthorID])

@@ -12,6 +12,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -91,7 +92,7 @@ type fixture struct {
 	*Server
 	t       *testing.T
 	account *ledger
-	deps    service.Deps
+	deps    content.Deps
 	time    time.Time
 }
 
@@ -112,16 +113,16 @@ func newFixture(t *testing.T, config Config) *fixture {
 	}
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler)),
+		deps: content.Deps{Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }
 	f.deps.Account = f.account
-	if f.deps.People, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
+	if f.deps.Profiles, err = profiles.NewDirectory(f.account, f.deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := f.deps.People.Close(context.Background()); err != nil {
+		if err := f.deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

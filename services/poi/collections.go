@@ -22,7 +22,7 @@ type poi struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
-	// Recommendations is how far Score has come; see package tally.
+	// Recommendations is how far Score has come; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`

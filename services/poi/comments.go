@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to a landmark.
 func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentRequest) (*poiv1.AddCommentResponse, error) {
-	added, err := s.threads.Comment(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.pois.Comments.Post(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentReques
 
 // ReplyToComment sets the owner's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *poiv1.ReplyToCommentRequest) (*poiv1.ReplyToCommentResponse, error) {
-	answered, err := s.threads.Answer(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId(), request.GetText())
+	answered, err := s.pois.Comments.Reply(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId(), request.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *Server) ReplyToComment(ctx context.Context, request *poiv1.ReplyToComme
 
 // RemoveComment removes a comment.
 func (s *Server) RemoveComment(ctx context.Context, request *poiv1.RemoveCommentRequest) (*poiv1.RemoveCommentResponse, error) {
-	if err := s.threads.Withdraw(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId()); err != nil {
+	if err := s.pois.Comments.Withdraw(ctx, request.GetPoiId(), request.GetCommentId(), request.GetActorId()); err != nil {
 		return nil, err
 	}
 	return &poiv1.RemoveCommentResponse{}, nil
@@ -36,7 +36,7 @@ func (s *Server) RemoveComment(ctx context.Context, request *poiv1.RemoveComment
 
 // ListComments returns a page of a landmark's comments.
 func (s *Server) ListComments(ctx context.Context, request *poiv1.ListCommentsRequest) (*poiv1.ListCommentsResponse, error) {
-	shown, next, err := s.threads.List(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	shown, next, err := s.pois.Comments.List(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
 	if err != nil {
 		return nil, err
 	}

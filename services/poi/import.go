@@ -42,7 +42,7 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 			return err
 		}
 		if ownerID == 0 {
-			if _, err := s.people.Require(ctx, batch.GetOwnerId()); err != nil {
+			if _, err := s.profiles.Require(ctx, batch.GetOwnerId()); err != nil {
 				return err
 			}
 			ownerID = batch.GetOwnerId()
@@ -137,7 +137,7 @@ func (s *Server) insertImported(
 	for n, i := range open {
 		location := items[i].GetLocation()
 		documents[n] = poi{
-			ID: s.draw(), OwnerID: ownerID, RequestKey: importPrefix + items[i].GetKey(),
+			ID: s.newID(), OwnerID: ownerID, RequestKey: importPrefix + items[i].GetKey(),
 			Name: items[i].GetName(), Category: int64(items[i].GetCategory()),
 			Lat: location.GetLat(), Lng: location.GetLng(), Cell: cellOf(location.GetLat(), location.GetLng()),
 			CreateTime: now, UpdateTime: now,

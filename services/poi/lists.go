@@ -23,7 +23,7 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	for i, p := range page.Documents {
 		ownerIDs[i] = p.OwnerID
 	}
-	owners := s.people.Show(ctx, ownerIDs...)
+	owners := s.profiles.Show(ctx, ownerIDs...)
 	reply := &poiv1.ListPoisResponse{Pois: make([]*poiv1.Poi, len(page.Documents)), NextPageToken: page.Next}
 	for i, p := range page.Documents {
 		reply.Pois[i] = poiProto(p, owners[p.OwnerID])

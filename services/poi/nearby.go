@@ -50,7 +50,7 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 	for i, f := range found {
 		ownerIDs[i] = f.poi.OwnerID
 	}
-	owners := s.people.Show(ctx, ownerIDs...)
+	owners := s.profiles.Show(ctx, ownerIDs...)
 	reply.Pois = make([]*poiv1.FoundPoi, len(found))
 	for i, f := range found {
 		reply.Pois[i] = &poiv1.FoundPoi{Poi: poiProto(f.poi, owners[f.poi.OwnerID]), DistanceMeters: f.distance}

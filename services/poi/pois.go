@@ -13,11 +13,11 @@ const firstPhotos = 200
 
 // CreatePoi creates a landmark.
 func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest) (*poiv1.CreatePoiResponse, error) {
-	owner, err := s.people.Require(ctx, request.GetOwnerId())
+	owner, err := s.profiles.Require(ctx, request.GetOwnerId())
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.pois.Documents, s.draw,
+	created, _, err := docstore.Create(ctx, s.pois.Documents, s.newID,
 		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
 		func(id int64, requestKey string) poi {
 			now := s.now()
@@ -74,11 +74,11 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.threads.First(ctx, found.ID, &found, comments.FirstPage)
+	written, err := s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.people.Show(ctx, append(comments.Authors(written.Documents), found.OwnerID)...)
+	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
 	return &poiv1.GetPoiResponse{
 		Poi:               poiProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),
@@ -89,5 +89,5 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 }
 
 func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
-	return poiProto(p, s.people.Show(ctx, p.OwnerID)[p.OwnerID])
+	return poiProto(p, s.profiles.Show(ctx, p.OwnerID)[p.OwnerID])
 }

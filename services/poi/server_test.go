@@ -9,6 +9,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -44,12 +45,12 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := service.NewDeps(store, validator, slog.New(slog.DiscardHandler))
-	if deps.People, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
+	deps := content.Deps{Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))}
+	if deps.Profiles, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := deps.People.Close(context.Background()); err != nil {
+		if err := deps.Profiles.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

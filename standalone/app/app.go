@@ -5,14 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"strings"
 	"time"
 
 	"buf.build/go/protovalidate"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -56,9 +55,9 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	}
 	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
 	channel := NewChannel(interceptors, env.Tracing)
-	deps := service.NewDeps(engine, validator, env.Log)
-	deps.Account = accountv1.NewAccountServiceClient(channel)
-	accounts, services, err := newServices(ctx, config, env, metrics, deps, zone)
+	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(engine, validator, env.Log)}
+	accountClient := accountv1.NewAccountServiceClient(channel)
+	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	}
 	app := &App{
 		clients: demo.Clients{
-			Account: deps.Account,
+			Account: accountClient,
 			Album:   albumv1.NewAlbumServiceClient(channel),
 			Blog:    blogv1.NewBlogServiceClient(channel),
 			Poi:     poiv1.NewPoiServiceClient(channel),
@@ -93,7 +92,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	}
 	sweeps := service.NewSweeps(metrics)
 	for _, each := range services {
-		service.Sweep(ctx, env, sweeps, packageOf(each), each)
+		service.Sweep(ctx, env, sweeps, each)
 	}
 	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
 	if err != nil {
@@ -112,17 +111,16 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 
 // newServices builds the four services over one store.
 func newServices(
-	ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics, deps service.Deps, zone *time.Location,
+	ctx context.Context, config Config, host service.Host, accountClient accountv1.AccountServiceClient, zone *time.Location,
 ) (*account.Server, []service.Service, error) {
-	accounts, err := account.New(ctx, deps, config.Account)
+	accounts, err := account.New(ctx, host.Deps, config.Account)
 	if err != nil {
 		return nil, nil, err
 	}
-	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+	deps, err := content.NewDeps(host, accountClient)
+	if err != nil {
 		return nil, nil, err
 	}
-	env.Stack.Push("names", deps.People.Close)
-	service.CountNames(metrics, deps.People)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return nil, nil, err
@@ -136,10 +134,4 @@ func newServices(
 		return nil, nil, err
 	}
 	return accounts, []service.Service{accounts, albums, blogs, pois}, nil
-}
-
-// packageOf is a service's name, such as album of an *album.Server.
-func packageOf(each service.Service) string {
-	name, _, _ := strings.Cut(strings.TrimPrefix(fmt.Sprintf("%T", each), "*"), ".")
-	return name
 }

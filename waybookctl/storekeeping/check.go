@@ -60,7 +60,7 @@ type check struct {
 }
 
 func (c check) run(ctx context.Context) error {
-	before, relations, err := c.part.inspect(ctx, c.store)
+	before, constraints, err := c.part.inspect(ctx, c.store)
 	if err != nil {
 		return err
 	}
@@ -75,18 +75,18 @@ func (c check) run(ctx context.Context) error {
 			return err
 		}
 		obstacle = err
-		if after, relations, err = c.part.inspect(ctx, c.store); err != nil {
+		if after, constraints, err = c.part.inspect(ctx, c.store); err != nil {
 			return err
 		}
 		if obstacle == nil {
-			relations, mode = writable, integrity.Repair
+			constraints, mode = writable, integrity.Repair
 		}
 	}
 	c.reportMissing(before, after, obstacle)
 	if err := c.reportMisplaced(ctx, after); err != nil {
 		return err
 	}
-	if err := c.checkRelations(ctx, after, relations, mode); err != nil {
+	if err := c.checkConstraints(ctx, after, constraints, mode); err != nil {
 		return err
 	}
 	return c.list(ctx, after)
@@ -140,23 +140,23 @@ func (c check) reportMisplaced(ctx context.Context, collections []collection) er
 	return nil
 }
 
-func (c check) checkRelations(ctx context.Context, collections []collection, relations []integrity.Relation, mode integrity.Mode) error {
-	for _, relation := range relations {
+func (c check) checkConstraints(ctx context.Context, collections []collection, constraints []integrity.Constraint, mode integrity.Mode) error {
+	for _, constraint := range constraints {
 		if slices.ContainsFunc(collections, func(each collection) bool {
-			return each.spec.Name == relation.Children && slices.Contains(each.found.Missing, relation.Index)
+			return each.spec.Name == constraint.Children && slices.Contains(each.found.Missing, constraint.Index)
 		}) {
 			c.add(Finding{
-				Service: c.part.name, Collection: relation.Children, Kind: Unchecked, Count: 1,
-				Detail: fmt.Sprintf("index %s is missing, by which its documents would be read", relation.Index),
+				Service: c.part.name, Collection: constraint.Children, Kind: Unchecked, Count: 1,
+				Detail: fmt.Sprintf("index %s is missing, by which its documents would be read", constraint.Index),
 			})
 			continue
 		}
-		findings, err := relation.Check(ctx, mode, c.options.progress)
+		findings, err := constraint.Check(ctx, mode, c.options.progress)
 		if err != nil {
 			return err
 		}
 		for _, found := range findings {
-			c.add(ofRelation(c.part.name, relation, found))
+			c.add(ofConstraint(c.part.name, constraint, found))
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 }
 
 func specsByName(ctx context.Context, parts []part) (map[string]docstore.Spec, error) {
-	list, err := specs(ctx, parts)
+	list, err := declaredSpecs(ctx, parts)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type CollectionReport struct {
 	Undeclared []string `json:"undeclared_indexes,omitempty"`
 }
 
-// The kinds of findings besides those of package upkeep.
+// The kinds of findings besides those of package integrity.
 const (
 	// Damage: the embedded store's file contradicts itself.
 	Damage integrity.Kind = "damage"
@@ -82,19 +82,19 @@ func (r Report) judged() Report {
 	return r
 }
 
-// ofRelation says in words what a relation found.
-func ofRelation(service string, relation integrity.Relation, found integrity.Finding) Finding {
+// ofConstraint says in words what a constraint found.
+func ofConstraint(service string, constraint integrity.Constraint, found integrity.Finding) Finding {
 	finding := Finding{
 		Service: service, Collection: found.Collection, Kind: found.Kind,
 		Count: found.Count, Repaired: found.Repaired, Parents: found.Parents,
 	}
 	switch found.Kind {
 	case integrity.Orphan:
-		finding.Detail = fmt.Sprintf("hang on documents of %s that are gone", relation.Parents)
+		finding.Detail = fmt.Sprintf("hang on documents of %s that are gone", constraint.Parents)
 	case integrity.LowCount:
-		finding.Detail = fmt.Sprintf("count fewer %s than they have", relation.Children)
+		finding.Detail = fmt.Sprintf("count fewer %s than they have", constraint.Children)
 	case integrity.WrongTally:
-		finding.Detail = fmt.Sprintf("have other numbers than %s add up to; which of the two is right, only you can tell", relation.Children)
+		finding.Detail = fmt.Sprintf("have other numbers than %s add up to; which of the two is right, only you can tell", constraint.Children)
 	}
 	return finding
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
@@ -31,7 +32,7 @@ type Options struct {
 	// runs on its own has an embedded store of its own.
 	Services []string
 	// Progress, unless nil, is told how many documents of a collection were read or
-	// written so far. A check reads a collection once for each relation it is in.
+	// written so far. A check reads a collection once for each constraint it is in.
 	Progress func(collection string, documents int64)
 }
 
@@ -39,35 +40,35 @@ type Options struct {
 type part struct {
 	name string
 	// open opens the service's collections and tells how they hang together.
-	open func(context.Context, service.Deps) ([]integrity.Relation, error)
+	open func(context.Context, content.Deps) ([]integrity.Constraint, error)
 }
 
 func allParts() []part {
 	return []part{
-		{"account", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
-			_, err := account.New(ctx, deps, account.Config{})
+		{"account", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
+			_, err := account.New(ctx, deps.Deps, account.Config{})
 			return nil, err
 		}},
-		{"album", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"album", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := album.New(ctx, deps)
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
-		{"blog", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"blog", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC})
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
-		{"poi", func(ctx context.Context, deps service.Deps) ([]integrity.Relation, error) {
+		{"poi", func(ctx context.Context, deps content.Deps) ([]integrity.Constraint, error) {
 			server, err := poi.New(ctx, deps)
-			return relationsOf(server, err)
+			return constraintsOf(server, err)
 		}},
 	}
 }
 
-func relationsOf(server interface{ Relations() []integrity.Relation }, err error) ([]integrity.Relation, error) {
+func constraintsOf(server interface{ Constraints() []integrity.Constraint }, err error) ([]integrity.Constraint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return server.Relations(), nil
+	return server.Constraints(), nil
 }
 
 // parts returns the services that the options name.
@@ -120,8 +121,8 @@ func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstor
 }
 
 // deps is what a service is built on that opens its collections and serves nobody.
-func deps(store docstore.Engine) service.Deps {
-	return service.NewDeps(store, nil, slog.New(slog.DiscardHandler))
+func deps(store docstore.Engine) content.Deps {
+	return content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler))}
 }
 
 // survey is a store as a service would open it, and through which nothing changes: it
@@ -148,33 +149,10 @@ func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return found.Table, nil
 }
 
-// inspect returns what there is of a service's collections, and their relations, which
+// inspect returns what there is of a service's collections, and their constraints, which
 // can be read.
-func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Relation, error) {
+func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Constraint, error) {
 	s := &survey{Engine: store}
-	relations, err := p.open(ctx, deps(s))
-	return s.collections, relations, err
-}
-
-// declarations is a store that only notes what is opened.
-type declarations struct {
-	docstore.Engine
-	specs []docstore.Spec
-}
-
-// Open opens nothing: nobody calls a service that is asked for its declarations.
-func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
-	d.specs = append(d.specs, spec)
-	return nil, nil
-}
-
-// specs are what some services declare.
-func specs(ctx context.Context, parts []part) ([]docstore.Spec, error) {
-	d := &declarations{}
-	for _, p := range parts {
-		if _, err := p.open(ctx, deps(d)); err != nil {
-			return nil, err
-		}
-	}
-	return d.specs, nil
+	constraints, err := p.open(ctx, deps(s))
+	return s.collections, constraints, err
 }

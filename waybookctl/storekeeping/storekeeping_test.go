@@ -12,7 +12,7 @@ import (
 
 // A service that opens a collection is seen to do so. What it says of the collection is
 // how it hangs on others, and that can be forgotten.
-func TestEveryCollectionThatHangsOnAnotherIsInARelation(t *testing.T) {
+func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
 	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +24,7 @@ func TestEveryCollectionThatHangsOnAnotherIsInARelation(t *testing.T) {
 	}()
 	children := 0
 	for _, p := range allParts() {
-		collections, relations, err := p.inspect(t.Context(), store)
+		collections, constraints, err := p.inspect(t.Context(), store)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,21 +35,21 @@ func TestEveryCollectionThatHangsOnAnotherIsInARelation(t *testing.T) {
 			isChild := slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
 				return index.Name == child.Index || index.Fields[0].Name == "parent_id"
 			})
-			isInRelation := false
-			for _, relation := range relations {
-				if relation.Children != c.spec.Name {
+			isConstrained := false
+			for _, constraint := range constraints {
+				if constraint.Children != c.spec.Name {
 					continue
 				}
-				isInRelation = true
-				if _, err := c.spec.FieldsOf(relation.Index); err != nil {
+				isConstrained = true
+				if _, err := c.spec.FieldsOf(constraint.Index); err != nil {
 					t.Error(err)
 				}
-				if !slices.ContainsFunc(collections, func(parent collection) bool { return parent.spec.Name == relation.Parents }) {
-					t.Errorf("%s hangs on %s, which %s does not open", c.spec.Name, relation.Parents, p.name)
+				if !slices.ContainsFunc(collections, func(parent collection) bool { return parent.spec.Name == constraint.Parents }) {
+					t.Errorf("%s hangs on %s, which %s does not open", c.spec.Name, constraint.Parents, p.name)
 				}
 			}
-			if isChild != isInRelation {
-				t.Errorf("%s: hangs on another %v, is in a relation %v", c.spec.Name, isChild, isInRelation)
+			if isChild != isConstrained {
+				t.Errorf("%s: hangs on another %v, is in a constraint %v", c.spec.Name, isChild, isConstrained)
 			}
 			if isChild {
 				children++

@@ -6,7 +6,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -50,16 +50,15 @@ func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
 	interceptors := service.NewInterceptors(validator, service.Load{}, metrics, env.Log)
 	channel := app.NewChannel(interceptors, env.Tracing)
-	deps := service.NewDeps(engine, validator, env.Log)
-	deps.Account = accountv1.NewAccountServiceClient(channel)
-	accounts, err := account.New(ctx, deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
+	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(engine, validator, env.Log)}
+	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})
 	if err != nil {
 		return clients{}, err
 	}
-	if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
+	deps, err := content.NewDeps(host, accountv1.NewAccountServiceClient(channel))
+	if err != nil {
 		return clients{}, err
 	}
-	env.Stack.Push("names", deps.People.Close)
 	albums, err := album.New(ctx, deps)
 	if err != nil {
 		return clients{}, err

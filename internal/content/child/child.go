@@ -23,8 +23,8 @@ const Index = "parent"
 type Set[P, C any] struct {
 	Parents  *owned.Collection[P]
 	Children *docstore.Collection[C]
-	// Draw draws the ids of children.
-	Draw func() int64
+	// NewID draws the ids of children.
+	NewID func() int64
 	// Count is where a parent keeps its number of children. A crash may leave it
 	// too high, never too low.
 	Count func(*P) *int64
@@ -58,7 +58,7 @@ func (s *Set[P, C]) Add(
 	}); err != nil {
 		return none, err
 	}
-	child, outcome, err := docstore.Create(ctx, s.Children, s.Draw, request, build)
+	child, outcome, err := docstore.Create(ctx, s.Children, s.NewID, request, build)
 	if err != nil {
 		return none, err
 	}
@@ -138,12 +138,12 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 	return err
 }
 
-// Relation is what an operator can have checked: that no child outlives its parent, and
+// Constraint is what an operator can have checked: that no child outlives its parent, and
 // that no parent counts fewer than it has. A removal that is under way while a number is
 // raised may leave it too low again, as it was; the next check finds that.
-func (s *Set[P, C]) Relation() integrity.Relation {
+func (s *Set[P, C]) Constraint() integrity.Constraint {
 	const one = 1
-	return integrity.Bond[P, C]{
+	return integrity.Rule[P, C]{
 		Parents: s.Parents, Children: s.Children, Index: Index, ParentOf: s.ParentOf,
 		Value: func(*P, *C) int32 { return one },
 		Kind:  integrity.LowCount,
@@ -151,7 +151,7 @@ func (s *Set[P, C]) Relation() integrity.Relation {
 		Repair: func(parent *P, there integrity.Numbers) {
 			*s.Count(parent) = there[one]
 		},
-	}.Relation()
+	}.Constraint()
 }
 
 // allowed asks allow about a parent that it won't change.

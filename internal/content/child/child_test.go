@@ -70,7 +70,7 @@ func newSet(t *testing.T) *set {
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 			NotOwner:  func(int64) *apierror.Error { return apierror.NotOwner("no") },
 		},
-		Children: items, Draw: id.NewSource(time.Now).Next,
+		Children: items, NewID: id.NewSource(time.Now).Next,
 		Count:    func(b *box) *int64 { return &b.Count },
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },

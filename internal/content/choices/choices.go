@@ -57,13 +57,13 @@ func Spec(collection string) docstore.Spec {
 	}
 }
 
-// Tally counts the choices under parents of type P. Its fields do not change after
+// Counter counts the choices under parents of type P. Its fields do not change after
 // it is made. It may be used concurrently.
-type Tally[P any] struct {
+type Counter[P any] struct {
 	Parents *owned.Collection[P]
 	Choices *docstore.Collection[Choice]
-	// Draw draws the ids of choices.
-	Draw func() int64
+	// NewID draws the ids of choices.
+	NewID func() int64
 	// Mark is where a parent keeps its mark.
 	Mark func(*P) *Mark
 	// Add adds to a parent's number for a value that is not None.
@@ -78,16 +78,16 @@ var errCounted = errors.New("the choice is counted")
 // Put sets a user's choice to what decide makes of the present one, which is None for
 // a user who has none, and returns the parent with its numbers. An error of decide is
 // returned as it is, and nothing is changed.
-func (t *Tally[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
-	parent, err := t.Parents.Get(ctx, parentID)
+func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
+	parent, err := c.Parents.Get(ctx, parentID)
 	if err != nil {
 		return parent, err
 	}
-	choice, err := t.want(ctx, parentID, userID, decide)
+	choice, err := c.want(ctx, parentID, userID, decide)
 	if err != nil || choice.ID == 0 {
 		return parent, err
 	}
-	return t.count(ctx, choice)
+	return c.count(ctx, choice)
 }
 
 // Always decides for a value whatever the present one is.
@@ -95,28 +95,28 @@ func Always(value int32) func(present int32) (int32, error) {
 	return func(int32) (int32, error) { return value, nil }
 }
 
-// Forget removes the choices under a parent that is gone.
-func (t *Tally[P]) Forget(ctx context.Context, parentID int64) error {
-	_, err := t.Choices.DeleteAll(ctx, userIndex, parentID)
+// RemoveAll removes the choices under a parent that is gone.
+func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
+	_, err := c.Choices.DeleteAll(ctx, userIndex, parentID)
 	return err
 }
 
-// Relation is what an operator can have checked: that no choice outlives its parent, and
+// Constraint is what an operator can have checked: that no choice outlives its parent, and
 // that the numbers are those of the choices. A wrong number is not repaired, since it
 // may be the choices that are wrong.
-func (t *Tally[P]) Relation() integrity.Relation {
-	return integrity.Bond[P, Choice]{
-		Parents: t.Parents, Children: t.Choices, Index: userIndex,
-		ParentOf: func(c *Choice) int64 { return c.ParentID },
-		Value: func(parent *P, c *Choice) int32 {
-			if t.Numbers(parent) != nil && t.Mark(parent).ChoiceID == c.ID {
-				return t.Mark(parent).Value
+func (c *Counter[P]) Constraint() integrity.Constraint {
+	return integrity.Rule[P, Choice]{
+		Parents: c.Parents, Children: c.Choices, Index: userIndex,
+		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
+		Value: func(parent *P, choice *Choice) int32 {
+			if c.Numbers(parent) != nil && c.Mark(parent).ChoiceID == choice.ID {
+				return c.Mark(parent).Value
 			}
-			return c.Counted
+			return choice.Counted
 		},
 		Kind: integrity.WrongTally,
 		Fits: func(parent *P, there integrity.Numbers) bool {
-			numbers := t.Numbers(parent)
+			numbers := c.Numbers(parent)
 			for i, number := range numbers {
 				if there[int32(i)+1] != number {
 					return false
@@ -129,16 +129,16 @@ func (t *Tally[P]) Relation() integrity.Relation {
 			}
 			return true
 		},
-	}.Relation()
+	}.Constraint()
 }
 
 // want stores what the user wants. It returns the zero Choice when that is None and
 // there was no choice.
-func (t *Tally[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
+func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
 	for {
-		choice, err := t.Choices.Find(ctx, userIndex, parentID, userID)
+		choice, err := c.Choices.Find(ctx, userIndex, parentID, userID)
 		if err == nil {
-			return t.rewant(ctx, choice, decide)
+			return c.rewant(ctx, choice, decide)
 		}
 		if !errors.Is(err, docstore.ErrNotFound) {
 			return Choice{}, err
@@ -147,8 +147,8 @@ func (t *Tally[P]) want(ctx context.Context, parentID, userID int64, decide func
 		if err != nil || wanted == None {
 			return Choice{}, err
 		}
-		choice = Choice{ID: t.Draw(), ParentID: parentID, UserID: userID, Wanted: wanted}
-		err = t.Choices.Insert(ctx, choice)
+		choice = Choice{ID: c.NewID(), ParentID: parentID, UserID: userID, Wanted: wanted}
+		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {
 			continue // the id is taken, or the user has chosen meanwhile
@@ -158,16 +158,16 @@ func (t *Tally[P]) want(ctx context.Context, parentID, userID int64, decide func
 }
 
 // rewant changes what the user wants, if that is another value.
-func (t *Tally[P]) rewant(ctx context.Context, choice Choice, decide func(int32) (int32, error)) (Choice, error) {
-	changed, err := t.Choices.Update(ctx, choice.ID, func(c *Choice) error {
-		wanted, err := decide(c.Wanted)
+func (c *Counter[P]) rewant(ctx context.Context, choice Choice, decide func(int32) (int32, error)) (Choice, error) {
+	changed, err := c.Choices.Update(ctx, choice.ID, func(stored *Choice) error {
+		wanted, err := decide(stored.Wanted)
 		if err != nil {
 			return err
 		}
-		if wanted == c.Wanted {
+		if wanted == stored.Wanted {
 			return errCounted
 		}
-		c.Wanted = wanted
+		stored.Wanted = wanted
 		return nil
 	})
 	if errors.Is(err, errCounted) {
@@ -177,15 +177,15 @@ func (t *Tally[P]) rewant(ctx context.Context, choice Choice, decide func(int32)
 }
 
 // count brings the parent's numbers up to what a choice wants.
-func (t *Tally[P]) count(ctx context.Context, choice Choice) (P, error) {
-	counted, err := t.Parents.Update(ctx, choice.ParentID, func(parent *P) error {
+func (c *Counter[P]) count(ctx context.Context, choice Choice) (P, error) {
+	counted, err := c.Parents.Update(ctx, choice.ParentID, func(parent *P) error {
 		// The choice is read after the parent: had somebody counted it since, the
 		// parent would have changed and this write would fail.
-		current, err := t.Choices.Get(ctx, choice.ID)
+		current, err := c.Choices.Get(ctx, choice.ID)
 		if err != nil {
 			return err
 		}
-		mark := t.Mark(parent)
+		mark := c.Mark(parent)
 		before := current.Counted
 		if mark.ChoiceID == choice.ID {
 			before = mark.Value
@@ -193,35 +193,35 @@ func (t *Tally[P]) count(ctx context.Context, choice Choice) (P, error) {
 		if before == current.Wanted {
 			return errCounted
 		}
-		if err := t.settle(ctx, *mark); err != nil {
+		if err := c.settle(ctx, *mark); err != nil {
 			return err
 		}
 		if before != None {
-			t.Add(parent, before, -1)
+			c.Add(parent, before, -1)
 		}
 		if current.Wanted != None {
-			t.Add(parent, current.Wanted, 1)
+			c.Add(parent, current.Wanted, 1)
 		}
 		*mark = Mark{ChoiceID: choice.ID, Value: current.Wanted, Count: mark.Count + 1}
 		return nil
 	})
 	if errors.Is(err, errCounted) {
-		return t.Parents.Get(ctx, choice.ParentID)
+		return c.Parents.Get(ctx, choice.ParentID)
 	}
 	return counted, err
 }
 
 // settle lets the choice that a mark names say itself what is counted of it. One that
 // knows of a later mark already is left alone.
-func (t *Tally[P]) settle(ctx context.Context, mark Mark) error {
+func (c *Counter[P]) settle(ctx context.Context, mark Mark) error {
 	if mark.ChoiceID == 0 {
 		return nil
 	}
-	_, err := t.Choices.Update(ctx, mark.ChoiceID, func(c *Choice) error {
-		if c.CountedAt >= mark.Count {
+	_, err := c.Choices.Update(ctx, mark.ChoiceID, func(stored *Choice) error {
+		if stored.CountedAt >= mark.Count {
 			return errCounted
 		}
-		c.Counted, c.CountedAt = mark.Value, mark.Count
+		stored.Counted, stored.CountedAt = mark.Value, mark.Count
 		return nil
 	})
 	if errors.Is(err, errCounted) || errors.Is(err, docstore.ErrNotFound) {

@@ -46,7 +46,7 @@ func TestNumbersAreExactWhateverBreaksOff(t *testing.T) {
 func checkNumbers(t *testing.T, failing float64) {
 	const users, rounds = 12, 25
 	store := &flaky{Engine: newStore(t)}
-	votes := newTally(t, store)
+	votes := newCounter(t, store)
 	store.setFailing(failing)
 	var last [users]int32
 	var group sync.WaitGroup
@@ -87,7 +87,7 @@ func checkNumbers(t *testing.T, failing float64) {
 }
 
 func TestWhatIsRefusedChangesNothing(t *testing.T) {
-	votes := newTally(t, newStore(t))
+	votes := newCounter(t, newStore(t))
 	refusal := errors.New("no")
 	for range 2 {
 		if _, err := votes.Put(t.Context(), voteID, 1, func(present int32) (int32, error) {
@@ -109,7 +109,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 }
 
 func TestWithdrawingWhatNobodyChoseStoresNothing(t *testing.T) {
-	votes := newTally(t, newStore(t))
+	votes := newCounter(t, newStore(t))
 	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always(choices.None)); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func newStore(t *testing.T) docstore.Engine {
 	return engine
 }
 
-func newTally(t *testing.T, engine docstore.Engine) *choices.Tally[vote] {
+func newCounter(t *testing.T, engine docstore.Engine) *choices.Counter[vote] {
 	t.Helper()
 	votes, err := docstore.Open[vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
 	if err != nil {
@@ -148,12 +148,12 @@ func newTally(t *testing.T, engine docstore.Engine) *choices.Tally[vote] {
 	if err := votes.Insert(t.Context(), vote{ID: voteID}); err != nil {
 		t.Fatal(err)
 	}
-	return &choices.Tally[vote]{
+	return &choices.Counter[vote]{
 		Parents: &owned.Collection[vote]{
 			Documents: votes,
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
 		},
-		Choices: cast, Draw: id.NewSource(time.Now).Next,
+		Choices: cast, NewID: id.NewSource(time.Now).Next,
 		Mark: func(v *vote) *choices.Mark { return &v.Mark },
 		Add:  func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
 	}

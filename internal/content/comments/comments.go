@@ -11,7 +11,6 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/apierror"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -53,84 +52,79 @@ func Spec(collection string) docstore.Spec {
 	}
 }
 
-// Threads are the comments under documents of type P. Its fields do not change
+// Set is the comments under documents of type P. Its fields do not change
 // after it is made. It may be used concurrently.
-type Threads[P any] struct {
-	child.Set[P, Comment]
-	People *profiles.Directory
-	Now    func() time.Time
-}
-
-// NotFound is the fault of a comment that is not there.
-func NotFound(id int64) *apierror.Error {
-	return apierror.NotFound("COMMENT_NOT_FOUND", "there is no comment %d", id)
+type Set[P any] struct {
+	*child.Set[P, Comment]
+	Profiles *profiles.Directory
+	Now      func() time.Time
 }
 
 // ParentOf is the id of the document under which a comment stands.
 func ParentOf(comment *Comment) int64 { return comment.ParentID }
 
-// Comment adds a comment.
-func (t *Threads[P]) Comment(ctx context.Context, parentID, authorID int64, requestID, text string) (*typev1.Comment, error) {
-	if _, err := t.People.Require(ctx, authorID); err != nil {
+// Post adds a comment.
+func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, text string) (*typev1.Comment, error) {
+	if _, err := s.Profiles.Require(ctx, authorID); err != nil {
 		return nil, err
 	}
-	comment, err := t.Add(ctx, parentID, docstore.Request{Owner: []any{parentID, authorID}, ID: requestID},
+	comment, err := s.Add(ctx, parentID, docstore.Request{Owner: []any{parentID, authorID}, ID: requestID},
 		func(*P) error { return nil },
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
-				CreateTime: t.Now(), Text: text,
+				CreateTime: s.Now(), Text: text,
 			}
 		})
 	if err != nil {
 		return nil, err
 	}
-	return t.show(ctx, comment), nil
+	return s.show(ctx, comment), nil
 }
 
-// Answer sets the owner's answer to a comment.
-func (t *Threads[P]) Answer(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	if _, err := t.Parents.GetBy(ctx, actorID, parentID); err != nil {
+// Reply sets the owner's answer to a comment.
+func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
+	if _, err := s.Parents.GetBy(ctx, actorID, parentID); err != nil {
 		return nil, err
 	}
-	comment, err := t.Update(ctx, parentID, commentID, func(comment *Comment) {
-		comment.Reply = &Reply{CreateTime: t.Now(), Text: text}
+	comment, err := s.Update(ctx, parentID, commentID, func(comment *Comment) {
+		comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
 	})
 	if err != nil {
 		return nil, err
 	}
-	return t.show(ctx, comment), nil
+	return s.show(ctx, comment), nil
 }
 
 // Withdraw removes a comment; its author may, and the owner of what it is under.
-func (t *Threads[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
-	return t.Remove(ctx, parentID, commentID,
+func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
+	return s.Remove(ctx, parentID, commentID,
 		func(parent *P, comment *Comment) error {
 			if actorID == comment.AuthorID {
 				return nil
 			}
-			return t.Parents.Allow(parent, actorID, parentID)
+			return s.Parents.Allow(parent, actorID, parentID)
 		},
 		func(*P) {})
 }
 
 // List returns a page of the comments under a document, as contracts show them, and
 // the token of the next page.
-func (t *Threads[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
-	page, err := t.Page(ctx, parentID, limit, token)
+func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
+	page, err := s.Page(ctx, parentID, limit, token)
 	if err != nil {
 		return nil, "", err
 	}
-	return Proto(page.Documents, t.People.Show(ctx, Authors(page.Documents)...)), page.Next, nil
+	return Proto(page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
 }
 
-// Authors are the ids of those who wrote comments.
-func Authors(comments []Comment) []int64 {
-	ids := make([]int64, len(comments))
-	for i, comment := range comments {
-		ids[i] = comment.AuthorID
+// Authors are the ids of those who wrote comments, and of others who are shown with them.
+func Authors(comments []Comment, others ...int64) []int64 {
+	ids := make([]int64, 0, len(comments)+len(others))
+	for _, comment := range comments {
+		ids = append(ids, comment.AuthorID)
 	}
-	return ids
+	return append(ids, others...)
 }
 
 // Proto shows comments with their authors' profiles.
@@ -160,6 +154,6 @@ func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Co
 	return shown
 }
 
-func (t *Threads[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
-	return Proto([]Comment{comment}, t.People.Show(ctx, comment.AuthorID))[0]
+func (s *Set[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
+	return Proto([]Comment{comment}, s.Profiles.Show(ctx, comment.AuthorID))[0]
 }

@@ -16,7 +16,7 @@ import (
 // Kind is in which way something is wrong.
 type Kind string
 
-// The kinds of what a relation finds.
+// The kinds of what a constraint finds.
 const (
 	// Orphan: a document whose parent is gone, and not just deleted.
 	Orphan Kind = "orphan"
@@ -59,8 +59,9 @@ const (
 	Repair
 )
 
-// Relation is a collection whose documents hang on those of another.
-type Relation struct {
+// Constraint is what must hold between a collection and another one, whose documents hang
+// on those of the first.
+type Constraint struct {
 	// Parents and Children are the names of the collections. Index is the one by which
 	// Children is read.
 	Parents, Children, Index string
@@ -72,8 +73,8 @@ type Relation struct {
 // Numbers are how many children count for each value.
 type Numbers map[int32]int64
 
-// Bond is a relation between parents of type P and children of type C.
-type Bond[P, C any] struct {
+// Rule is a constraint between parents of type P and children of type C.
+type Rule[P, C any] struct {
 	Parents  *owned.Collection[P]
 	Children *docstore.Collection[C]
 	// Index orders the children by their parent's id.
@@ -90,19 +91,19 @@ type Bond[P, C any] struct {
 	Repair func(*P, Numbers)
 }
 
-// Relation returns the bond for those who need not know its types.
-func (b Bond[P, C]) Relation() Relation {
-	return Relation{Parents: b.Parents.Documents.Name(), Children: b.Children.Name(), Index: b.Index, Check: b.check}
+// Constraint returns the rule for callers that need not know its types.
+func (r Rule[P, C]) Constraint() Constraint {
+	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.Index, Check: r.check}
 }
 
 // check walks parents and children side by side, both in the order of the parents' ids.
-func (b Bond[P, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
-	parents := read(ctx, b.Parents.Documents, docstore.IDIndex, progress)
+func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
+	parents := read(ctx, r.Parents.Documents, docstore.IDIndex, progress)
 	defer parents.stop()
-	children := read(ctx, b.Children, b.Index, progress)
+	children := read(ctx, r.Children, r.Index, progress)
 	defer children.stop()
-	orphans := Finding{Kind: Orphan, Collection: b.Children.Name()}
-	misfits := Finding{Kind: b.Kind, Collection: b.Parents.Documents.Name()}
+	orphans := Finding{Kind: Orphan, Collection: r.Children.Name()}
+	misfits := Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()}
 	for {
 		parent, err := parents.peek()
 		if err != nil {
@@ -115,28 +116,28 @@ func (b Bond[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 		switch {
 		case parent == nil && child == nil:
 			return found(orphans, misfits), nil
-		case parent == nil || child != nil && b.ParentOf(child) < b.Parents.ID(parent):
-			parentID := b.ParentOf(child)
-			if err := children.skip(func(c *C) bool { return b.ParentOf(c) == parentID }, nil); err != nil {
+		case parent == nil || child != nil && r.ParentOf(child) < r.Parents.ID(parent):
+			parentID := r.ParentOf(child)
+			if err := children.skip(func(c *C) bool { return r.ParentOf(c) == parentID }, nil); err != nil {
 				return nil, err
 			}
-			if err := b.judgeOrphans(ctx, mode, parentID, &orphans); err != nil {
-				return nil, fmt.Errorf("%s under %d: %w", b.Children.Name(), parentID, err)
+			if err := r.judgeOrphans(ctx, mode, parentID, &orphans); err != nil {
+				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		default:
-			parentID, numbers := b.Parents.ID(parent), Numbers{}
+			parentID, numbers := r.Parents.ID(parent), Numbers{}
 			if err := children.skip(
-				func(c *C) bool { return b.ParentOf(c) == parentID },
-				func(c *C) { numbers[b.Value(parent, c)]++ },
+				func(c *C) bool { return r.ParentOf(c) == parentID },
+				func(c *C) { numbers[r.Value(parent, c)]++ },
 			); err != nil {
 				return nil, err
 			}
 			parents.next()
-			if b.Fits(parent, numbers) {
+			if r.Fits(parent, numbers) {
 				continue
 			}
-			if err := b.judge(ctx, mode, parentID, &misfits); err != nil {
-				return nil, fmt.Errorf("%s under %d: %w", b.Children.Name(), parentID, err)
+			if err := r.judge(ctx, mode, parentID, &misfits); err != nil {
+				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		}
 	}
@@ -152,24 +153,24 @@ func found(all ...Finding) (some []Finding) {
 }
 
 // judgeOrphans looks again at children whose parent the walk did not meet. The order
-// matters: a parent that is gone has a record in the bin from before until its children
+// matters: a parent that is gone has a tombstone from before until its children
 // are purged. One that is missing from both has no children left but those that nothing
 // will ever purge.
-func (b Bond[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
-	exists, err := b.Parents.Documents.Exists(ctx, parentID)
+func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
+	exists, err := r.Parents.Documents.Exists(ctx, parentID)
 	if err != nil || exists {
 		return err
 	}
-	awaitsSweep, err := b.Parents.Bin.Holds(ctx, parentID)
+	awaitsSweep, err := r.Parents.Tombstones.Holds(ctx, parentID)
 	if err != nil || awaitsSweep {
 		return err
 	}
 	var count, repaired int64
 	if mode == Repair {
-		repaired, err = b.Children.DeleteAll(ctx, b.Index, parentID)
+		repaired, err = r.Children.DeleteAll(ctx, r.Index, parentID)
 		count = repaired
 	} else {
-		count, err = b.Children.Count(ctx, b.Index, parentID)
+		count, err = r.Children.Count(ctx, r.Index, parentID)
 	}
 	if err != nil || count == 0 {
 		return err
@@ -182,27 +183,27 @@ func (b Bond[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 var errFits = errors.New("the numbers fit")
 
 // judge looks again at a parent and its children, together.
-func (b Bond[P, C]) judge(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
+func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	examine := func(parent *P) error {
-		numbers, err := b.count(ctx, parentID, parent)
+		numbers, err := r.count(ctx, parentID, parent)
 		if err != nil {
 			return err
 		}
-		if b.Fits(parent, numbers) {
+		if r.Fits(parent, numbers) {
 			return errFits
 		}
-		if b.Repair != nil {
-			b.Repair(parent, numbers)
+		if r.Repair != nil {
+			r.Repair(parent, numbers)
 		}
 		return nil
 	}
 	var repaired int64
 	var err error
-	if mode == Repair && b.Repair != nil {
-		_, err = b.Parents.Documents.Update(ctx, parentID, examine)
+	if mode == Repair && r.Repair != nil {
+		_, err = r.Parents.Documents.Update(ctx, parentID, examine)
 		repaired = 1
 	} else {
-		err = b.Parents.Documents.Observe(ctx, parentID, examine)
+		err = r.Parents.Documents.Observe(ctx, parentID, examine)
 	}
 	if errors.Is(err, errFits) || errors.Is(err, docstore.ErrNotFound) {
 		return nil
@@ -214,14 +215,14 @@ func (b Bond[P, C]) judge(ctx context.Context, mode Mode, parentID int64, findin
 }
 
 // count counts the children of a parent.
-func (b Bond[P, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
+func (r Rule[P, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
 	numbers := Numbers{}
-	for batch, err := range b.Children.Batches(ctx, docstore.Query{Index: b.Index, Equal: []any{parentID}, Limit: batchDocuments}) {
+	for batch, err := range r.Children.Batches(ctx, docstore.Query{Index: r.Index, Equal: []any{parentID}, Limit: batchDocuments}) {
 		if err != nil {
 			return nil, err
 		}
 		for i := range batch {
-			numbers[b.Value(parent, &batch[i])]++
+			numbers[r.Value(parent, &batch[i])]++
 		}
 	}
 	return numbers, nil

@@ -102,7 +102,7 @@ func TestAWrongTallyIsFoundAndLeftToPeople(t *testing.T) {
 		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
 		"a number too low":                 func(w *world) { w.tamper(10, func(b *box) { b.Numbers[0]-- }) },
 		"a number without any choice":      func(w *world) { w.tamper(20, func(b *box) { b.Numbers[0]++ }) },
-		"a choice that is lost":            func(w *world) { must(w.t, w.votes.Forget(w.t.Context(), 10)) },
+		"a choice that is lost":            func(w *world) { must(w.t, w.votes.RemoveAll(w.t.Context(), 10)) },
 		"choices where nothing is offered": func(w *world) { w.tamper(10, func(b *box) { b.Numbers = nil }) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestProgressIsToldOfBothCollections(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 150, 0)
 	seen := map[string][]int64{}
-	_, err := w.items.Relation().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
+	_, err := w.items.Constraint().Check(t.Context(), integrity.Look, func(collection string, documents int64) {
 		seen[collection] = append(seen[collection], documents)
 	})
 	must(t, err)

@@ -42,7 +42,7 @@ type world struct {
 	store *watched
 	boxes *owned.Collection[box]
 	items *child.Set[box, item]
-	votes *choices.Tally[box]
+	votes *choices.Counter[box]
 
 	mu  sync.Mutex
 	now time.Time
@@ -66,23 +66,23 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	chosen, err := docstore.Open[choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
-	bin, err := tombstone.Open(t.Context(), w.store, "box_trash", w.clock)
+	tombstones, err := tombstone.Open(t.Context(), w.store, "box_trash", w.clock)
 	must(t, err)
 	w.boxes = &owned.Collection[box]{
-		Documents: boxes, Bin: bin,
+		Documents: boxes, Tombstones: tombstones,
 		ID:       func(b *box) int64 { return b.ID },
 		Owner:    func(*box) int64 { return owner },
 		NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 	}
-	draw := id.NewSource(time.Now).Next
+	newID := id.NewSource(time.Now).Next
 	w.items = &child.Set[box, item]{
-		Parents: w.boxes, Children: items, Draw: draw,
+		Parents: w.boxes, Children: items, NewID: newID,
 		Count:    func(b *box) *int64 { return &b.Items },
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
-	w.votes = &choices.Tally[box]{
-		Parents: w.boxes, Choices: chosen, Draw: draw,
+	w.votes = &choices.Counter[box]{
+		Parents: w.boxes, Choices: chosen, NewID: newID,
 		Mark:    func(b *box) *choices.Mark { return &b.Mark },
 		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
 		Numbers: func(b *box) []int64 { return b.Numbers },
@@ -161,7 +161,7 @@ func (w *world) sweep() {
 		if err := w.items.RemoveAll(ctx, id); err != nil {
 			return err
 		}
-		return w.votes.Forget(ctx, id)
+		return w.votes.RemoveAll(ctx, id)
 	}))
 }
 
@@ -172,11 +172,11 @@ func (w *world) tamper(id int64, change func(*box)) {
 	must(w.t, err)
 }
 
-// check checks both relations.
+// check checks both constraints.
 func (w *world) check(mode integrity.Mode) (all []integrity.Finding) {
 	w.t.Helper()
-	for _, relation := range []integrity.Relation{w.items.Relation(), w.votes.Relation()} {
-		findings, err := relation.Check(w.t.Context(), mode, func(string, int64) {})
+	for _, constraint := range []integrity.Constraint{w.items.Constraint(), w.votes.Constraint()} {
+		findings, err := constraint.Check(w.t.Context(), mode, func(string, int64) {})
 		must(w.t, err)
 		all = append(all, findings...)
 	}

@@ -15,8 +15,8 @@ import (
 // is made. It may be used concurrently.
 type Collection[T any] struct {
 	Documents *docstore.Collection[T]
-	// Bin finishes deletions.
-	Bin *tombstone.Bin
+	// Tombstones finish deletions.
+	Tombstones *tombstone.Records
 	// ID is a document's id, and Owner whose document it is.
 	ID, Owner func(*T) int64
 	// NotFound is the fault of an id that names nothing, NotOwner that of somebody
@@ -69,12 +69,12 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
 	if _, err := c.GetBy(ctx, actorID, id); err != nil {
 		return err
 	}
-	return c.fault(c.Bin.Delete(ctx, id, c.Documents.Delete), id)
+	return c.fault(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
 }
 
 // Sweep purges the children of documents that were deleted.
 func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, int64) error) error {
-	return c.Bin.Sweep(ctx, c.Documents.Exists, purge)
+	return c.Tombstones.Sweep(ctx, c.Documents.Exists, purge)
 }
 
 func (c *Collection[T]) fault(err error, id int64) error {

@@ -91,7 +91,7 @@ func (d *Directory) Stats() Stats {
 
 // Show returns the profiles of users for a reply. It never fails: a user who is gone
 // has the zero Profile, and so has one never seen before while the account service
-// is down, since content with a name missing serves a reader better than none. It orders ids.
+// is down, since content with a name missing serves a reader better than none.
 func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	ids = distinct(ids)
 	profiles, err := d.fresh.BulkGet(ctx, ids, otter.BulkLoaderFunc[int64, Profile](d.load))
@@ -111,13 +111,27 @@ func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	return profiles
 }
 
-// distinct orders ids and leaves out repetitions: few people often wrote all there is.
+// maxSorted is how many ids distinct compares without an allocation: a page of comments
+// and the owner of what they are under.
+const maxSorted = 256
+
+// distinct returns ids without repetitions, since a few users often wrote a whole page.
+// The result is ids, or the first of them, where that will do.
 func distinct(ids []int64) []int64 {
 	if len(ids) < 2 {
 		return ids
 	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
+	var buffer [maxSorted]int64
+	sorted := append(buffer[:0], ids...)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	switch len(sorted) {
+	case len(ids):
+		return ids
+	case 1:
+		return ids[:1]
+	}
+	return slices.Clone(sorted)
 }
 
 // Require returns the profile of a user who must exist, for a write in that user's

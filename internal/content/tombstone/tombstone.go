@@ -28,16 +28,16 @@ type record struct {
 	DeleteMillis int64 `bson:"delete_millis"`
 }
 
-// Bin deletes the documents of one collection. It may be used concurrently, by any
-// number of processes.
-type Bin struct {
+// Records are the tombstones of one collection's documents. They may be used concurrently,
+// by any number of processes.
+type Records struct {
 	records *docstore.Collection[record]
 	now     func() time.Time
 	grace   time.Duration
 }
 
-// Open returns the bin whose records are in the named collection.
-func Open(ctx context.Context, engine docstore.Engine, collection string, now func() time.Time) (*Bin, error) {
+// Open returns the records that are in the named collection.
+func Open(ctx context.Context, engine docstore.Engine, collection string, now func() time.Time) (*Records, error) {
 	records, err := docstore.Open[record](ctx, engine, docstore.Spec{
 		Name: collection,
 		ID:   docstore.Int64,
@@ -47,19 +47,19 @@ func Open(ctx context.Context, engine docstore.Engine, collection string, now fu
 	if err != nil {
 		return nil, err
 	}
-	return &Bin{records: records, now: now, grace: grace}, nil
+	return &Records{records: records, now: now, grace: grace}, nil
 }
 
 // Delete removes a parent's document by remove, whose error it returns. When that
 // succeeded a sweep will purge the children.
-func (b *Bin) Delete(ctx context.Context, id int64, remove func(context.Context, any) error) error {
-	now := b.now().UnixMilli()
-	err := b.records.Insert(ctx, record{ID: id, DeleteMillis: now})
+func (r *Records) Delete(ctx context.Context, id int64, remove func(context.Context, any) error) error {
+	now := r.now().UnixMilli()
+	err := r.records.Insert(ctx, record{ID: id, DeleteMillis: now})
 	var earlier *docstore.DuplicateError
 	if errors.As(err, &earlier) {
 		// An earlier try failed; its record must live as long as this one's would.
-		_, err = b.records.Update(ctx, id, func(r *record) error {
-			r.DeleteMillis = now
+		_, err = r.records.Update(ctx, id, func(earlier *record) error {
+			earlier.DeleteMillis = now
 			return nil
 		})
 	}
@@ -70,31 +70,31 @@ func (b *Bin) Delete(ctx context.Context, id int64, remove func(context.Context,
 }
 
 // Holds tells whether the children of a document that was deleted await a sweep.
-func (b *Bin) Holds(ctx context.Context, id int64) (bool, error) {
-	return b.records.Exists(ctx, id)
+func (r *Records) Holds(ctx context.Context, id int64) (bool, error) {
+	return r.records.Exists(ctx, id)
 }
 
 // Sweep purges the children of deleted parents. A parent that exists still is let
 // be, and so is its record: the deletion is under way, or failed and may be tried
 // again at this moment. It goes on past a parent whose purge failed and returns all
 // errors.
-func (b *Bin) Sweep(ctx context.Context, exists func(context.Context, int64) (bool, error), purge func(context.Context, int64) error) error {
+func (r *Records) Sweep(ctx context.Context, exists func(context.Context, int64) (bool, error), purge func(context.Context, int64) error) error {
 	var failed []error
-	oldest := b.now().Add(-b.grace).UnixMilli()
-	for records, err := range b.records.Batches(ctx, docstore.Query{Index: timeIndex, Limit: sweepBatch}) {
+	oldest := r.now().Add(-r.grace).UnixMilli()
+	for records, err := range r.records.Batches(ctx, docstore.Query{Index: timeIndex, Limit: sweepBatch}) {
 		if err != nil {
 			return errors.Join(append(failed, err)...)
 		}
-		for _, r := range records {
-			isThere, err := exists(ctx, r.ID)
+		for _, old := range records {
+			isThere, err := exists(ctx, old.ID)
 			if err == nil && !isThere {
-				err = purge(ctx, r.ID)
+				err = purge(ctx, old.ID)
 			}
-			if err == nil && !isThere && r.DeleteMillis < oldest {
-				err = b.forget(ctx, r)
+			if err == nil && !isThere && old.DeleteMillis < oldest {
+				err = r.forget(ctx, old.ID)
 			}
 			if err != nil {
-				failed = append(failed, fmt.Errorf("sweep %d: %w", r.ID, err))
+				failed = append(failed, fmt.Errorf("sweep %d: %w", old.ID, err))
 			}
 		}
 	}
@@ -102,8 +102,8 @@ func (b *Bin) Sweep(ctx context.Context, exists func(context.Context, int64) (bo
 }
 
 // forget drops a record; another process may have been first.
-func (b *Bin) forget(ctx context.Context, r record) error {
-	if err := b.records.Delete(ctx, r.ID); !errors.Is(err, docstore.ErrNotFound) {
+func (r *Records) forget(ctx context.Context, id int64) error {
+	if err := r.records.Delete(ctx, id); !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
 	return nil

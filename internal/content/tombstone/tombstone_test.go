@@ -15,10 +15,10 @@ import (
 
 var errCrash = errors.New("crash")
 
-// shelf is a set of parents, each with children, and the bin that deletes them.
+// shelf is a set of parents, each with children, and the tombstones of those deleted.
 type shelf struct {
-	bin *tombstone.Bin
-	now time.Time
+	tombstones *tombstone.Records
+	now        time.Time
 
 	mu       sync.Mutex
 	parents  map[int64]bool
@@ -44,7 +44,7 @@ func newShelf(t *testing.T, parents ...int64) *shelf {
 	for _, id := range parents {
 		s.parents[id], s.children[id] = true, 3
 	}
-	s.bin, err = tombstone.Open(t.Context(), engine, "some_trash", func() time.Time { return s.now })
+	s.tombstones, err = tombstone.Open(t.Context(), engine, "some_trash", func() time.Time { return s.now })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +77,14 @@ func (s *shelf) purge(_ context.Context, id int64) error {
 
 func (s *shelf) sweep(t *testing.T) {
 	t.Helper()
-	if err := s.bin.Sweep(t.Context(), s.exists, s.purge); err != nil {
+	if err := s.tombstones.Sweep(t.Context(), s.exists, s.purge); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestChildrenOfADeletedParentGoWithTheNextSweep(t *testing.T) {
 	s := newShelf(t, 1, 2)
-	if err := s.bin.Delete(t.Context(), 1, s.remove); err != nil {
+	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
 	}
 	s.sweep(t)
@@ -95,7 +95,7 @@ func TestChildrenOfADeletedParentGoWithTheNextSweep(t *testing.T) {
 
 func TestAChildAddedByACallThatBeganBeforeTheDeletionIsSweptToo(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.bin.Delete(t.Context(), 1, s.remove); err != nil {
+	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
 	}
 	s.sweep(t)
@@ -109,7 +109,7 @@ func TestAChildAddedByACallThatBeganBeforeTheDeletionIsSweptToo(t *testing.T) {
 
 func TestARecordIsForgottenOnceNoCallCanBeOlder(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.bin.Delete(t.Context(), 1, s.remove); err != nil {
+	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
 	}
 	s.now = s.now.Add(time.Hour)
@@ -123,7 +123,7 @@ func TestARecordIsForgottenOnceNoCallCanBeOlder(t *testing.T) {
 func TestADeletionThatCrashedBeforeTheParentWentChangesNothing(t *testing.T) {
 	s := newShelf(t, 1)
 	crash := func(context.Context, any) error { return errCrash }
-	if err := s.bin.Delete(t.Context(), 1, crash); !errors.Is(err, errCrash) {
+	if err := s.tombstones.Delete(t.Context(), 1, crash); !errors.Is(err, errCrash) {
 		t.Fatalf("got %v", err)
 	}
 	s.sweep(t)
@@ -134,12 +134,12 @@ func TestADeletionThatCrashedBeforeTheParentWentChangesNothing(t *testing.T) {
 
 func TestADeletionTriedAgainAfterACrashIsFinished(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.bin.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
+	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
 		t.Fatal("the first try should fail")
 	}
 	s.now = s.now.Add(time.Hour)
 	// A sweep meets the record in the middle of the second try, before the parent goes.
-	err := s.bin.Delete(t.Context(), 1, func(ctx context.Context, id any) error {
+	err := s.tombstones.Delete(t.Context(), 1, func(ctx context.Context, id any) error {
 		s.sweep(t)
 		return s.remove(ctx, id)
 	})
@@ -154,7 +154,7 @@ func TestADeletionTriedAgainAfterACrashIsFinished(t *testing.T) {
 
 func TestASweepOfAnOldFailedDeletionKeepsItsRecord(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.bin.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
+	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
 		t.Fatal("the first try should fail")
 	}
 	s.now = s.now.Add(time.Hour)
@@ -169,11 +169,11 @@ func TestASweepOfAnOldFailedDeletionKeepsItsRecord(t *testing.T) {
 
 func TestASweepThatCrashedIsDoneAgain(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.bin.Delete(t.Context(), 1, s.remove); err != nil {
+	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
 	}
 	s.now = s.now.Add(time.Hour)
-	err := s.bin.Sweep(t.Context(), s.exists, func(context.Context, int64) error { return errCrash })
+	err := s.tombstones.Sweep(t.Context(), s.exists, func(context.Context, int64) error { return errCrash })
 	if !errors.Is(err, errCrash) {
 		t.Fatalf("got %v", err)
 	}
@@ -186,11 +186,11 @@ func TestASweepThatCrashedIsDoneAgain(t *testing.T) {
 func TestASweepGoesOnPastAParentWhosePurgeFails(t *testing.T) {
 	s := newShelf(t, 1, 2, 3)
 	for id := range int64(3) {
-		if err := s.bin.Delete(t.Context(), id+1, s.remove); err != nil {
+		if err := s.tombstones.Delete(t.Context(), id+1, s.remove); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := s.bin.Sweep(t.Context(), s.exists, func(ctx context.Context, id int64) error {
+	err := s.tombstones.Sweep(t.Context(), s.exists, func(ctx context.Context, id int64) error {
 		if id == 2 {
 			return errCrash
 		}
@@ -209,7 +209,7 @@ func TestOfTwoDeletionsAtATimeOneFindsNothing(t *testing.T) {
 	var errs [2]error
 	var group sync.WaitGroup
 	for i := range errs {
-		group.Go(func() { errs[i] = s.bin.Delete(t.Context(), 1, s.remove) })
+		group.Go(func() { errs[i] = s.tombstones.Delete(t.Context(), 1, s.remove) })
 	}
 	group.Wait()
 	if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs[:]...), docstore.ErrNotFound) {

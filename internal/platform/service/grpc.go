@@ -29,6 +29,8 @@ const connectionAge = 5 * time.Minute
 
 // Service is one of Waybook's services.
 type Service interface {
+	// Name is the service's name in metrics and logs.
+	Name() string
 	// Register registers the service's servers.
 	Register(grpc.ServiceRegistrar)
 	// Sweep does what is due from time to time, such as finishing deletions.

@@ -11,12 +11,10 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/serve"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // sweepEvery is how often a service sweeps.
@@ -25,14 +23,10 @@ const sweepEvery = time.Minute
 // Deps is what every service is built on. It may be used concurrently.
 type Deps struct {
 	Store docstore.Engine
-	// Account calls the account service and People resolves user ids through it; both
-	// are nil for the account service itself.
-	Account accountv1.AccountServiceClient
-	People  *profiles.Directory
-	// Draw draws identifiers and Now tells the time, in whole milliseconds of UTC,
+	// NewID draws identifiers and Now tells the time, in whole milliseconds of UTC,
 	// which is what a stored time keeps.
-	Draw func() int64
-	Now  func() time.Time
+	NewID func() int64
+	Now   func() time.Time
 	// Validator checks what no interceptor does: the items of a message that are
 	// refused one by one.
 	Validator protovalidate.Validator
@@ -41,28 +35,34 @@ type Deps struct {
 
 // NewDeps returns what services are built on.
 func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
-	return Deps{Store: store, Validator: validator, Draw: id.NewSource(time.Now).Next, Now: now, Log: log}
+	return Deps{Store: store, Validator: validator, NewID: id.NewSource(time.Now).Next, Now: now, Log: log}
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// Host is the program that a service runs in: what the program was started with, its
+// metrics, and what its services are built on.
+type Host struct {
+	serve.Env
+	Metrics *serve.Metrics
+	Deps    Deps
+}
 
 // Program runs one service as a process of its own.
 type Program struct {
 	// Name is the service's name and GRPC its default address.
 	Name, GRPC string
-	// NeedsAccount says that the service calls the account service.
-	NeedsAccount bool
 	// Clients may call the service besides DefaultClients, by default.
 	Clients mtls.Clients
 	// Flags declares flags of the service's own; nil when it has none.
 	Flags func(*flag.FlagSet)
-	// New builds the service.
-	New func(context.Context, Deps) (Service, error)
+	// New builds the service. It pushes what it starts on the host's stack.
+	New func(context.Context, Host) (Service, error)
 }
 
 // Main runs the service until SIGINT or SIGTERM.
 func (m Program) Main() {
-	var grpcAddress, adminAddress, accountAddress string
+	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
 	clients := append(DefaultClients(), m.Clients...)
@@ -75,9 +75,6 @@ func (m Program) Main() {
 			store.Register(flags, "waybook-data/"+m.Name)
 			RegisterClients(flags, &clients)
 			load.Register(flags)
-			if m.NeedsAccount {
-				flags.StringVar(&accountAddress, "account", "127.0.0.1:9091", "`address` of the account service")
-			}
 			if m.Flags != nil {
 				m.Flags(flags)
 			}
@@ -92,25 +89,13 @@ func (m Program) Main() {
 			if err != nil {
 				return err
 			}
-			deps := NewDeps(engine, validator, env.Log)
-			if m.NeedsAccount {
-				connection, err := env.Dial("account", accountAddress)
-				if err != nil {
-					return err
-				}
-				deps.Account = accountv1.NewAccountServiceClient(connection)
-				if deps.People, err = profiles.NewDirectory(deps.Account, env.Log); err != nil {
-					return err
-				}
-				env.Stack.Push("names", deps.People.Close)
-				CountNames(metrics, deps.People)
-			}
-			service, err := m.New(ctx, deps)
+			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(engine, validator, env.Log)}
+			service, err := m.New(ctx, host)
 			if err != nil {
 				return err
 			}
 			interceptors := NewInterceptors(validator, load, metrics, env.Log)
-			return m.serve(ctx, env, metrics, deps, service, clients, interceptors, grpcAddress, adminAddress)
+			return m.serve(ctx, host, service, clients, interceptors, grpcAddress, adminAddress)
 		},
 	})
 }
@@ -124,27 +109,28 @@ func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 }
 
 func (m Program) serve(
-	ctx context.Context, env serve.Env, metrics *serve.Metrics, deps Deps, service Service, clients mtls.Clients,
+	ctx context.Context, host Host, service Service, clients mtls.Clients,
 	interceptors *Interceptors, grpcAddress, adminAddress string,
 ) error {
-	readiness := serve.NewReadiness(deps.Store.Ping)
-	admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
+	readiness := serve.NewReadiness(host.Deps.Store.Ping)
+	admin, err := host.Admin(ctx, adminAddress, readiness, host.Metrics)
 	if err != nil {
 		return err
 	}
-	listener, err := env.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
+	listener, err := host.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
 	if err != nil {
 		return err
 	}
-	Sweep(ctx, env, NewSweeps(metrics), m.Name, service)
-	Serve(env, "grpc port", listener, clients, interceptors, service)
-	env.Ready(readiness)
-	fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
+	Sweep(ctx, host.Env, NewSweeps(host.Metrics), service)
+	Serve(host.Env, "grpc port", listener, clients, interceptors, service)
+	host.Ready(readiness)
+	fmt.Fprintf(host.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
 	return nil
 }
 
 // Sweep lets a service sweep now and from time to time.
-func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, name string, service Service) {
+func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) {
+	name := service.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(sweepEvery)
 		defer ticker.Stop()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
@@ -45,18 +44,6 @@ func countFile(metrics *serve.Metrics, file *embedded.Engine) {
 		func() float64 { return float64(file.Commits()) })
 	metrics.CounterFunc("waybook_store_commit_writes_total", "Writes that shared the commits of the embedded store.", nil,
 		func() float64 { return float64(file.CommittedWrites()) })
-}
-
-// CountNames adds what the cache of users' names counts.
-func CountNames(metrics *serve.Metrics, names *profiles.Directory) {
-	const lookups = "waybook_people_lookups_total"
-	const help = "Users whose names were looked up, by whether the cache had them."
-	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(names.Stats().Hits) })
-	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"}, func() float64 { return float64(names.Stats().Misses) })
-	metrics.CounterFunc("waybook_people_stale_total",
-		"Replies with the last known names, since the account service did not answer.", nil,
-		func() float64 { return float64(names.Stats().Stale) })
-	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(names.Stats().Size) })
 }
 
 // Sweeps counts the sweeps of a program's services.

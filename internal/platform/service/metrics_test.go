@@ -15,12 +15,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -84,45 +82,22 @@ func TestTheCallsOfAStoreAndTheCommitsOfItsFileAreCounted(t *testing.T) {
 	}
 }
 
-// oneUser is an account service that knows user 1, until it is away.
-type oneUser struct {
-	accountv1.AccountServiceClient
-	away error
-}
-
-func (o *oneUser) BatchGetUsers(context.Context, *accountv1.BatchGetUsersRequest, ...grpc.CallOption) (*accountv1.BatchGetUsersResponse, error) {
-	return &accountv1.BatchGetUsersResponse{Users: []*accountv1.User{{UserId: 1, Name: "a"}}}, o.away
-}
-
-func TestTheCacheOfNamesIsCounted(t *testing.T) {
-	metrics, accounts := serve.NewMetrics(), &oneUser{}
-	names, err := profiles.NewDirectory(accounts, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = names.Close(t.Context()) }()
-	service.CountNames(metrics, names)
-	names.Show(t.Context(), 1)
-	names.Show(t.Context(), 1, 1)
-	accounts.away = errors.New("away")
-	names.Show(t.Context(), 2)
-	expectLines(t, metrics, `waybook_people_lookups_total{result="hit"} 1`, `waybook_people_lookups_total{result="miss"} 2`,
-		"waybook_people_stale_total 1", "waybook_people_cached 1")
-}
-
 // sweeping is a service whose sweeps end as told.
 type sweeping struct {
 	service.Service
-	err error
+	name string
+	err  error
 }
+
+func (s sweeping) Name() string { return s.name }
 
 func (s sweeping) Sweep(context.Context) error { return s.err }
 
 func TestSweepsAreCountedByHowTheyEnd(t *testing.T) {
 	env, metrics := newEnv(t), serve.NewMetrics()
 	sweeps := service.NewSweeps(metrics)
-	service.Sweep(t.Context(), env, sweeps, "album", sweeping{})
-	service.Sweep(t.Context(), env, sweeps, "blog", sweeping{err: errors.New("no luck")})
+	service.Sweep(t.Context(), env, sweeps, sweeping{name: "album"})
+	service.Sweep(t.Context(), env, sweeps, sweeping{name: "blog", err: errors.New("no luck")})
 	counted := func() bool { return strings.Count(scrape(metrics), "\nwaybook_sweeps_total") == 4 }
 	for limit := time.Now().Add(time.Minute); !counted() && time.Now().Before(limit); {
 		runtime.Gosched()

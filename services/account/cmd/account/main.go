@@ -19,8 +19,8 @@ func main() {
 		Flags: func(flags *flag.FlagSet) {
 			config.Register(flags)
 		},
-		New: func(ctx context.Context, deps service.Deps) (service.Service, error) {
-			return account.New(ctx, deps, config)
+		New: func(ctx context.Context, host service.Host) (service.Service, error) {
+			return account.New(ctx, host.Deps, config)
 		},
 	}.Main()
 }

@@ -9,6 +9,7 @@ import (
 
 	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/blog"
 )
@@ -16,15 +17,14 @@ import (
 func main() {
 	var config blog.Config
 	var timeZone string
-	service.Program{
-		Name:         "blog",
-		GRPC:         "127.0.0.1:9093",
-		NeedsAccount: true,
+	content.Program{
+		Name: "blog",
+		GRPC: "127.0.0.1:9093",
 		Flags: func(flags *flag.FlagSet) {
 			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
 			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei", "`zone` of the day up to which entries are published")
 		},
-		New: func(ctx context.Context, deps service.Deps) (service.Service, error) {
+		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
 			var err error
 			if config.Zone, err = time.LoadLocation(timeZone); err != nil {
 				return nil, fmt.Errorf("-time-zone: %w", err)

@@ -1,0 +1,90 @@
+package content
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Attachment opens a collection whose documents hang on those of a kind. Children and
+// Choices make one.
+type Attachment[P any] func(context.Context, Deps, *owned.Collection[P]) (attached, error)
+
+// attached is a collection whose documents hang on those of a kind.
+type attached interface {
+	// RemoveAll removes what hangs on a document that is gone.
+	RemoveAll(ctx context.Context, id int64) error
+	Constraint() integrity.Constraint
+}
+
+// ChildSpec declares the children of type C that documents of type P have.
+type ChildSpec[P, C any] struct {
+	// Documents declares the collection of the children, with child.Index.
+	Documents docstore.Spec
+	// Noun is the word for a child in the messages of errors, and NotFound the reason of
+	// the error of an id that names none.
+	Noun, NotFound string
+	// Count is where a parent keeps its number of children; see child.Set.
+	Count func(*P) *int64
+	// ParentOf is the id of a child's parent.
+	ParentOf func(*C) int64
+}
+
+// Children attaches children to a kind; when that opens, into points to them.
+func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment[P] {
+	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
+		documents, err := docstore.Open[C](ctx, deps.Store, spec.Documents)
+		if err != nil {
+			return nil, err
+		}
+		*into = &child.Set[P, C]{
+			Parents: parents, Children: documents, NewID: deps.NewID,
+			Count: spec.Count, ParentOf: spec.ParentOf,
+			NoChild: notFound(spec.NotFound, spec.Noun),
+		}
+		return *into, nil
+	}
+}
+
+// ChoiceSpec declares what users choose under documents of type P, each user once.
+type ChoiceSpec[P any] struct {
+	// Collection is the name of the collection of the choices.
+	Collection string
+	// Mark, Add and Numbers are those of choices.Counter.
+	Mark    func(*P) *choices.Mark
+	Add     func(parent *P, value int32, by int64)
+	Numbers func(*P) []int64
+}
+
+// Choices attaches counted choices to a kind; when that opens, into points to their counter.
+func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P] {
+	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
+		documents, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
+		if err != nil {
+			return nil, err
+		}
+		*into = &choices.Counter[P]{
+			Parents: parents, Choices: documents, NewID: deps.NewID,
+			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers,
+		}
+		return *into, nil
+	}
+}
+
+// commentsOf attaches the comments that every kind has.
+func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
+	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
+		set := &comments.Set[P]{Profiles: deps.Profiles, Now: deps.Now}
+		*into = set
+		return Children(&set.Set, ChildSpec[P, comments.Comment]{
+			Documents: comments.Spec(spec.Name + "_comments"),
+			Noun:      "comment", NotFound: "COMMENT_NOT_FOUND",
+			Count: spec.CommentCount, ParentOf: comments.ParentOf,
+		})(ctx, deps, parents)
+	}
+}

@@ -1,0 +1,218 @@
+package content_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// box is a document with all that may hang on one.
+type box struct {
+	ID              int64        `bson:"_id"`
+	OwnerID         int64        `bson:"owner_id"`
+	Comments        int64        `bson:"comments"`
+	Items           int64        `bson:"items"`
+	Score           int64        `bson:"score"`
+	Recommendations choices.Mark `bson:"recommendations"`
+	Votes           [2]int64     `bson:"votes"`
+	Ballots         choices.Mark `bson:"ballots"`
+}
+
+type item struct {
+	ID         int64  `bson:"_id"`
+	BoxID      int64  `bson:"box_id"`
+	RequestKey string `bson:"request_key"`
+}
+
+const boxID, owner = 7, 1
+
+// world is a kind of content over a store that notes what is opened.
+type world struct {
+	*content.Kind[box]
+	store   *recorder
+	items   *child.Set[box, item]
+	ballots *choices.Counter[box]
+}
+
+// recorder is a store that keeps the tables that are opened.
+type recorder struct {
+	docstore.Engine
+	names  []string
+	tables map[string]docstore.Table
+}
+
+func (r *recorder) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	table, err := r.Engine.Open(ctx, spec)
+	r.names = append(r.names, spec.Name)
+	r.tables[spec.Name] = table
+	return table, err
+}
+
+// everybody is an account service that knows every user.
+type everybody struct{ accountv1.AccountServiceClient }
+
+func (everybody) BatchGetUsers(
+	_ context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	reply := &accountv1.BatchGetUsersResponse{}
+	for _, id := range request.GetUserIds() {
+		reply.Users = append(reply.Users, &accountv1.User{UserId: id, Name: fmt.Sprint("user ", id)})
+	}
+	return reply, nil
+}
+
+// newWorld returns a kind with one box, on which an item, a ballot, a comment and a
+// recommendation hang.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	w := &world{store: &recorder{Engine: engine, tables: map[string]docstore.Table{}}}
+	host := newHost(t)
+	host.Deps = service.NewDeps(w.store, nil, host.Log)
+	deps, err := content.NewDeps(host, everybody{})
+	must(t, err)
+	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
+	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64},
+		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
+		ID:              func(b *box) int64 { return b.ID },
+		Owner:           func(b *box) int64 { return b.OwnerID },
+		CommentCount:    func(b *box) *int64 { return &b.Comments },
+		Score:           func(b *box) *int64 { return &b.Score },
+		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
+		Attached: []content.Attachment[box]{
+			content.Children(&w.items, content.ChildSpec[box, item]{
+				Documents: docstore.Spec{Name: "box_items", ID: docstore.Int64, Indexes: []docstore.Index{
+					{Name: child.Index, Fields: []docstore.Field{parent}},
+					{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
+				}},
+				Noun: "item", NotFound: "ITEM_NOT_FOUND",
+				Count:    func(b *box) *int64 { return &b.Items },
+				ParentOf: func(i *item) int64 { return i.BoxID },
+			}),
+			content.Choices(&w.ballots, content.ChoiceSpec[box]{
+				Collection: "box_ballots",
+				Mark:       func(b *box) *choices.Mark { return &b.Ballots },
+				Add:        func(b *box, value int32, by int64) { b.Votes[value-1] += by },
+				Numbers:    func(b *box) []int64 { return b.Votes[:] },
+			}),
+		},
+	})
+	must(t, err)
+	must(t, w.Documents.Insert(t.Context(), box{ID: boxID, OwnerID: owner}))
+	_, err = w.items.Add(t.Context(), boxID, docstore.Request{Owner: []any{int64(boxID)}}, func(*box) error { return nil },
+		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
+	must(t, err)
+	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))
+	must(t, err)
+	_, err = w.Comments.Post(t.Context(), boxID, 2, "", "nice")
+	must(t, err)
+	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
+	must(t, err)
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// attached are the collections of what hangs on boxes, in the order in which they open.
+var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
+
+func TestAKindOpensItsDocumentsThenWhatHangsOnThem(t *testing.T) {
+	want := slices.Concat([]string{"boxes"}, attached, []string{"box_trash"})
+	if got := newWorld(t).store.names; !slices.Equal(got, want) {
+		t.Errorf("opened %v, want %v", got, want)
+	}
+}
+
+func TestEverythingAttachedGoesWithTheNextSweepAndIsConstrained(t *testing.T) {
+	w := newWorld(t)
+	var constrained []string
+	for _, each := range w.Constraints() {
+		constrained = append(constrained, each.Children)
+		findings, err := each.Check(t.Context(), integrity.Look, func(string, int64) {})
+		if err != nil || len(findings) > 0 {
+			t.Errorf("%s: %v, %v", each.Children, findings, err)
+		}
+	}
+	if !slices.Equal(constrained, attached) {
+		t.Errorf("constraints on %v, want %v", constrained, attached)
+	}
+	count := func(name string) int64 {
+		n, err := w.store.tables[name].Count(t.Context(), docstore.IDIndex, nil)
+		must(t, err)
+		return n
+	}
+	must(t, w.DeleteBy(t.Context(), owner, boxID))
+	for _, name := range attached {
+		if count(name) != 1 {
+			t.Errorf("before the sweep %s has %d documents", name, count(name))
+		}
+	}
+	must(t, w.Sweep(t.Context()))
+	for _, name := range attached {
+		if count(name) != 0 {
+			t.Errorf("after the sweep %s has %d documents", name, count(name))
+		}
+	}
+}
+
+func TestAScoreIsTheNumberOfUsersWhoRecommend(t *testing.T) {
+	w := newWorld(t)
+	for _, step := range []struct {
+		do   func(context.Context, int64, int64) (int64, error)
+		user int64
+		want int64
+	}{
+		{w.Recommendations.Recommend, 2, 1},
+		{w.Recommendations.Recommend, 3, 2},
+		{w.Recommendations.Withdraw, 2, 1},
+		{w.Recommendations.Withdraw, 4, 1},
+	} {
+		if got, err := step.do(t.Context(), boxID, step.user); got != step.want || err != nil {
+			t.Errorf("user %d: score %d and %v, want %d", step.user, got, err, step.want)
+		}
+	}
+}
+
+func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
+	w := newWorld(t)
+	_, noBox := w.Get(t.Context(), 8)
+	_, noItem := w.items.Get(t.Context(), boxID, 9)
+	_, noComment := w.Comments.Get(t.Context(), boxID, 9)
+	for name, c := range map[string]struct {
+		err             error
+		reason, message string
+	}{
+		"no document": {noBox, "BOX_NOT_FOUND", "there is no crate 8"},
+		"no child":    {noItem, "ITEM_NOT_FOUND", "there is no item 9"},
+		"no comment":  {noComment, "COMMENT_NOT_FOUND", "there is no comment 9"},
+		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to somebody else"},
+	} {
+		var known *apierror.Error
+		if !errors.As(c.err, &known) || known.Reason != c.reason || known.Message != c.message {
+			t.Errorf("%s: %v", name, c.err)
+		}
+	}
+}

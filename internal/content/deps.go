@@ -1,0 +1,39 @@
+package content
+
+import (
+	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// Deps is what a service of content is built on. It may be used concurrently.
+type Deps struct {
+	service.Deps
+	// Account calls the account service and Profiles resolves user ids through it.
+	Account  accountv1.AccountServiceClient
+	Profiles *profiles.Directory
+}
+
+// NewDeps returns what the services of content in a program are built on. They share one
+// cache of profiles, which counts its lookups in the host's metrics and ends with the host.
+func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, error) {
+	directory, err := profiles.NewDirectory(account, host.Log)
+	if err != nil {
+		return Deps{}, err
+	}
+	host.Stack.Push("profiles", directory.Close)
+	countLookups(host.Metrics, directory)
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory}, nil
+}
+
+func countLookups(metrics *serve.Metrics, directory *profiles.Directory) {
+	const lookups = "waybook_people_lookups_total"
+	const help = "Users whose names were looked up, by whether the cache had them."
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(directory.Stats().Hits) })
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"}, func() float64 { return float64(directory.Stats().Misses) })
+	metrics.CounterFunc("waybook_people_stale_total",
+		"Replies with the last known names, since the account service did not answer.", nil,
+		func() float64 { return float64(directory.Stats().Stale) })
+	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(directory.Stats().Size) })
+}

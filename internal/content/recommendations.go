@@ -1,0 +1,55 @@
+package content
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/content/profiles"
+)
+
+// recommended is what a user chooses who recommends a document.
+const recommended int32 = 1
+
+// Recommendations counts who recommends which documents of type P. A document's score is
+// the number of users who do. It may be used concurrently.
+type Recommendations[P any] struct {
+	counter  *choices.Counter[P]
+	profiles *profiles.Directory
+	score    func(*P) *int64
+}
+
+// recommendationsOf attaches the recommendations that every kind has.
+func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachment[P] {
+	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
+		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.Score}
+		return Choices(&(*into).counter, ChoiceSpec[P]{
+			Collection: spec.Name + "_recommendations",
+			Mark:       spec.Recommendations,
+			Add:        func(parent *P, _ int32, by int64) { *spec.Score(parent) += by },
+			Numbers:    func(parent *P) []int64 { return []int64{*spec.Score(parent)} },
+		})(ctx, deps, parents)
+	}
+}
+
+// Recommend counts a user, who must exist, among those who recommend a document, and
+// returns its score.
+func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (score int64, err error) {
+	if _, err := r.profiles.Require(ctx, userID); err != nil {
+		return 0, err
+	}
+	return r.put(ctx, id, userID, recommended)
+}
+
+// Withdraw takes a user's recommendation back, if there is one, and returns the score.
+func (r *Recommendations[P]) Withdraw(ctx context.Context, id, userID int64) (score int64, err error) {
+	return r.put(ctx, id, userID, choices.None)
+}
+
+func (r *Recommendations[P]) put(ctx context.Context, id, userID int64, value int32) (int64, error) {
+	counted, err := r.counter.Put(ctx, id, userID, choices.Always(value))
+	if err != nil {
+		return 0, err
+	}
+	return *r.score(&counted), nil
+}

@@ -1,0 +1,76 @@
+package storekeeping
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// errDeclaredOnly is the error of a collection that was declared and not opened.
+var errDeclaredOnly = errors.New("the collection is only declared; no store is open")
+
+// declarations is an engine without a store: it notes the collections that a service
+// declares. Nothing can be read from it or written to it.
+type declarations struct {
+	specs []docstore.Spec
+}
+
+// declaredSpecs returns the collections that some services declare.
+func declaredSpecs(ctx context.Context, parts []part) ([]docstore.Spec, error) {
+	d := &declarations{}
+	for _, p := range parts {
+		if _, err := p.open(ctx, deps(d)); err != nil {
+			return nil, err
+		}
+	}
+	return d.specs, nil
+}
+
+// Open returns a table that refuses every call.
+func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
+	d.specs = append(d.specs, spec)
+	return declaredTable{}, nil
+}
+
+// Inspect fails: there is no store to inspect.
+func (d *declarations) Inspect(context.Context, docstore.Spec) (docstore.Inspection, error) {
+	return docstore.Inspection{}, errDeclaredOnly
+}
+
+// Ping fails: there is no store to ask.
+func (d *declarations) Ping(context.Context) error { return errDeclaredOnly }
+
+// Close does nothing.
+func (d *declarations) Close() error { return nil }
+
+// declaredTable is a collection of declarations.
+type declaredTable struct{}
+
+func (declaredTable) Insert(context.Context, []bson.Raw) ([]error, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) Get(context.Context, any) (bson.Raw, error) { return nil, errDeclaredOnly }
+
+func (declaredTable) GetMany(context.Context, []any) ([]bson.Raw, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) Replace(context.Context, int64, bson.Raw) error { return errDeclaredOnly }
+
+func (declaredTable) Delete(context.Context, any) error { return errDeclaredOnly }
+
+func (declaredTable) Scan(context.Context, docstore.Scan) ([]bson.Raw, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) Count(context.Context, string, []any) (int64, error) {
+	return 0, errDeclaredOnly
+}
+
+func (declaredTable) DeleteAll(context.Context, string, []any) (int64, error) {
+	return 0, errDeclaredOnly
+}
