@@ -59,18 +59,18 @@ func TestOnlyARefusalByTheServerMeansThatNothingHasHappened(t *testing.T) {
 		err         error
 		unavailable bool
 	}{
-		"unauthorized":                  {mongo.CommandError{Code: 13}, false},
-		"document failed validation":    {mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 121}}}, false},
-		"no longer primary":             {mongo.CommandError{Code: 10107}, true},
-		"stepped down":                  {mongo.CommandError{Code: 189}, true},
-		"retryable":                     {mongo.CommandError{Code: 13, Labels: []string{"RetryableWriteError"}}, true},
-		"network":                       {mongo.CommandError{Labels: []string{"NetworkError"}}, true},
-		"interrupted":                   {mongo.CommandError{Code: 11601}, true},
-		"acknowledged by too few":       {mongo.WriteException{WriteConcernError: unmet}, true},
-		"many acknowledged by too few":  {mongo.BulkWriteException{WriteConcernError: unmet}, true},
-		"client closed":                 {mongo.ErrClientDisconnected, true},
-		"an unknown error":              {errors.New("?"), true},
-		"a timeout set in the URI":      {context.DeadlineExceeded, true},
+		"unauthorized":                 {mongo.CommandError{Code: 13}, false},
+		"document failed validation":   {mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 121}}}, false},
+		"no longer primary":            {mongo.CommandError{Code: 10107}, true},
+		"stepped down":                 {mongo.CommandError{Code: 189}, true},
+		"retryable":                    {mongo.CommandError{Code: 13, Labels: []string{"RetryableWriteError"}}, true},
+		"network":                      {mongo.CommandError{Labels: []string{"NetworkError"}}, true},
+		"interrupted":                  {mongo.CommandError{Code: 11601}, true},
+		"acknowledged by too few":      {mongo.WriteException{WriteConcernError: unmet}, true},
+		"many acknowledged by too few": {mongo.BulkWriteException{WriteConcernError: unmet}, true},
+		"client closed":                {mongo.ErrClientDisconnected, true},
+		"an unknown error":             {errors.New("?"), true},
+		"a timeout set in the URI":     {context.DeadlineExceeded, true},
 	} {
 		got := portError(t.Context(), c.err)
 		if errors.Is(got, docstore.ErrUnavailable) != c.unavailable {
