@@ -191,7 +191,7 @@ func (f *planned) decode(kind bson.Type, value []byte, into reflect.Value) bool 
 }
 
 // sharedString returns bytes of a document as a string without a copy. That is safe
-// because the caller owns a document that it has read, and never changes it (see Table).
+// because a Collection owns the documents that its Table returns and never changes them.
 func sharedString(text []byte) string {
 	return unsafe.String(unsafe.SliceData(text), len(text)) // #nosec G103 -- safe as explained above
 }

@@ -26,8 +26,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Errors that callers distinguish with errors.Is. A plain error is any error that wraps
-// neither one of these nor a *DuplicateError.
+// Errors that callers distinguish with errors.Is. A plain error is one that wraps none of
+// these, no *DuplicateError and no error of a context.
 var (
 	// ErrNotFound: no document has that id or key.
 	ErrNotFound = errors.New("docstore: not found")
@@ -121,8 +121,8 @@ type Engine interface {
 	// returns the collection. It rebuilds an index whose declaration has changed. An
 	// index that is no longer declared may be dropped or stay.
 	//
-	// Open fails if stored documents do not fit a declared index, if _id was declared
-	// with another kind, or if the collection is open with another declaration.
+	// Open fails if stored documents do not fit a declared index, or if _id was declared
+	// with another kind. It also fails if the collection is open with another declaration.
 	Open(ctx context.Context, spec Spec) (Table, error)
 	// Inspect reports which parts of a collection exist in the store, whether the
 	// collection is open or not. It changes nothing. It fails if _id was declared with
@@ -144,10 +144,9 @@ type Engine interface {
 // not even after ctx is done.
 type Table interface {
 	// Insert stores or refuses each document separately. errs[i] is nil or the reason
-	// why documents[i] was refused: a *DuplicateError, or a plain error if
-	// Spec.CheckDocument refuses it. If two documents exclude each other, the first is
-	// stored. err is the failure of the whole call, which may have stored some of the
-	// documents.
+	// why documents[i] was refused: a *DuplicateError, or the plain error of
+	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
+	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
 	// Get returns a document, or ErrNotFound.
 	Get(ctx context.Context, id any) (bson.Raw, error)

@@ -51,9 +51,13 @@ func (s Spec) Validate() error {
 	return nil
 }
 
-// CheckDocument returns an error if an engine must refuse the document: it is too
-// large, it has a key that is too long, or it lacks a revision, or an _id or an indexed
-// field of the declared kind.
+// CheckDocument returns an error if every engine must refuse the document. There are
+// these reasons:
+//
+//   - The document has more than MaxDocumentBytes.
+//   - An index key has more than MaxKeyBytes.
+//   - The revision is missing.
+//   - The _id or an indexed field is missing or has another kind than declared.
 func (s Spec) CheckDocument(document bson.Raw) error {
 	if err := CheckEnvelope(document); err != nil {
 		return err
@@ -166,8 +170,8 @@ func (f Field) Value(value any) (any, error) {
 	return nil, fmt.Errorf("docstore: field %q cannot hold a %T", f.Name, value)
 }
 
-// Checked validates a scan of an index with the given sort fields and returns it in the
-// form that engines serve: bounds are int64 or string, and only the later one of From
+// Checked validates a scan of an index with the given sort fields. It returns the scan in
+// the form that engines serve: bounds are int64 or string, and only the later one of From
 // and After is set.
 func (s Scan) Checked(fields []Field) (Scan, error) {
 	switch {

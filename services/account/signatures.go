@@ -101,7 +101,7 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
-	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before; sign each request anew")
+	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before; sign each request separately")
 }
 
 func (v *verifier) removeExpired(ctx context.Context) error {

@@ -34,8 +34,8 @@ func (u Usage) Plus(other Usage) Usage {
 
 // Usage returns the usage of the process, from the kernel and the process's metrics.
 func (p *Process) Usage() (Usage, error) {
-	// A request for the metrics also costs CPU time. Both at the start and at the end of a
-	// measurement it precedes the reading of the CPU time, so only the one at the end counts.
+	// Reading the metrics costs the process CPU time too. It precedes the reading of the CPU
+	// time, so a measurement includes only the one at its end.
 	allocations, bytes, err := p.allocations()
 	if err != nil {
 		return Usage{}, err

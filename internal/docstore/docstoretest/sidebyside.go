@@ -14,7 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// SideBySide runs random programs on two engines and checks that each step has the same
+// SideBySide runs random programs on two engines. It checks that each step has the same
 // outcome on both: documents byte for byte, counts, page tokens, kinds of errors.
 //
 // The case with the model compares one engine with the promises. SideBySide also finds

@@ -100,9 +100,9 @@ func manyWriters(b *testing.B, count int, write func() error) {
 
 func BenchmarkOperations(b *testing.B) {
 	benchmarkSizes(b, func(b *testing.B, s *benchStore) {
-		// OfFew reads the same thousand documents whatever the size of the store. So in a
-		// large store OfFew shows the cost of the deeper tree, and the other benchmarks add
-		// the cost of memory that is not in the processor's caches.
+		// OfFew reads the same thousand documents whatever the size of the store. In a large
+		// store it shows the cost of the deeper tree. The other benchmarks add the cost of
+		// memory that is not in the processor's caches.
 		for _, among := range []struct {
 			name      string
 			documents int64

@@ -10,9 +10,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Check reads the whole file and returns all damage that it finds, joined: broken pages
-// of bbolt, documents without an index entry, and entries without a document. It reads
-// one snapshot of the store. Writers continue meanwhile, but the file grows.
+// Check reads the whole file and returns all damage that it finds as one joined error. It
+// finds broken pages of bbolt, documents without an index entry, and index entries without
+// a document. It reads one snapshot of the store. Writers continue, but the file grows in
+// the meantime.
 func (e *Engine) Check(ctx context.Context) error {
 	return e.view(ctx, func(tx *bolt.Tx) error {
 		var errs []error

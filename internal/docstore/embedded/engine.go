@@ -2,10 +2,13 @@
 // go.etcd.io/bbolt. It needs no server. One process at a time may open the file for
 // writing.
 //
-// The file holds a bucket per collection (encoded _id → BSON), a bucket per index
-// (encoded fields and _id → nothing) and a catalog of the declarations for which the
-// index buckets were built. Writers share commits (see committer). Readers never wait
-// for a commit.
+// The file holds these buckets:
+//
+//   - one per collection: encoded _id → BSON
+//   - one per index: encoded fields and _id → nothing
+//   - the catalog: the declarations for which the index buckets were built
+//
+// Writers share commits (see committer). Readers never wait for a commit.
 //
 // # When a commit fails
 //
@@ -16,9 +19,9 @@
 // They fail with a plain error and have not happened. If the reason is a full disk, the
 // engine stays writable, so that an operator can free space.
 //
-// After any other failure the engine does not trust the file for writes: data of the
-// failed sync may be lost even if a later sync succeeds. Writes and Ping then fail with
-// ErrUnavailable until the file is opened again. Reads continue.
+// After any other failure the engine stops writing. The data of the failed sync may be
+// lost even if a later sync succeeds. Writes and Ping fail with ErrUnavailable until the
+// file is opened again. Reads continue.
 //
 // If the meta page was written and only its sync failed, the writes of the commit are
 // visible but may not be durable. They also fail with ErrUnavailable, which leaves open

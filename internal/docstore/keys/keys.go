@@ -18,7 +18,7 @@ func AppendInt64(key []byte, n int64) []byte {
 }
 
 // AppendString appends a string and its end mark. A zero byte in the string becomes
-// 00 FF and the end mark is 00 00, so a string sorts before every longer string that
+// 00 FF, and the end mark is 00 00. So a string sorts before every longer string that
 // begins with it.
 func AppendString(key []byte, s string) []byte {
 	for {

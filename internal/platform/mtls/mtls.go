@@ -1,7 +1,6 @@
-// Package mtls provides mutual TLS between Waybook's processes. The identity of a process
-// is a set of PEM files: its certificate, its key, and the authorities that it trusts to
-// issue the certificates of other processes. Connections use TLS 1.3. When a file changes,
-// the next connection uses the new contents.
+// Package mtls provides mutual TLS 1.3 between Waybook's processes. The identity of a
+// process is a set of PEM files: its certificate, its key, and the authorities that it
+// trusts. When a file changes, the next connection uses the new contents.
 package mtls
 
 import (

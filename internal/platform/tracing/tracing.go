@@ -1,5 +1,5 @@
-// Package tracing traces requests through Waybook with OpenTelemetry spans: of the edge, of
-// each RPC over TCP or in process, and of each call to the store.
+// Package tracing traces requests through Waybook with OpenTelemetry. The edge, each RPC
+// (over TCP or in process) and each call to the store have a span.
 package tracing
 
 import (
