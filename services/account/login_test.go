@@ -29,7 +29,7 @@ func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
 	} {
 		failed := wantFault(t, s.logIn(t.Context(), email, "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 		if done := b.hashed(); !slices.Equal(done, today) {
-			t.Errorf("%s cost %v, want %v", email, done, today)
+			t.Errorf("%s: the hashes cost %v, want %v", email, done, today)
 		}
 		words = append(words, failed.Message)
 	}
@@ -56,7 +56,7 @@ func TestConcurrentGuessesDoNotExceedTheLimitOfAnEmailAddress(t *testing.T) {
 		reasons[failed.Reason]++
 	}
 	if reasons["PASSWORD_INCORRECT"] != attemptsPerEmail || reasons["TOO_MANY_ATTEMPTS"] != len(failures)-attemptsPerEmail {
-		t.Errorf("got %v", reasons)
+		t.Errorf("got these numbers of refusals by reason: %v", reasons)
 	}
 	if n := len(b.hashed()); n != attemptsPerEmail {
 		t.Errorf("%d guesses were hashed, want %d", n, attemptsPerEmail)
@@ -170,7 +170,7 @@ func TestARetriedPasswordChangeClosesTheSessionsThatItCouldNotCloseBefore(t *tes
 	s.sessions = reachable
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "the old password", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	if _, err := s.VerifySession(t.Context(), open); err != nil {
-		t.Errorf("the session was closed although the store failed: %v", err)
+		t.Errorf("the session is not open after the failed change: %v", err)
 	}
 	if _, err := s.UpdateUser(t.Context(), change); err != nil {
 		t.Fatal(err)

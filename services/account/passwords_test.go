@@ -25,10 +25,10 @@ func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
 	}
 	for password, want := range map[string]bool{"correct horse": true, "correct hors": false, "Correct horse": false, "": false} {
 		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
-			t.Errorf("%q: %v, %v", password, got, err)
+			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
 		if got, err := p.match(t.Context(), password, ""); got || err != nil {
-			t.Errorf("%q with an empty hash: %v, %v", password, got, err)
+			t.Errorf("%q with an empty hash: match returned %v, %v; want false", password, got, err)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestAHashFromAnotherProgramWithAnotherCostIsAccepted(t *testing.T) {
 	p := newPasswords()
 	for password, want := range map[string]bool{"password": true, "differentpassword": false} {
 		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
-			t.Errorf("%q: %v, %v", password, got, err)
+			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestAMalformedHashMatchesNothingAndIsNotInTheError(t *testing.T) {
 	} {
 		isRight, err := newPasswords().match(t.Context(), "password", hash)
 		if isRight || !errors.Is(err, errHash) || strings.Contains(err.Error(), "$") {
-			t.Errorf("%s: %v, %v", hash, isRight, err)
+			t.Errorf("%s: match returned %v, %v; want false and errHash", hash, isRight, err)
 		}
 	}
 }
@@ -120,7 +120,7 @@ func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
 		h, err := parseHash(text)
 		if err != nil {
 			if !errors.Is(err, errHash) {
-				t.Errorf("%q: %v", text, err)
+				t.Errorf("%q: got error %v, want errHash", text, err)
 			}
 			return
 		}

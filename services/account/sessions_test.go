@@ -91,7 +91,7 @@ func TestOpenSessionsAreListedWithoutTheirSecrets(t *testing.T) {
 	}
 	b.advance(59 * time.Minute)
 	if left := s.list(t, user); len(left) != 1 || left[0].GetSessionId() != listed[1].GetSessionId() {
-		t.Errorf("after the first expired: %v", left)
+		t.Errorf("after the first session expired: listed %v", left)
 	}
 	_, err := s.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: 1})
 	wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")

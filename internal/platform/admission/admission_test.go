@@ -20,7 +20,7 @@ func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 		go func() { second <- g.Enter(t.Context()) }()
 		synctest.Wait()
 		if got, want := g.Stats(), (Stats{Inside: 1, Waiting: 1}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if err := g.Enter(t.Context()); !errors.Is(err, ErrFull) {
 			t.Errorf("a third caller with a queue of one: got error %v, want ErrFull", err)
@@ -33,7 +33,7 @@ func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 			t.Errorf("a caller while the place stays taken: got error %v, want ErrFull", err)
 		}
 		if got, want := g.Stats(), (Stats{Inside: 1, Refused: 2}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 }
@@ -58,7 +58,7 @@ func TestACallerWhoseContextHasEndedDoesNotEnter(t *testing.T) {
 			t.Errorf("a deadline that passed in the queue: got error %v", err)
 		}
 		if got, want := g.Stats(), (Stats{Inside: 1}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestACallerWhoseContextHasEndedDoesNotEnter(t *testing.T) {
 func TestZeroPlacesMeanNoLimit(t *testing.T) {
 	g := New(Limits{})
 	if err := g.Enter(t.Context()); err != nil || !g.TryEnter() || g.Stats() != (Stats{}) {
-		t.Errorf("%v, %+v", err, g.Stats())
+		t.Errorf("got error %v and %+v, want none", err, g.Stats())
 	}
 	g.Leave()
 }
@@ -91,6 +91,6 @@ func TestTheLimitIsNeverExceeded(t *testing.T) {
 	}
 	group.Wait()
 	if got := g.Stats(); got != (Stats{}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v after all callers left, want zero", got)
 	}
 }

@@ -56,7 +56,7 @@ func TestAConvertedErrorContainsOnlyWhatCallersMayKnow(t *testing.T) {
 
 func TestFromNilIsNil(t *testing.T) {
 	if got := apierror.From(nil); got != nil {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want nil", got)
 	}
 }
 

@@ -239,11 +239,11 @@ func TestInvalidIdentityFilesAreRefusedAtStartup(t *testing.T) {
 		"no DNS name":    nameless,
 	} {
 		if _, err := Load(files, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", files, err, want)
+			t.Errorf("%+v: got error %v, want one with %q", files, err, want)
 		}
 	}
 	if none, err := Load(Files{}, nil); none != nil || err != nil {
-		t.Errorf("no files: %v, %v", none, err)
+		t.Errorf("without files: got %v, %v, want nil", none, err)
 	}
 }
 

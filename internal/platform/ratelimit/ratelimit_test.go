@@ -49,7 +49,7 @@ func TestARateBelowOneInTenSecondsAllowsABurstOfOne(t *testing.T) {
 
 func TestAZeroRateAllowsEverything(t *testing.T) {
 	if New(0, time.Now).Take("a") != 0 {
-		t.Error("refused")
+		t.Error("an event was refused")
 	}
 }
 
@@ -60,7 +60,7 @@ func TestMemoryIsBoundedAndABusyKeyIsNotEvicted(t *testing.T) {
 	for i := range 10_000 {
 		l.Take(fmt.Sprint("once", i))
 		if i < 10 && l.Take("busy") != 0 {
-			t.Fatal("refused too early")
+			t.Fatal("the busy key was refused within its burst")
 		}
 		if i >= 10 && l.Take("busy") == 0 {
 			t.Fatalf("the busy key was evicted after %d other keys", i)

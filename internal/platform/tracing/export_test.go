@@ -107,7 +107,7 @@ func TestTheStandardVariablesSetTheSamplerAndTheServiceName(t *testing.T) {
 	}
 	request(t, spans)
 	if err := stop(t.Context()); err != nil || collector.Tree("request") != "mine server request\n" {
-		t.Errorf("%v, %v", collector.Spans(), err)
+		t.Errorf("with a service name: got spans %v, %v", collector.Spans(), err)
 	}
 }
 
