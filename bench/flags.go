@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/bench/internal/run"
 )
 
-// parse reads the flags. What -quick sets, other flags may set otherwise.
+// parse parses the flags. Other flags override the values that -quick sets.
 func parse(args []string, out io.Writer) (run.Settings, error) {
 	names, help := run.Sections()
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -19,15 +19,15 @@ func parse(args []string, out io.Writer) (run.Settings, error) {
 	var s run.Settings
 	var quick bool
 	var what, cases string
-	flags.BoolVar(&quick, "quick", false, "a first look in a minute or two: few and short rounds, a smaller store, no Go benchmarks, few cases")
-	flags.IntVar(&s.Rounds, "rounds", 5, "how often contenders take turns; 3 with -quick")
-	flags.DurationVar(&s.Duration, "duration", 3*time.Second, "how long each turn takes; 300ms with -quick")
-	flags.IntVar(&s.Documents, "documents", 1_000_000, "how many landmarks a large store has, in tens of thousands; 50000 with -quick")
-	flags.IntVar(&s.Listed, "listed", 10_000, "how many landmarks the list has that every contender answers")
-	flags.StringVar(&what, "what", "", "sections to run, with commas between them; all but profile by default:"+help)
-	flags.StringVar(&cases, "cases", "", "cases to compare in, with commas between them, such as getAlbum,addAlbum; all by default")
-	flags.StringVar(&s.Data, "data", "", "`directory` for stores, whose disk is measured; that of temporary files by default")
-	flags.StringVar(&s.Profiles, "profiles", "profiles", "`directory` that section profile writes to")
+	flags.BoolVar(&quick, "quick", false, "run in a minute or two: few and short rounds, a smaller store, few cases, no Go benchmarks")
+	flags.IntVar(&s.Rounds, "rounds", 5, "number of rounds in which the contenders take turns; 3 with -quick")
+	flags.DurationVar(&s.Duration, "duration", 3*time.Second, "duration of each turn; 300ms with -quick")
+	flags.IntVar(&s.Documents, "documents", 1_000_000, "number of landmarks in a large store, a multiple of 10000; 50000 with -quick")
+	flags.IntVar(&s.Listed, "listed", 10_000, "number of landmarks in the list that every contender returns")
+	flags.StringVar(&what, "what", "", "comma-separated sections to run; by default all except profile:"+help)
+	flags.StringVar(&cases, "cases", "", "comma-separated cases to compare, such as getAlbum,addAlbum; by default all")
+	flags.StringVar(&s.Data, "data", "", "`directory` for the stores; its disk is measured; by default the directory of temporary files")
+	flags.StringVar(&s.Profiles, "profiles", "profiles", "`directory` to which section profile writes")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -53,16 +53,16 @@ func parse(args []string, out io.Writer) (run.Settings, error) {
 	}
 	for _, name := range s.What {
 		if !slices.Contains(names, name) {
-			return s, fmt.Errorf("-what: there is no section %q; there are %s", name, strings.Join(names, ", "))
+			return s, fmt.Errorf("-what: unknown section %q; the sections are %s", name, strings.Join(names, ", "))
 		}
 	}
 	for _, name := range s.Cases {
 		if !slices.Contains(run.CaseNames(), name) {
-			return s, fmt.Errorf("-cases: there is no case %q; there are %s", name, strings.Join(run.CaseNames(), ", "))
+			return s, fmt.Errorf("-cases: unknown case %q; the cases are %s", name, strings.Join(run.CaseNames(), ", "))
 		}
 	}
 	if s.Rounds < 1 || s.Duration <= 0 || s.Documents < 20_000 || s.Documents%10_000 != 0 || s.Listed < 1 {
-		return s, fmt.Errorf("-rounds and -listed must be 1 or more, -duration more than 0, -documents 20000 or more and tens of thousands")
+		return s, fmt.Errorf("-rounds and -listed must be 1 or more, -duration more than 0, -documents 20000 or more and a multiple of 10000")
 	}
 	return s, nil
 }

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-func TestQuickIsShortUnlessOtherFlagsSayMore(t *testing.T) {
+func TestOtherFlagsOverrideQuick(t *testing.T) {
 	s, err := parse([]string{"-quick", "-rounds=7"}, io.Discard)
 	if err != nil || s.Rounds != 7 || s.Duration != 300*time.Millisecond || s.Documents != 50_000 {
-		t.Errorf("%+v, %v", s, err)
+		t.Errorf("-quick -rounds=7: got %+v, %v", s, err)
 	}
 	full, err := parse(nil, io.Discard)
 	if err != nil || full.Documents != 1_000_000 || slices.Contains(full.What, "profile") || !slices.Contains(full.What, "code") {
-		t.Errorf("%+v, %v", full, err)
+		t.Errorf("without flags: got %+v, %v", full, err)
 	}
 }
 
-func TestWrongFlagsAreRefused(t *testing.T) {
+func TestInvalidFlagsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"-what=speed"}, {"-cases=getAlbums"}, {"-rounds=0"}, {"-documents=10000"}, {"-documents=25000"}, {"-duration=0s"}, {"-nothing"}} {
 		if _, err := parse(args, io.Discard); err == nil {
-			t.Errorf("%v: no error", args)
+			t.Errorf("%v: got no error", args)
 		}
 	}
 }

@@ -1,6 +1,5 @@
-// Command bench measures Waybook against its natural alternative and against floors
-// that nothing can beat, side by side on one machine. docs/performance.md says how to
-// read what it prints.
+// Command bench measures Waybook, grpc-gateway as the usual alternative, and baselines that
+// do no work, side by side on one machine. docs/performance.md explains its output.
 package main
 
 import (

@@ -44,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := &Collection[benchDocument]{spec: Spec{Name: "albums"}, plan: planFor(reflect.TypeFor[benchDocument]())} // as Open has it
+	c := &Collection[benchDocument]{spec: Spec{Name: "albums"}, plan: planFor(reflect.TypeFor[benchDocument]())} // as in Open
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := c.decode(raw); err != nil {

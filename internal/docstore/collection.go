@@ -14,20 +14,21 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// maxUpdateTries bounds how often Update reads and writes back. Among writers of
-// one document each round lets one through, so this is also how many may meet.
+// maxUpdateTries bounds how often Update and Observe start again. In each round at
+// least one of the concurrent writers of a document succeeds, so this is also how many
+// writers may compete.
 const maxUpdateTries = 256
 
-// Collection is a collection of documents of type T, a struct with bson tags of
-// which one is _id.
+// Collection is a collection of documents of type T, a struct with bson tags. One of
+// the tags is _id.
 type Collection[T any] struct {
 	spec  Spec
 	table Table
-	// plan decodes documents; nil when only the driver can.
+	// plan decodes documents; nil if only the driver can.
 	plan *plan
 }
 
-// Open declares a collection in a store and returns it.
+// Open opens a collection as declared by spec, and creates it if necessary.
 func Open[T any](ctx context.Context, engine Engine, spec Spec) (*Collection[T], error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -51,10 +52,10 @@ func (c *Collection[T]) Insert(ctx context.Context, document T) error {
 	return c.wrap("insert", errs[0])
 }
 
-// InsertMany stores each document or refuses it by itself: errs[i] is nil or why
-// documents[i] was refused, a *DuplicateError or a plain error. Among documents that
-// exclude each other the first is stored. err is for the call as a whole; the
-// documents may then have been stored in part.
+// InsertMany stores or refuses each document separately. errs[i] is nil or the reason
+// why documents[i] was refused: a *DuplicateError or a plain error. If two documents
+// exclude each other, the first is stored. err is the failure of the whole call, which
+// may have stored some of the documents.
 func (c *Collection[T]) InsertMany(ctx context.Context, documents []T) (errs []error, err error) {
 	if len(documents) == 0 {
 		return nil, nil
@@ -71,7 +72,7 @@ func (c *Collection[T]) InsertMany(ctx context.Context, documents []T) (errs []e
 	return errs, nil
 }
 
-// Get returns the document with an id, or ErrNotFound.
+// Get returns the document with the given id, or ErrNotFound.
 func (c *Collection[T]) Get(ctx context.Context, id any) (T, error) {
 	raw, err := c.table.Get(ctx, id)
 	if err != nil {
@@ -81,7 +82,7 @@ func (c *Collection[T]) Get(ctx context.Context, id any) (T, error) {
 	return c.decode(raw)
 }
 
-// Exists tells whether there is a document with an id.
+// Exists reports whether a document has the given id.
 func (c *Collection[T]) Exists(ctx context.Context, id int64) (bool, error) {
 	_, err := c.table.Get(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -90,7 +91,7 @@ func (c *Collection[T]) Exists(ctx context.Context, id int64) (bool, error) {
 	return err == nil, c.wrap("get", err)
 }
 
-// GetMany returns those of the documents that exist, in any order, each once.
+// GetMany returns the documents that exist, in any order, each once.
 func (c *Collection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
 	values := make([]any, len(ids))
 	for i, id := range ids {
@@ -103,8 +104,8 @@ func (c *Collection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
 	return c.decodeAll(raws)
 }
 
-// Find returns the first document whose first fields in an index have the values
-// given, or ErrNotFound.
+// Find returns the first document of an index whose first index fields have the given
+// values, or ErrNotFound.
 func (c *Collection[T]) Find(ctx context.Context, index string, equal ...any) (T, error) {
 	var none T
 	raws, err := c.table.Scan(ctx, Scan{Index: index, Equal: equal, Limit: 1})
@@ -117,12 +118,14 @@ func (c *Collection[T]) Find(ctx context.Context, index string, equal ...any) (T
 	return c.decode(raws[0])
 }
 
-// Update reads a document, lets change alter it, and writes it back if nobody else
-// changed it in between; otherwise it starts again, so change may run several
-// times, each time on the document as it then is. An error of change ends Update,
-// is returned as it is, and nothing is written. The change must leave _id alone.
-// Update returns the document as written. Errors: ErrNotFound, *DuplicateError,
-// ErrConflict when others were first 256 times in a row.
+// Update reads a document, calls change to modify it, writes it back, and returns the
+// document as written.
+//
+// If another writer changed the document in the meantime, Update starts again. So
+// change may run several times, each time on the current document. If change returns an
+// error, Update writes nothing and returns that error unwrapped. change must not modify
+// _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
+// faster 256 times in a row.
 func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) error) (T, error) {
 	var none T
 	for try := range maxUpdateTries {
@@ -162,11 +165,12 @@ func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) erro
 	return none, c.wrap("update", ErrConflict)
 }
 
-// Observe reads a document and lets look see it; when somebody has changed the document
-// by the time look is done it starts again. So what look has read elsewhere belongs to
-// the document as it saw it. Nothing is written. An error of look ends Observe and is
-// returned as it is. Errors: ErrNotFound, ErrConflict when others changed the document
-// 256 times in a row.
+// Observe reads a document and calls look with it. If the document has changed when
+// look returns, Observe starts again. So everything else that look reads is consistent
+// with the document that it was given.
+//
+// Observe writes nothing. If look returns an error, Observe returns it unwrapped.
+// Errors: ErrNotFound, and ErrConflict if the document changed 256 times in a row.
 func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error) error {
 	for try := range maxUpdateTries {
 		before, err := c.table.Get(ctx, id)
@@ -194,13 +198,13 @@ func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error
 	return c.wrap("observe", ErrConflict)
 }
 
-// pause waits a random while that grows with the tries, so that writers of one
-// document get out of each other's way.
+// pause waits a random time, longer after more tries, so that concurrent writers of one
+// document collide less often.
 func pause(ctx context.Context, try int) error {
 	if try < 2 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(rand.N(time.Duration(min(try, 10)) * time.Millisecond)) // #nosec G404 -- a pause
+	timer := time.NewTimer(rand.N(time.Duration(min(try, 10)) * time.Millisecond)) // #nosec G404 -- a pause needs no secure randomness
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -215,16 +219,16 @@ func (c *Collection[T]) Delete(ctx context.Context, id any) error {
 	return c.wrap("delete", c.table.Delete(ctx, id))
 }
 
-// Count counts the documents whose first fields in an index have the values given;
-// none given counts all.
+// Count counts the documents whose first index fields have the given values. Without
+// values it counts all documents.
 func (c *Collection[T]) Count(ctx context.Context, index string, equal ...any) (int64, error) {
 	n, err := c.table.Count(ctx, index, equal)
 	return n, c.wrap("count", err)
 }
 
-// DeleteAll deletes the documents whose first fields in an index have the values
-// given and tells how many there were. It is not atomic: when it fails some may be
-// gone, and calling it again goes on.
+// DeleteAll deletes the documents whose first index fields have the given values, and
+// returns how many it deleted. It is not atomic: if it fails, some of them may be
+// deleted, and a retry deletes the rest.
 func (c *Collection[T]) DeleteAll(ctx context.Context, index string, equal ...any) (int64, error) {
 	n, err := c.table.DeleteAll(ctx, index, equal)
 	return n, c.wrap("delete all", err)
@@ -234,39 +238,41 @@ func (c *Collection[T]) DeleteAll(ctx context.Context, index string, equal ...an
 type Query struct {
 	// Index is a declared index, or IDIndex.
 	Index string
-	// Equal are the values that the index's first fields must have.
+	// Equal are the values that a document must have in the first fields of the index.
 	Equal []any
-	// From and To, unless nil, are the lowest and the highest value that the field
-	// after those of Equal may have. From above To is a range of nothing.
+	// From and To, unless nil, are the lowest and the highest value of the field that
+	// follows those of Equal. If From is above To, no document matches.
 	From, To any
-	// Token is where the page starts: Next of the page before, or empty.
+	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
-	// Limit is the highest number of documents, 1 or more.
+	// Limit is the maximum number of documents, 1 or more.
 	Limit int
 }
 
-// MaxPageBytes bounds the documents of a page, unless it is a single one, so that a
-// page fits into a reply whatever the documents hold.
+// MaxPageBytes bounds the total size of the documents of a page, so that a page fits
+// into a reply. A page of a single document may be larger.
 const MaxPageBytes = 1 << 20
 
 // Page is a page of documents.
 type Page[T any] struct {
 	Documents []T
-	// Next is the token of the next page; empty when this is the last.
+	// Next is the token of the next page; empty if this is the last page.
 	Next string
 }
 
-// Page returns a page of documents. A document that is there throughout a walk from
-// page to page comes exactly once; one that comes, goes or moves may or may not. A
-// page may be shorter than asked for: it ends before it exceeds MaxPageBytes.
-// Errors: ErrBadToken.
+// Page returns a page of documents. A page may be shorter than query.Limit, because it
+// ends before it exceeds MaxPageBytes. Errors: ErrBadToken.
+//
+// A document that exists during a whole walk from page to page appears exactly once. A
+// document that is inserted, deleted or moved in the index during the walk may or may
+// not appear.
 func (c *Collection[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 	fields, err := c.spec.FieldsOf(query.Index)
 	if err != nil {
 		return Page[T]{}, c.wrap("page", err)
 	}
 	if query.Limit < 1 || query.Limit == math.MaxInt {
-		return Page[T]{}, c.wrap("page", fmt.Errorf("a limit of %d", query.Limit))
+		return Page[T]{}, c.wrap("page", fmt.Errorf("the limit %d is out of range; it must be 1 or more", query.Limit))
 	}
 	origin, err := c.origin(query, fields)
 	if err != nil {
@@ -294,7 +300,7 @@ func (c *Collection[T]) Page(ctx context.Context, query Query) (Page[T], error) 
 	return page, err
 }
 
-// pageLength is how many of some documents make a page.
+// pageLength returns how many of the documents fit on one page.
 func pageLength(raws []bson.Raw, limit int) int {
 	size := 0
 	for i, raw := range raws {
@@ -306,15 +312,15 @@ func pageLength(raws []bson.Raw, limit int) int {
 	return len(raws)
 }
 
-// Batches walks all documents of a query page by page, query.Limit at a time. It
-// holds one page in memory and no resource of the store between pages. An error
-// ends the walk.
+// Batches iterates over all documents of a query in pages of query.Limit. It keeps one
+// page in memory and holds no resource of the store between pages. An error ends the
+// iteration.
 func (c *Collection[T]) Batches(ctx context.Context, query Query) iter.Seq2[[]T, error] {
 	return c.BatchesUpTo(ctx, query, 0)
 }
 
-// BatchesUpTo is Batches that ends after count documents, unless that is 0, and reads
-// no more than the one behind them.
+// BatchesUpTo is like Batches, but stops after count documents. It reads at most one
+// document more than that. A count of 0 means no limit.
 func (c *Collection[T]) BatchesUpTo(ctx context.Context, query Query, count int64) iter.Seq2[[]T, error] {
 	if count == 0 {
 		count = math.MaxInt64
@@ -362,7 +368,7 @@ func (c *Collection[T]) decodeAll(raws []bson.Raw) ([]T, error) {
 	return documents, nil
 }
 
-// decodeInto decodes a document into one that is zero.
+// decodeInto decodes a document into the zero value of T.
 func (c *Collection[T]) decodeInto(raw bson.Raw, document *T) error {
 	if c.plan != nil && c.plan.decode(raw, reflect.ValueOf(document).Elem()) {
 		return nil
@@ -373,7 +379,7 @@ func (c *Collection[T]) decodeInto(raw bson.Raw, document *T) error {
 	return c.wrap("decode", err)
 }
 
-// encode makes BSON of a document and appends its revision.
+// encode marshals a document to BSON and appends its revision.
 func encode(document any, revision int64) (bson.Raw, error) {
 	raw, err := bson.Marshal(document)
 	if err != nil {

@@ -7,39 +7,39 @@ import (
 	"strconv"
 )
 
-// maxDraws bounds how often Create draws an id.
+// maxDraws bounds how many ids Create tries.
 const maxDraws = 16
 
 // RequestIndex is the name of the unique index by which Create recognises a
 // repeated request. Its last field holds the request key.
 const RequestIndex = "request"
 
-// Request says which request a new document answers.
+// Request identifies the request that creates a document.
 type Request struct {
-	// Owner are the values of RequestIndex's fields before the request key.
+	// Owner are the values of the fields of RequestIndex before the request key.
 	Owner []any
-	// ID is the caller's request id; empty when it gave none.
+	// ID is the caller's request id; empty if the caller sent none.
 	ID string
 }
 
-// Outcome tells how Create came by its document.
+// Outcome reports whether Create stored a new document.
 type Outcome int
 
 // The outcomes of Create.
 const (
 	// Created: the document is new.
 	Created Outcome = iota + 1
-	// Repeated: the request was answered before; this is what it made then.
+	// Repeated: an earlier call with the same request id had created the document.
 	Repeated
 )
 
-// key is the key of RequestIndex for a request key.
+// key returns the key of a request in RequestIndex.
 func (r Request) key(requestKey string) []any {
 	return append(r.Owner[:len(r.Owner):len(r.Owner)], requestKey)
 }
 
-// Answered returns the document that a request made before, as it is now. found is
-// false when the request is new or carries no id.
+// Answered returns the document that an earlier call with the same request id created,
+// in its current state. found is false if the request is new or has no id.
 func Answered[T any](ctx context.Context, c *Collection[T], request Request) (document T, found bool, err error) {
 	if request.ID == "" {
 		return document, false, nil
@@ -51,10 +51,10 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 	return document, err == nil, err
 }
 
-// Create stores the document that build makes of an id and a request key, drawing
-// ids until one is free. When the same owner's same request was answered before it
-// returns the document as it is now, and stores nothing, even if another document
-// has meanwhile taken a key that the new one would need. The collection declares
+// Create stores the document that build returns for an id and a request key. It calls
+// newID until an id is free. If the same owner has sent the same request before, Create
+// stores nothing and returns the existing document in its current state. It does so even
+// if another document has taken a key that a new document would need. The collection declares
 // RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
 // in a unique index other than RequestIndex.
 func Create[T any](
@@ -65,7 +65,7 @@ func Create[T any](
 		id := newID()
 		requestKey := request.ID
 		if requestKey == "" {
-			// Unique as the id is; no UUID starts that way.
+			// As unique as the id; no UUID starts with #.
 			requestKey = "#" + strconv.FormatInt(id, 10)
 		}
 		document := build(id, requestKey)
@@ -89,7 +89,7 @@ func Create[T any](
 		case duplicate.Index != RequestIndex:
 			return none, 0, err
 		}
-		// What the request had made was deleted just now: it makes a new one.
+		// The document of the request was deleted in the meantime: create a new one.
 	}
-	return none, 0, c.wrap("create", fmt.Errorf("no document could be stored under %d ids in a row", maxDraws))
+	return none, 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))
 }

@@ -36,17 +36,17 @@ func wholes() []whole {
 	return []whole{full, {}, {Choices: []part{}}, {Text: string(make([]byte, 5000)), Float: math.NaN()}}
 }
 
-// planned decodes with the plan only.
+// planDecode decodes with the plan only, not with the driver.
 func planDecode[T any](t testing.TB, raw []byte) (document T, ok bool) {
 	t.Helper()
 	p := planFor(reflect.TypeFor[T]())
 	if p == nil {
-		t.Fatal("there is no plan")
+		t.Fatal("the type has no plan")
 	}
 	return document, p.decode(raw, reflect.ValueOf(&document).Elem())
 }
 
-func TestAPlanDecodesWhatIsStoredAsTheDriverDoes(t *testing.T) {
+func TestAPlanDecodesStoredDocumentsLikeTheDriver(t *testing.T) {
 	for _, stored := range wholes() {
 		raw, err := encode(&stored, 3)
 		if err != nil {
@@ -59,27 +59,27 @@ func TestAPlanDecodesWhatIsStoredAsTheDriverDoes(t *testing.T) {
 		got, ok := planDecode[whole](t, raw)
 		if stored.Choices == nil {
 			if ok {
-				t.Error("null was taken for a list")
+				t.Error("the plan decoded null as a list")
 			}
 			continue
 		}
 		if diff := cmp.Diff(want, got); !ok || diff != "" {
-			t.Errorf("decoded %v:\n%s", ok, diff)
+			t.Errorf("decoded by the plan: %v; difference from the driver:\n%s", ok, diff)
 		}
 	}
 }
 
-func TestAPlanTakesFieldsInAnyOrderAndLeavesOthersOut(t *testing.T) {
+func TestAPlanAcceptsFieldsInAnyOrderAndSkipsUnknownOnes(t *testing.T) {
 	raw, err := bson.Marshal(bson.D{{Key: "count", Value: int64(3)}, {Key: "more", Value: bson.A{1, "x"}}, {Key: "name", Value: "n"}, {Key: "_rev", Value: int64(1)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := planDecode[part](t, raw); !ok || got != (part{"n", 3}) {
-		t.Errorf("%+v, %v", got, ok)
+		t.Errorf("got %+v, %v", got, ok)
 	}
 }
 
-func TestATypeThatThePlanDoesNotKnowIsLeftToTheDriver(t *testing.T) {
+func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 	for _, unknown := range []any{
 		struct {
 			A []string `bson:"a"`
@@ -97,7 +97,7 @@ func TestATypeThatThePlanDoesNotKnowIsLeftToTheDriver(t *testing.T) {
 		int64(1),
 	} {
 		if planFor(reflect.TypeOf(unknown)) != nil {
-			t.Errorf("there is a plan for %T", unknown)
+			t.Errorf("planFor returned a plan for %T", unknown)
 		}
 	}
 	collection := Collection[struct {
@@ -108,11 +108,12 @@ func TestATypeThatThePlanDoesNotKnowIsLeftToTheDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := collection.decode(raw); err != nil || len(got.A) != 1 {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 
-// FuzzAPlanAgreesWithTheDriver: whatever BSON a plan decodes the driver decodes the same.
+// FuzzAPlanAgreesWithTheDriver checks that the driver decodes any BSON that a plan
+// decodes to the same value.
 func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 	for _, stored := range wholes() {
 		raw, err := encode(&stored, 1)
@@ -128,11 +129,11 @@ func FuzzAPlanAgreesWithTheDriver(f *testing.F) {
 			t.Fatal("decoding changed the document")
 		}
 		if !ok || bson.Raw(raw).Validate() != nil {
-			return // of what is no BSON it is enough not to panic
+			return // for invalid BSON it is enough not to panic
 		}
 		var want whole
 		if err := bson.Unmarshal(raw, &want); err != nil {
-			t.Fatalf("decoded %+v; the driver says %v", got, err)
+			t.Fatalf("the plan decoded %+v, but the driver failed: %v", got, err)
 		}
 		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b float64) bool {
 			return math.Float64bits(a) == math.Float64bits(b)

@@ -1,21 +1,21 @@
 // Package docstore is the one storage port of Waybook: typed collections of BSON
-// documents, kept by an engine that services never see. Two engines exist,
-// docstore/mongo and docstore/embedded; each promise made here has a case in
-// docstore/docstoretest, which both pass.
+// documents. Services see only this package, never the engine that keeps the documents.
+// There are two engines: docstore/mongo and docstore/embedded. Each promise made here
+// has a case in docstore/docstoretest, which both engines pass.
 //
-// What holds for every method of Engine, Table and Collection:
+// These promises hold for every method of Engine, Table and Collection:
 //
 //   - It may be called concurrently.
-//   - When a write returns nil it is durable: embedded has synced its file,
-//     mongo has been acknowledged by a majority.
-//   - It honours ctx: once ctx is done it returns promptly with an error that
-//     wraps ctx.Err(). A write ended that way may or may not have happened, whole;
-//     any other error means that it has not, except ErrUnavailable, which leaves
-//     it open in the same way.
+//   - A write is durable when it returns nil. The embedded engine has synced its file;
+//     MongoDB has acknowledged the write by a majority.
+//   - It honours ctx: once ctx is done, it returns promptly with an error that wraps
+//     ctx.Err(). Such a write has happened either completely or not at all.
+//   - ErrUnavailable leaves the outcome of a write open in the same way. Any other error
+//     means that the write has not happened.
 //   - A write of one document, with all its index entries, is atomic.
 //   - A read that starts after a write returned nil sees that write.
-//   - Values that a caller gives (an id, Equal, From, To, After) may be of any signed integer
-//     or string type of the declared kind; another kind is a plain error.
+//   - A value from a caller (an id, Equal, From, To, After) may have any signed integer
+//     or string type of the declared kind. A value of another kind is a plain error.
 package docstore
 
 import (
@@ -26,22 +26,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Errors that callers tell apart with errors.Is. Everything else that a method
-// returns is a fault of the engine.
+// Errors that callers distinguish with errors.Is. A plain error is one that wraps none of
+// these, no *DuplicateError and no error of a context.
 var (
 	// ErrNotFound: no document has that id or key.
 	ErrNotFound = errors.New("docstore: not found")
-	// ErrConflict: the document changed between read and write-back.
+	// ErrConflict: the document changed between the read and the write.
 	ErrConflict = errors.New("docstore: conflict")
-	// ErrBadToken: a page token that this collection did not give for that index.
+	// ErrBadToken: this collection did not issue the page token for that query.
 	ErrBadToken = errors.New("docstore: bad page token")
-	// ErrUnavailable: the store can't be reached now; the call may be tried again.
+	// ErrUnavailable: the store cannot be reached now. The caller may retry.
 	ErrUnavailable = errors.New("docstore: unavailable")
 )
 
-// DuplicateError says that a document was not inserted or changed because another
-// one has the same id or the same key in a unique index. When several do, it names
-// the id before any index.
+// DuplicateError reports that a document was not inserted or changed, because another
+// document has the same id or the same key in a unique index. If several do, the error
+// names the id before any index.
 type DuplicateError struct {
 	// Index is the index's name, or IDIndex.
 	Index string
@@ -55,11 +55,11 @@ func (e *DuplicateError) Error() string {
 // IDIndex names the index of the _id field, which every collection has.
 const IDIndex = "_id"
 
-// Kind is the type that an indexed field has in every document of a collection.
+// Kind is the type of an indexed field, the same in every document of a collection.
 type Kind int
 
-// The kinds of an indexed field. Int64 sorts by value. String is valid UTF-8 and
-// sorts by its bytes, whatever the language.
+// The kinds of an indexed field. Int64 sorts by value. String is valid UTF-8 and sorts
+// by its bytes, independent of language.
 const (
 	Int64 Kind = iota + 1
 	String
@@ -71,17 +71,19 @@ type Spec struct {
 	Name string
 	// ID is the kind of the _id field.
 	ID Kind
-	// Indexes are all its indexes but that of _id.
+	// Indexes are all indexes of the collection except the one of _id.
 	Indexes []Index
-	// Sharding is where the collection lies on a sharded cluster.
+	// Sharding is the placement of the collection on a sharded cluster.
 	Sharding Sharding
 }
 
-// Sharding is where a collection lies on a sharded MongoDB cluster; other stores don't
-// look at it. A cluster keeps a unique index on each shard by itself, so it holds as a
-// whole only when the shard key is a prefix of it. The index of _id is one that every
-// collection has: the shard key must be _id, and any other unique index does not begin
-// with it. Hence a collection with a unique index of its own stays on one shard.
+// Sharding is the placement of a collection on a sharded MongoDB cluster. Other stores
+// ignore it.
+//
+// A cluster enforces a unique index on each shard separately. The index is unique over
+// all shards only if the shard key is a prefix of it. Every collection has the unique
+// index of _id, so the shard key must be _id. No other unique index begins with _id, so
+// a collection that declares one stays on one shard.
 type Sharding int
 
 const (
@@ -92,8 +94,8 @@ const (
 	ByID
 )
 
-// Index declares an index. A document sorts by the fields in their order and, where
-// they are equal, by _id. Every document must have every indexed field.
+// Index declares an index. Documents sort by the fields in their order and, where all
+// of them are equal, by _id. Every document must have every indexed field.
 type Index struct {
 	// Name is the index's name, unique in the collection.
 	Name string
@@ -109,83 +111,86 @@ type Field struct {
 	Kind Kind
 }
 
-// MaxKeyBytes bounds the sum of the string bytes in one index key: its fields and
-// _id. A longer one is refused by Insert and Replace with a plain error.
+// MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
+// fields and _id. Insert and Replace refuse a longer key with a plain error.
 const MaxKeyBytes = 1024
 
 // Engine is a store of collections.
 type Engine interface {
-	// Open makes the collection and its declared indexes exist, building an index
-	// that is new or was declared otherwise before, and returns the collection.
-	// An index that is no longer declared may be dropped or stay. It fails when
-	// existing documents do not fit a declared index, when _id was declared of
-	// another kind, and when the collection is open with another declaration.
+	// Open creates the collection and its declared indexes where they are missing, and
+	// returns the collection. It rebuilds an index whose declaration has changed. An
+	// index that is no longer declared may be dropped or stay.
+	//
+	// Open fails if stored documents do not fit a declared index, or if _id was declared
+	// with another kind. It also fails if the collection is open with another declaration.
 	Open(ctx context.Context, spec Spec) (Table, error)
-	// Inspect tells what the store has of a collection, whether it is open or not, and
-	// changes nothing. It fails when _id was declared of another kind.
+	// Inspect reports which parts of a collection exist in the store, whether the
+	// collection is open or not. It changes nothing. It fails if _id was declared with
+	// another kind.
 	Inspect(ctx context.Context, spec Spec) (Inspection, error)
-	// Ping asks the store itself whether it can be used now.
+	// Ping checks that the store can be used now.
 	Ping(ctx context.Context) error
-	// Close waits for calls under way and releases the store. Calls that come
-	// later fail with ErrUnavailable; closing again does nothing.
+	// Close waits for the calls in flight and releases the store. Later calls fail with
+	// ErrUnavailable. Closing again does nothing.
 	Close() error
 }
 
-// Table is what an engine implements for one collection. Documents are BSON with
-// an _id of the declared kind and a revision in RevisionField; the engine does not
-// look at any other field but those indexed. What it returns is the caller's;
-// what it is given must not be changed afterwards, not even once ctx is done.
-// Collection is what services use.
+// Table is the part of an engine that serves one collection. Services use Collection
+// instead.
+//
+// Documents are BSON with an _id of the declared kind and a revision in RevisionField.
+// The engine reads only these and the indexed fields. The caller owns the documents
+// that a method returns. The caller must not change the documents that it passes in,
+// not even after ctx is done.
 type Table interface {
-	// Insert stores each document or refuses it by itself: errs[i] is nil or why
-	// documents[i] was refused (a *DuplicateError, or a plain error for one that
-	// Spec.CheckDocument finds fault with). Among documents that exclude each
-	// other the first is stored. err is for the call as a whole; the documents
-	// may then have been stored in part.
+	// Insert stores or refuses each document separately. errs[i] is nil or the reason
+	// why documents[i] was refused: a *DuplicateError, or the plain error of
+	// Spec.CheckDocument. If two documents exclude each other, the first is stored. err is
+	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
 	// Get returns a document, or ErrNotFound.
 	Get(ctx context.Context, id any) (bson.Raw, error)
-	// GetMany returns those documents that exist, in any order, each once.
+	// GetMany returns the documents that exist, in any order, each once.
 	GetMany(ctx context.Context, ids []any) ([]bson.Raw, error)
-	// Replace stores document in place of the one with its _id if that one has the
-	// revision given. Otherwise ErrConflict, or ErrNotFound when there is none,
-	// or a *DuplicateError.
+	// Replace replaces the stored document with the same _id, if it has the given
+	// revision. Errors: ErrConflict for another revision, ErrNotFound,
+	// *DuplicateError.
 	Replace(ctx context.Context, revision int64, document bson.Raw) error
 	// Delete removes a document, or returns ErrNotFound.
 	Delete(ctx context.Context, id any) error
 	// Scan returns documents in the order of an index.
 	Scan(ctx context.Context, scan Scan) ([]bson.Raw, error)
-	// Count counts the documents whose first index fields are equal to values.
+	// Count counts the documents whose first index fields have the values of equal.
 	Count(ctx context.Context, index string, equal []any) (int64, error)
-	// DeleteAll deletes the documents whose first index fields are equal to
-	// values and tells how many it deleted. It is not atomic: when it fails some
-	// may be gone, and calling it again goes on.
+	// DeleteAll deletes the documents whose first index fields have the values of
+	// equal, and returns how many it deleted. It is not atomic: if it fails, some of
+	// them may be deleted, and a retry deletes the rest.
 	DeleteAll(ctx context.Context, index string, equal []any) (int64, error)
 }
 
-// RevisionField is the field in which a stored document carries its revision, an
-// int64 that grows by one with each Replace.
+// RevisionField is the field of a stored document that holds its revision, an int64
+// that grows by one with each Replace.
 const RevisionField = "_rev"
 
 // Scan asks for documents in the order of an index.
 type Scan struct {
 	// Index is a declared index, or IDIndex.
 	Index string
-	// Equal are the values of the index's first fields that a document must have;
-	// none means every document.
+	// Equal are the values that a document must have in the first fields of the index.
+	// If it is empty, every document matches.
 	Equal []any
-	// From and To, unless nil, are the lowest and the highest value that the field
-	// after those of Equal may have. From above To is a range of nothing.
+	// From and To, unless nil, are the lowest and the highest value of the field that
+	// follows those of Equal. If From is above To, no document matches.
 	From, To any
-	// After, unless nil, are the values of the remaining fields and _id of the
-	// document behind which the scan starts. It may lie outside the range. Of a unique
-	// index, the document that has taken over all its values may come or not.
+	// After, unless nil, is the position after which the scan starts: the values of the
+	// remaining fields and _id. It may lie outside the range. In a unique index, a
+	// document that differs from it in _id only may be returned or not.
 	After []any
-	// Limit is the highest number of documents returned, 1 or more.
+	// Limit is the maximum number of documents returned, 1 or more.
 	Limit int
 }
 
-// FieldsOf returns the fields by which the named index sorts, _id last.
+// FieldsOf returns the sort fields of the named index, with _id last.
 func (s Spec) FieldsOf(index string) ([]Field, error) {
 	id := Field{Name: "_id", Kind: s.ID}
 	if index == IDIndex {
@@ -199,7 +204,7 @@ func (s Spec) FieldsOf(index string) ([]Field, error) {
 	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
 }
 
-// ValueOf returns a document's value of an indexed field, an int64 or a string.
+// ValueOf returns the value of an indexed field in a document, an int64 or a string.
 func ValueOf(document bson.Raw, field Field) (any, error) {
 	value, err := document.LookupErr(field.Name)
 	if err != nil {
@@ -215,5 +220,5 @@ func ValueOf(document bson.Raw, field Field) (any, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("docstore: field %q is a %s", field.Name, value.Type)
+	return nil, fmt.Errorf("docstore: field %q has the wrong BSON type %s", field.Name, value.Type)
 }

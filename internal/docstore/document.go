@@ -12,23 +12,23 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// MaxDocumentBytes bounds a document as MongoDB does. A larger one is refused by
-// Insert and Replace with a plain error.
+// MaxDocumentBytes bounds the size of a document, as MongoDB does. Insert and Replace
+// refuse a larger document with a plain error.
 const MaxDocumentBytes = 16 << 20
 
-// Validate tells what is wrong with a declaration.
+// Validate returns an error if the declaration is invalid.
 func (s Spec) Validate() error {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	if !name.MatchString(s.Name) {
 		return fmt.Errorf("docstore: collection name %q is not in lower_snake_case", s.Name)
 	}
 	if s.ID != Int64 && s.ID != String {
-		return fmt.Errorf("docstore: collection %q declares no kind of _id", s.Name)
+		return fmt.Errorf("docstore: collection %q does not declare the kind of _id", s.Name)
 	}
 	seen := make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
-			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or comes twice", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
 		}
 		seen[index.Name] = true
 		if len(index.Fields) == 0 {
@@ -37,7 +37,7 @@ func (s Spec) Validate() error {
 		fields := make(map[string]bool)
 		for _, field := range index.Fields {
 			if field.Name == "" || field.Name == "_id" || field.Name == RevisionField || fields[field.Name] {
-				return fmt.Errorf("docstore: collection %q: index %q can't be on field %q", s.Name, index.Name, field.Name)
+				return fmt.Errorf("docstore: collection %q: index %q cannot include field %q", s.Name, index.Name, field.Name)
 			}
 			if field.Kind != Int64 && field.Kind != String {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q has no kind", s.Name, field.Name, index.Name)
@@ -45,15 +45,19 @@ func (s Spec) Validate() error {
 			fields[field.Name] = true
 		}
 		if index.Unique && s.Sharding != OneShard {
-			return fmt.Errorf("docstore: collection %q can't be sharded: unique index %q would hold on each shard only", s.Name, index.Name)
+			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only", s.Name, index.Name)
 		}
 	}
 	return nil
 }
 
-// CheckDocument tells why every engine must refuse a document of the collection:
-// it is too large, or lacks a revision, an _id or an indexed field of the declared
-// kind, or has too long a key.
+// CheckDocument returns an error if every engine must refuse the document. There are
+// these reasons:
+//
+//   - The document has more than MaxDocumentBytes.
+//   - An index key has more than MaxKeyBytes.
+//   - The revision is missing.
+//   - The _id or an indexed field is missing or has another kind than declared.
 func (s Spec) CheckDocument(document bson.Raw) error {
 	if err := CheckEnvelope(document); err != nil {
 		return err
@@ -72,16 +76,17 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 	return nil
 }
 
-// CheckEnvelope is the part of CheckDocument that needs no declaration.
+// CheckEnvelope makes the checks of CheckDocument that need no declaration: the size
+// and the revision.
 func CheckEnvelope(document bson.Raw) error {
 	if len(document) > MaxDocumentBytes {
-		return fmt.Errorf("docstore: a document of %d bytes is larger than %d", len(document), MaxDocumentBytes)
+		return fmt.Errorf("docstore: document has %d bytes, more than the limit of %d", len(document), MaxDocumentBytes)
 	}
 	_, err := RevisionOf(document)
 	return err
 }
 
-// RevisionOf returns the revision that a document carries.
+// RevisionOf returns the revision of a stored document.
 func RevisionOf(document bson.Raw) (int64, error) {
 	value, err := document.LookupErr(RevisionField)
 	if err != nil {
@@ -89,13 +94,13 @@ func RevisionOf(document bson.Raw) (int64, error) {
 	}
 	revision, ok := value.Int64OK()
 	if !ok {
-		return 0, fmt.Errorf("docstore: field %q is a %s", RevisionField, value.Type)
+		return 0, fmt.Errorf("docstore: field %q has the wrong BSON type %s", RevisionField, value.Type)
 	}
 	return revision, nil
 }
 
-// AppendKey appends a document's values of some fields in the order-preserving
-// form of package keys.
+// AppendKey appends the values that a document has in the given fields, in the
+// order-preserving encoding of package keys.
 func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
 	text := 0
 	for _, field := range fields {
@@ -109,24 +114,23 @@ func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
 		}
 		s, ok := value.StringValueOK()
 		if !ok || field.Kind != String {
-			return key, fmt.Errorf("docstore: field %q is a %s", field.Name, value.Type)
+			return key, fmt.Errorf("docstore: field %q has the wrong BSON type %s", field.Name, value.Type)
 		}
 		if !utf8.ValidString(s) {
-			return key, fmt.Errorf("docstore: field %q is not UTF-8", field.Name)
+			return key, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
 		}
 		if text += len(s); text > MaxKeyBytes {
-			return key, fmt.Errorf("docstore: a key is longer than %d bytes at field %q", MaxKeyBytes, field.Name)
+			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
 		}
 		key = keys.AppendString(key, s)
 	}
 	return key, nil
 }
 
-// AppendValues appends values of some fields, the first for the first, in the form
-// of AppendKey.
+// AppendValues appends values[i] as the value of fields[i], in the encoding of AppendKey.
 func AppendValues(key []byte, fields []Field, values []any) ([]byte, error) {
 	if len(values) > len(fields) {
-		return key, fmt.Errorf("docstore: %d values for %d fields", len(values), len(fields))
+		return key, fmt.Errorf("docstore: got %d values for %d fields", len(values), len(fields))
 	}
 	for i, value := range values {
 		value, err := fields[i].Value(value)
@@ -143,8 +147,8 @@ func AppendValues(key []byte, fields []Field, values []any) ([]byte, error) {
 	return key, nil
 }
 
-// Value returns a value given by a caller, of any integer or string type, as the
-// int64 or string that the field holds.
+// Value converts a value from a caller, which may have any signed integer or string
+// type, to the int64 or string that the field holds.
 func (f Field) Value(value any) (any, error) {
 	switch value.(type) {
 	case int64:
@@ -163,24 +167,24 @@ func (f Field) Value(value any) (any, error) {
 	case f.Kind == String && v.Kind() == reflect.String:
 		return v.String(), nil
 	}
-	return nil, fmt.Errorf("docstore: field %q can't be a %T", f.Name, value)
+	return nil, fmt.Errorf("docstore: field %q cannot hold a %T", f.Name, value)
 }
 
-// Checked returns a scan of an index that sorts by fields as engines serve it: the
-// bounds are int64 or string, and of From and After only the one is left that is
-// further on. It tells what is wrong with the scan.
+// Checked validates a scan of an index with the given sort fields. It returns the scan in
+// the form that engines serve: bounds are int64 or string, and only the later one of From
+// and After is set.
 func (s Scan) Checked(fields []Field) (Scan, error) {
 	switch {
 	case s.Limit < 1:
-		return s, fmt.Errorf("docstore: a limit of %d", s.Limit)
+		return s, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
 	case len(s.Equal) > len(fields):
-		return s, fmt.Errorf("docstore: %d values for the %d fields of index %q", len(s.Equal), len(fields), s.Index)
+		return s, fmt.Errorf("docstore: got %d values for the %d fields of index %q", len(s.Equal), len(fields), s.Index)
 	case s.After != nil && len(s.After) != len(fields)-len(s.Equal):
-		return s, errors.New("docstore: After must have all values that Equal has not")
+		return s, errors.New("docstore: After must have a value for each field that Equal does not cover")
 	case s.From == nil && s.To == nil:
 		return s, nil
 	case len(s.Equal) == len(fields):
-		return s, fmt.Errorf("docstore: index %q has no field left for a range", s.Index)
+		return s, fmt.Errorf("docstore: From and To need a field after those of Equal; index %q has none", s.Index)
 	}
 	field := fields[len(s.Equal)]
 	for _, bound := range []*any{&s.From, &s.To} {
@@ -207,7 +211,7 @@ func (s Scan) Checked(fields []Field) (Scan, error) {
 	return s, nil
 }
 
-// isLess compares two values of one kind.
+// isLess compares two values of the same kind.
 func isLess(a, b any) bool {
 	if n, ok := a.(int64); ok {
 		return n < b.(int64)

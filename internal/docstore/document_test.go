@@ -8,8 +8,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// Whatever bytes a dump has for a document: one that is taken has every key, of bounded
-// length, and each key and each page token made of it reads back as its values.
+// FuzzADocumentThatIsTakenHasAllItsKeys feeds arbitrary bytes, as from a dump, to
+// CheckDocument. A document that passes must have every key, of bounded length. Each key
+// and each page token made of the document must decode to its values.
 func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 	spec := Spec{Name: "things", ID: Int64, Indexes: []Index{
 		{Name: "by_title", Fields: []Field{{Name: "title", Kind: String}, {Name: "seen", Kind: Int64}}},
@@ -48,11 +49,11 @@ func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 			t.Fatal(err)
 		}
 		if again, err := AppendValues(nil, fields, want); err != nil || string(again) != string(key) || len(key) > 2*MaxKeyBytes+32 {
-			t.Fatalf("%v has the key %x, and %x by its values, %v", want, key, again, err)
+			t.Fatalf("%v: AppendKey returned %x, AppendValues %x, %v", want, key, again, err)
 		}
 		title, rest, err := keys.CutString(key)
 		if err != nil || title != want[0] {
-			t.Fatalf("%q, %v", title, err)
+			t.Fatalf("the key decodes to title %q, %v, want %q", title, err, want[0])
 		}
 		for _, number := range want[1:] {
 			var got int64
@@ -65,7 +66,7 @@ func FuzzADocumentThatIsTakenHasAllItsKeys(f *testing.F) {
 			t.Fatal(err)
 		}
 		if values, err := parseToken(token, []byte("0000"), fields); err != nil || values[0] != want[0] || values[1] != want[1] || values[2] != want[2] {
-			t.Fatalf("the token of %v reads back as %v, %v", want, values, err)
+			t.Fatalf("the token of %v decodes to %v, %v", want, values, err)
 		}
 	})
 }

@@ -7,23 +7,23 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Inspection is what a store has of a collection.
+// Inspection describes a collection as it exists in a store.
 type Inspection struct {
-	// Exists tells whether the collection was ever made.
+	// Exists reports whether the collection exists.
 	Exists bool
-	// Missing names the declared indexes that are not there as they are declared, and
-	// Undeclared those that are there and are not declared; both in alphabetical order.
+	// Missing names the declared indexes that do not exist as declared. Undeclared names
+	// the existing indexes that are not declared. Both are in alphabetical order.
 	Missing, Undeclared []string
-	// Table reads the collection by _id and by the declared indexes that are not missing;
-	// asked for another index it gives a plain error, and so do its writes. A collection
-	// that Inspect did not find reads as an empty one.
+	// Table reads the collection by _id and by the declared indexes that exist. Reads by
+	// another index fail with a plain error, and so do all writes. A collection that does
+	// not exist reads as an empty one.
 	Table Table
 }
 
-// errReadOnly is what the writes of an Inspection's table fail with.
+// errReadOnly is the error of each write to an Inspection's table.
 var errReadOnly = errors.New("docstore: the collection was not opened for writing")
 
-// ReadOnly returns a table without its writes, for engines to give as an Inspection's.
+// ReadOnly returns a table whose writes fail, for engines to set as Inspection.Table.
 func ReadOnly(table Table) Table { return readOnly{table} }
 
 type readOnly struct{ Table }

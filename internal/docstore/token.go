@@ -11,11 +11,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// originBytes is the length of what ties a token to its query.
+// originBytes is the length of the hash that binds a token to its query.
 const originBytes = 4
 
-// origin identifies the walk that a token belongs to: a token of another
-// collection, index, Equal or range must not be taken for a place in this one.
+// origin returns a hash of the collection and of the query's index, Equal and range.
+// A token that was issued for another query has another origin and is refused.
 func (c *Collection[T]) origin(query Query, fields []Field) ([]byte, error) {
 	walk, err := AppendValues([]byte(c.spec.Name+"\x00"+query.Index+"\x00"), fields, query.Equal)
 	if err != nil {
@@ -34,7 +34,7 @@ func (c *Collection[T]) origin(query Query, fields []Field) ([]byte, error) {
 	return binary.BigEndian.AppendUint32(nil, sum.Sum32()), nil
 }
 
-// tokenOf makes the token that continues behind a document.
+// tokenOf returns the token of the page that starts after a document.
 func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 	key, err := AppendKey(append([]byte(nil), origin...), fields, document)
 	if err != nil {
@@ -43,7 +43,7 @@ func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(key), nil
 }
 
-// parseToken reads the values that a token is made of, or fails with ErrBadToken.
+// parseToken decodes the field values of a token, or returns ErrBadToken.
 func parseToken(token string, origin []byte, fields []Field) ([]any, error) {
 	key, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(key) < originBytes || string(key[:originBytes]) != string(origin) {

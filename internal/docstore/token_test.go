@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Whatever a token is, it is read as values that make the same token again, or
-// refused as a bad one.
+// FuzzParseToken checks that any token either is refused as a bad one or decodes to
+// values that encode to the same token.
 func FuzzParseToken(f *testing.F) {
 	fields := []Field{{Name: "title", Kind: String}, {Name: "seen", Kind: Int64}, {Name: "_id", Kind: Int64}}
 	origin := []byte("0000")
@@ -29,13 +29,13 @@ func FuzzParseToken(f *testing.F) {
 		values, err := parseToken(token, origin, fields)
 		if err != nil {
 			if !errors.Is(err, ErrBadToken) {
-				t.Fatalf("got error %v", err)
+				t.Fatalf("got error %v, want ErrBadToken", err)
 			}
 			return
 		}
 		key, err := AppendValues(origin[:len(origin):len(origin)], fields, values)
 		if err != nil || base64.RawURLEncoding.EncodeToString(key) != token {
-			t.Fatalf("%q was read as %v (%v)", token, values, err)
+			t.Fatalf("token %q decodes to %v, which does not encode to the same token (%v)", token, values, err)
 		}
 	})
 }

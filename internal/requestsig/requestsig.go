@@ -1,12 +1,12 @@
-// Package requestsig is how requests to the legacy interface are signed, as
-// docs/signatures.md specifies it: the edge makes what was signed, and the account
-// service, which keeps the secrets, the signatures.
+// Package requestsig computes the signatures of requests to the legacy interface, as
+// docs/signatures.md specifies them. The edge computes the signed content. The account
+// service keeps the secrets and computes the signatures.
 package requestsig
 
 import (
 	"cmp"
 	"crypto/hmac"
-	"crypto/md5" // #nosec G501 -- what the legacy form is
+	"crypto/md5" // #nosec G501 -- the legacy form requires MD5
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -16,9 +16,11 @@ import (
 // Parameter is one parameter of a request, decoded.
 type Parameter struct{ Name, Value string }
 
-// Canonical is what a signature is about: method, path and parameters, which must have
-// different names, in any order. Requests that differ have canonical strings that
-// differ: the only lines and the only `=` and `&` in one are those put there here.
+// Canonical returns the string that a signature covers: the method, the path and the
+// parameters. The parameters may be in any order but must have different names.
+//
+// Different requests have different canonical strings, because names and values are
+// escaped: they contain no line feed, `=` or `&`.
 func Canonical(method, path string, parameters []Parameter) string {
 	var out strings.Builder
 	out.WriteString(method + "\n" + path + "\n")
@@ -33,21 +35,21 @@ func Canonical(method, path string, parameters []Parameter) string {
 	return out.String()
 }
 
-// Digest is the SHA-256 of a canonical string. It is what goes to the account service,
-// which so gets to know neither the parameters nor how long they are.
+// Digest returns the SHA-256 of a canonical string. The edge sends only this digest to the
+// account service, which therefore learns neither the parameters nor their length.
 func Digest(canonical string) [sha256.Size]byte { return sha256.Sum256([]byte(canonical)) }
 
-// Sign is the signature of a digest: the HMAC-SHA256 of its 64 lowercase hexadecimal
-// digits, in such digits too. Digits and not bytes, as programs that are at hand
-// everywhere print digits.
+// Sign returns the signature of a digest: the HMAC-SHA256 of its 64 lowercase hexadecimal
+// digits, also in lowercase hexadecimal digits. It signs digits instead of bytes, because
+// common command line tools print digits.
 func Sign(secret string, digest [sha256.Size]byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(hex.EncodeToString(digest[:])))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// LegacyText is what a signature in the legacy form is about, without the secret. It
-// does not tell a=1b=2 of one parameter from that of two.
+// LegacyText returns the text that a signature in the legacy form covers, without the
+// secret. The text is ambiguous: a=1b=2 may be one parameter or two.
 func LegacyText(parameters []Parameter) string {
 	var out strings.Builder
 	for _, p := range sorted(parameters) {
@@ -56,19 +58,20 @@ func LegacyText(parameters []Parameter) string {
 	return out.String()
 }
 
-// SignLegacy is the signature in the legacy form: MD5, 32 lowercase hexadecimal digits.
+// SignLegacy returns the signature in the legacy form: an MD5 sum in 32 lowercase
+// hexadecimal digits.
 func SignLegacy(secret, text string) string {
-	sum := md5.Sum([]byte(text + secret)) // #nosec G401 -- what the legacy form is
+	sum := md5.Sum([]byte(text + secret)) // #nosec G401 -- the legacy form requires MD5
 	return hex.EncodeToString(sum[:])
 }
 
-// sorted returns the parameters by the bytes of their names.
+// sorted returns the parameters sorted by the bytes of their names.
 func sorted(parameters []Parameter) []Parameter {
 	return slices.SortedFunc(slices.Values(parameters), func(a, b Parameter) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// writeEscaped writes a text percent-encoded: every byte but the unreserved characters
-// of RFC 3986, in uppercase hexadecimal.
+// writeEscaped percent-encodes every byte except the unreserved characters of RFC 3986,
+// with uppercase hexadecimal digits.
 func writeEscaped(out *strings.Builder, s string) {
 	const digits = "0123456789ABCDEF"
 	for i := range len(s) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// parametersOf reads parameters out of a fuzzed string, one name each: the last of
-// several stays, as at the edge.
+// parametersOf decodes parameters from a fuzzed string. Of several parameters with the same
+// name it keeps the last, like the edge.
 func parametersOf(text string) []Parameter {
 	last := map[string]string{}
 	for line := range strings.SplitSeq(text, "\x00") {
@@ -22,8 +22,8 @@ func parametersOf(text string) []Parameter {
 	return parameters
 }
 
-// independent is Canonical made by net/url, which sorts and escapes by itself and
-// differs in the space only.
+// independent computes Canonical with net/url, which sorts and escapes in the same way. Only
+// its encoding of a space differs.
 func independent(method, path string, parameters []Parameter) string {
 	values := url.Values{}
 	for _, p := range parameters {
@@ -47,16 +47,16 @@ func FuzzRequestsThatDifferAreSignedAsDifferentStrings(f *testing.F) {
 			t.Fatalf("got %q, want %q", first, want)
 		}
 		if isSame := slices.Equal(sorted(a), sorted(b)); isSame != (first == second) {
-			t.Fatalf("%q and %q are %q and %q", a, b, first, second)
+			t.Fatalf("%q and %q have the canonical strings %q and %q", a, b, first, second)
 		}
-		// What the string says is what the request has.
+		// The string decodes to the parameters of the request.
 		query, err := url.ParseQuery(first[strings.LastIndexByte(first, '\n')+1:])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range a {
 			if (p.Name != "" || p.Value != "") && !slices.Equal(query[p.Name], []string{p.Value}) {
-				t.Fatalf("%q reads as %q", first, query)
+				t.Fatalf("%q decodes to %q, want parameter %q", first, query, p)
 			}
 		}
 	})
@@ -65,14 +65,14 @@ func FuzzRequestsThatDifferAreSignedAsDifferentStrings(f *testing.F) {
 func TestMethodAndPathAreSigned(t *testing.T) {
 	for _, other := range []string{Canonical("GET", "/API.php", nil), Canonical("POST", "/api.php", nil)} {
 		if other == Canonical("POST", "/API.php", nil) {
-			t.Errorf("%q is that of another request", other)
+			t.Errorf("%q is also the canonical string of another request", other)
 		}
 	}
 }
 
-func TestCanonicalLeavesTheParametersInTheirOrder(t *testing.T) {
+func TestCanonicalDoesNotReorderItsArgument(t *testing.T) {
 	parameters := []Parameter{{"b", "1"}, {"a", "2"}}
 	if got := Canonical("GET", "/API.php", parameters); got != "GET\n/API.php\na=2&b=1" || parameters[0].Name != "b" {
-		t.Errorf("%q of %v", got, parameters)
+		t.Errorf("got %q from %v", got, parameters)
 	}
 }

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// applicationKeyBytes is the size of a key that is made up: nobody has chosen it already.
+	// applicationKeyBytes is the size of a generated key, large enough to be unique.
 	applicationKeyBytes = 16
-	// applicationSecretBytes is the size of a secret that is made up: 256 bits, as HMAC-SHA256
-	// has any use for.
+	// applicationSecretBytes is the size of a generated secret: 256 bits, the strength of
+	// HMAC-SHA256.
 	applicationSecretBytes = 32
-	// applicationsPage is how many applications a page has unless it is asked for more.
+	// applicationsPage is the default page size.
 	applicationsPage = 20
 )
 
-// CreateApplication creates an application. Nothing is returned of one that the request
-// made before but what everybody may see: its secret may be another by now.
+// CreateApplication creates an application. A repeated request returns the existing
+// application without its secret, because the secret may have changed.
 func (s *Server) CreateApplication(ctx context.Context, request *accountv1.CreateApplicationRequest) (*accountv1.CreateApplicationResponse, error) {
 	now := s.now()
 	created := application{
@@ -40,7 +40,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 		created.Secret = randomHex(applicationSecretBytes)
 	}
 	if created.RequestKey = request.GetRequestId(); created.RequestKey == "" {
-		created.RequestKey = "#" + created.Key // unique as the key is; no UUID starts that way
+		created.RequestKey = "#" + created.Key // as unique as the key; no UUID starts with #
 	}
 	err := s.applications.Insert(ctx, created)
 	if err == nil {
@@ -55,7 +55,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 		return nil, err
 	}
 	if !isRepeated {
-		return nil, apierror.New(codes.AlreadyExists, "KEY_TAKEN", "another application has the key %s", created.Key)
+		return nil, apierror.New(codes.AlreadyExists, "KEY_TAKEN", "another application already has the key %s", created.Key)
 	}
 	return &accountv1.CreateApplicationResponse{Application: applicationProto(first)}, nil
 }
@@ -69,7 +69,7 @@ func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetAppli
 	return &accountv1.GetApplicationResponse{Application: applicationProto(found)}, nil
 }
 
-// ListApplications returns a page of the applications.
+// ListApplications returns a page of applications.
 func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
 	page, err := s.applications.Page(ctx, docstore.Query{
 		Index: docstore.IDIndex, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage),
@@ -104,7 +104,7 @@ func (s *Server) UpdateApplication(ctx context.Context, request *accountv1.Updat
 	return &accountv1.UpdateApplicationResponse{Application: applicationProto(updated)}, nil
 }
 
-// RotateApplicationSecret gives an application another secret.
+// RotateApplicationSecret replaces the secret of an application.
 func (s *Server) RotateApplicationSecret(ctx context.Context, request *accountv1.RotateApplicationSecretRequest) (*accountv1.RotateApplicationSecretResponse, error) {
 	rotated, err := s.applications.Update(ctx, request.GetKey(), func(a *application) error {
 		a.Secret, a.SecretTime = randomHex(applicationSecretBytes), s.now()
@@ -139,9 +139,9 @@ func applicationProto(a application) *accountv1.Application {
 	}
 }
 
-// randomHex is n random bytes as lowercase hexadecimal digits.
+// randomHex returns n random bytes as lowercase hexadecimal digits.
 func randomHex(n int) string {
 	random := make([]byte, n)
-	_, _ = rand.Read(random) // never fails: it would end the program
+	_, _ = rand.Read(random) // never fails; it would crash the program
 	return hex.EncodeToString(random)
 }

@@ -16,22 +16,22 @@ import (
 )
 
 const (
-	// attemptWindow is how long attempts count: until the next full quarter of an hour.
+	// attemptWindow is the length of a window. Windows begin at each full quarter of an hour.
 	attemptWindow = 15 * time.Minute
-	// attemptsPerEmail is few for guessing a password and many for mistyping it.
+	// attemptsPerEmail is low enough to stop guessing and high enough for typing errors.
 	attemptsPerEmail = 10
-	// attemptsPerClient leaves room for many people behind one address.
+	// attemptsPerClient is higher, because many people may share a client address.
 	attemptsPerClient = 100
-	// attemptGrace is how long counts are kept behind their window: longer than a
-	// call may run and than clocks differ, so that nobody counts on when one goes.
+	// attemptGrace is how long a count is kept after its window. It is longer than any
+	// call and than the difference between clocks, so no call still uses a removed count.
 	attemptGrace = 5 * time.Minute
-	// maxCountTries bounds how often a count that comes and goes is tried anew.
+	// maxCountTries bounds the retries if a count is created and removed concurrently.
 	maxCountTries = 16
 )
 
-// limiter limits attempts to log in, over all processes that share the store. An
-// attempt is counted before it is made, so that no number of attempts at a time
-// exceeds a limit. It may be used concurrently.
+// limiter limits login attempts over all processes that share the store. It counts an
+// attempt before the password is checked, so concurrent attempts cannot exceed a limit.
+// It may be used concurrently.
 type limiter struct {
 	attempts            *docstore.Collection[attempts]
 	now                 func() time.Time
@@ -42,14 +42,14 @@ func newLimiter(attempts *docstore.Collection[attempts], now func() time.Time) *
 	return &limiter{attempts: attempts, now: now, perEmail: attemptsPerEmail, perClient: attemptsPerClient}
 }
 
-// attempt is an attempt that is counted.
+// attempt is a counted attempt.
 type attempt struct {
-	// email and client are where; client is empty when it is not known.
+	// email and client are the ids of its counts; client is empty if the client is unknown.
 	email, client string
 }
 
-// begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. A client that has had
-// its share is refused first, and takes nothing from the address any more.
+// begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. It checks the client's
+// limit first. So a client above its limit does not use up attempts of the email address.
 func (l *limiter) begin(ctx context.Context, emailKey, clientAddress string) (attempt, error) {
 	now := l.now()
 	end := now.Truncate(attemptWindow).Add(attemptWindow)
@@ -66,8 +66,8 @@ func (l *limiter) begin(ctx context.Context, emailKey, clientAddress string) (at
 	return counted, nil
 }
 
-// succeeded forgets the attempts for the email address, and for the client this one
-// only: who knows one password may still guess others.
+// succeeded removes the count of the email address. From the client's count it subtracts
+// this attempt only, because a client that knows one password may still guess others.
 func (l *limiter) succeeded(ctx context.Context, counted attempt) error {
 	if counted.client != "" {
 		_, err := l.attempts.Update(ctx, counted.client, func(a *attempts) error {
@@ -84,8 +84,8 @@ func (l *limiter) succeeded(ctx context.Context, counted attempt) error {
 	return nil
 }
 
-// count adds one to the attempts of a window counted under an id, unless there are
-// limit already.
+// count adds one attempt to the count with the given id. It returns TOO_MANY_ATTEMPTS if
+// the count has reached limit.
 func (l *limiter) count(ctx context.Context, id string, limit int64, now, end time.Time) error {
 	for range maxCountTries {
 		_, err := l.attempts.Update(ctx, id, func(a *attempts) error {
@@ -104,23 +104,23 @@ func (l *limiter) count(ctx context.Context, id string, limit int64, now, end ti
 			return err
 		}
 	}
-	return fmt.Errorf("count an attempt to log in: %w", docstore.ErrConflict)
+	return fmt.Errorf("count a login attempt: %w", docstore.ErrConflict)
 }
 
 func (l *limiter) removeExpired(ctx context.Context) error {
 	return removeExpired(ctx, l.attempts, l.now(), func(old attempts) string { return old.ID })
 }
 
-// attemptsID is where the attempts of one window are counted: no window's count is
-// ever that of another, so an old one can be removed while attempts go on. Only a hash
-// is kept of what was typed, which may be a password in the wrong field.
+// attemptsID returns the id of the count of one window. Each window has its own count, so
+// an old count can be removed during new attempts. The id contains a hash of the typed
+// text, because a user may have typed a password into the wrong field.
 func attemptsID(kind, of string, end time.Time) string {
 	sum := sha256.Sum256([]byte(of))
 	return kind + ":" + hex.EncodeToString(sum[:]) + "/" + strconv.FormatInt(end.Unix(), 10)
 }
 
 func tooManyAttempts(wait time.Duration) error {
-	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "there were too many attempts to log in; try again in %v",
+	e := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many login attempts; retry after %v",
 		(wait + time.Second - 1).Truncate(time.Second))
 	e.RetryAfter = wait
 	return e

@@ -11,7 +11,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func TestAClockThatStepsClosesASessionOnlyWhenItIsBeyondItsEnd(t *testing.T) {
+func TestAClockStepClosesASessionOnlyIfItPassesTheExpiryTime(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	user := s.newUser(t, "", "")
@@ -19,7 +19,7 @@ func TestAClockThatStepsClosesASessionOnlyWhenItIsBeyondItsEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The session lasts for an hour of the clock, and sweeping never comes too early.
+	// The session lasts one hour. No sweep removes it before its expiry time.
 	for _, step := range []struct {
 		by   time.Duration
 		want codes.Code
@@ -42,7 +42,7 @@ func TestAClockThatStepsClosesASessionOnlyWhenItIsBeyondItsEnd(t *testing.T) {
 	}
 }
 
-func TestAClockThatStepsNeitherLocksAnAddressForGoodNorUnlocksItEarly(t *testing.T) {
+func TestAClockStepNeitherLocksAnAddressForeverNorUnlocksItEarly(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	const email = "x@waybook.example"
@@ -57,11 +57,11 @@ func TestAClockThatStepsNeitherLocksAnAddressForGoodNorUnlocksItEarly(t *testing
 		want codes.Code
 	}{
 		{0, codes.ResourceExhausted},
-		// A window in the past has a count of its own ...
+		// A window in the past has its own count.
 		{-attemptWindow, codes.Unauthenticated},
-		// ... and this one's is still there when the clock is right again,
+		// The count of the first window still exists when the clock is correct again.
 		{attemptWindow, codes.ResourceExhausted},
-		// until it is over.
+		// The next window starts at zero.
 		{attemptWindow, codes.Unauthenticated},
 	} {
 		b.advance(step.by)

@@ -13,15 +13,15 @@ type user struct {
 	Name       string    `bson:"name"`
 	IconURL    string    `bson:"icon_url"`
 	CreateTime time.Time `bson:"create_time"`
-	// Email is the address as given; empty when there is none.
+	// Email is the address as the user wrote it; empty if there is none.
 	Email string `bson:"email"`
-	// EmailKey is what emailKey or noEmailKey made.
+	// EmailKey is the result of emailKey or noEmailKey.
 	EmailKey string `bson:"email_key"`
-	// PasswordHash is what passwords.hash made; empty when there is no password.
+	// PasswordHash is the result of passwords.hash; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
 }
 
-// emailIndex lets an address be of one user, and finds who logs in with it.
+// emailIndex makes an email address unique and finds the user who logs in with it.
 const emailIndex = "email"
 
 func usersSpec() docstore.Spec {
@@ -29,7 +29,7 @@ func usersSpec() docstore.Spec {
 		Name: "users",
 		ID:   docstore.Int64,
 		Indexes: []docstore.Index{
-			// The user that a request made.
+			// Finds the user that a request created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}},
 			{Name: emailIndex, Unique: true, Fields: []docstore.Field{{Name: "email_key", Kind: docstore.String}}},
 		},
@@ -38,31 +38,31 @@ func usersSpec() docstore.Spec {
 
 // session is an open session as stored.
 type session struct {
-	// ID is the SHA-256 of the session's secret, in hexadecimal: the secret itself
-	// is kept nowhere.
+	// ID is the SHA-256 of the session's secret, in hexadecimal. The secret itself is
+	// not stored.
 	ID     string `bson:"_id"`
 	UserID int64  `bson:"user_id"`
-	// ExpireMillis is when it ends, in milliseconds since 1970.
+	// ExpireMillis is when the session ends, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
-	// CreateMillis is when it was opened and UsedMillis when it was last used, as far as
-	// that was noted. Older sessions have 0.
+	// CreateMillis is when the session was opened and UsedMillis its last recorded use, in
+	// milliseconds since 1970. Sessions stored by older versions have 0.
 	CreateMillis int64 `bson:"create_millis"`
 	UsedMillis   int64 `bson:"used_millis"`
 }
 
-// attempts counts attempts to log in within one window of time: those for an email
-// address, or those from a client's address.
+// attempts counts login attempts in one time window, for an email address or from a
+// client address.
 type attempts struct {
-	// ID is what attemptsID made.
+	// ID is the result of attemptsID.
 	ID    string `bson:"_id"`
 	Count int64  `bson:"count"`
-	// ExpireMillis is when nobody counts on it any more, in milliseconds since 1970.
+	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
 
-// reward is a reward that a user got.
+// reward is a reward that a user received.
 type reward struct {
-	// ID is what rewardID made: a user gets one reward for each source.
+	// ID is the result of rewardID, so a user receives one reward per source.
 	ID     string `bson:"_id"`
 	UserID int64  `bson:"user_id"`
 	Amount int64  `bson:"amount"`
@@ -74,7 +74,7 @@ type application struct {
 	Key        string `bson:"_id"`
 	RequestKey string `bson:"request_key"`
 	Name       string `bson:"name"`
-	// Secret is the secret itself: no HMAC can be made of a hash of it.
+	// Secret is the secret in plain text, because computing an HMAC needs it.
 	Secret      string    `bson:"secret"`
 	AllowLegacy bool      `bson:"allow_legacy"`
 	Disabled    bool      `bson:"disabled"`
@@ -86,19 +86,20 @@ func applicationsSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "applications", ID: docstore.String,
 		Indexes: []docstore.Index{
-			// The application that a request made.
+			// Finds the application that a request created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}},
 		},
 	}
 }
 
-// usedSignature is a signature that can't be used again.
+// usedSignature is a signature that cannot be used again.
 type usedSignature struct {
-	// ID is what signatureID made.
+	// ID is the result of signatureID.
 	ID string `bson:"_id"`
-	// RequestID is the call that used it.
+	// RequestID is the request id of the call that used it.
 	RequestID string `bson:"request_id"`
-	// ExpireMillis is when nobody would take it any more, in milliseconds since 1970.
+	// ExpireMillis is when no replica accepts the signature any more, in milliseconds since
+	// 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
 
@@ -109,10 +110,10 @@ func usedSignaturesSpec() docstore.Spec {
 }
 
 const (
-	// expiryIndex orders what expires by when it does, for its removal.
+	// expiryIndex orders documents by their expiry time, for their removal.
 	expiryIndex = "expiry"
-	// userIndex finds the sessions of a user, to close them, and the rewards of a
-	// user, to sum them up.
+	// userIndex finds a user's sessions, to list or close them, and a user's rewards, to
+	// add them up.
 	userIndex = "user"
 )
 

@@ -11,8 +11,8 @@ import (
 // expiredBatch is how many expired documents are removed at a time.
 const expiredBatch = 200
 
-// removeExpired removes the documents that expired by now, oldest first. Others may
-// do so at the same time.
+// removeExpired removes the documents that have expired, oldest first. Other processes
+// may do so at the same time.
 func removeExpired[T any](ctx context.Context, c *docstore.Collection[T], now time.Time, idOf func(T) string) error {
 	expired := docstore.Query{Index: expiryIndex, To: now.UnixMilli(), Limit: expiredBatch}
 	for batch, err := range c.Batches(ctx, expired) {

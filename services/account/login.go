@@ -11,8 +11,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// Authenticate returns the user who has an email address and a password. Who has no
-// such address or no password costs the same work as a wrong password.
+// Authenticate returns the user with the given email address and password. An unknown
+// address and a user without a password take the same work as a wrong password.
 func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	key := emailKey(request.GetEmail())
 	counted, err := s.logins.begin(ctx, key, request.GetClientAddress())
@@ -28,7 +28,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 		return nil, err
 	}
 	if !isRight {
-		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is not right")
+		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
 	}
 	if err := s.logins.succeeded(ctx, counted); err != nil {
 		return nil, err

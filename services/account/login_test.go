@@ -15,7 +15,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-func TestWhoCannotLogInCostsTheWorkOfAWrongPassword(t *testing.T) {
+func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.newUser(t, "a@waybook.example", "password of a")
@@ -29,16 +29,16 @@ func TestWhoCannotLogInCostsTheWorkOfAWrongPassword(t *testing.T) {
 	} {
 		failed := wantFault(t, s.logIn(t.Context(), email, "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 		if done := b.hashed(); !slices.Equal(done, today) {
-			t.Errorf("%s cost %v, want %v", email, done, today)
+			t.Errorf("%s: the hashes cost %v, want %v", email, done, today)
 		}
 		words = append(words, failed.Message)
 	}
 	if len(slices.Compact(words)) != 1 {
-		t.Errorf("told apart: %q", words)
+		t.Errorf("the messages differ: %q", words)
 	}
 }
 
-func TestGuessesAtATimeNeverExceedWhatAnAddressMayHave(t *testing.T) {
+func TestConcurrentGuessesDoNotExceedTheLimitOfAnEmailAddress(t *testing.T) {
 	b := newBench(t)
 	servers := []*Server{b.newServer(t), b.newServer(t)}
 	servers[0].newUser(t, "a@waybook.example", "password of a")
@@ -56,19 +56,19 @@ func TestGuessesAtATimeNeverExceedWhatAnAddressMayHave(t *testing.T) {
 		reasons[failed.Reason]++
 	}
 	if reasons["PASSWORD_INCORRECT"] != attemptsPerEmail || reasons["TOO_MANY_ATTEMPTS"] != len(failures)-attemptsPerEmail {
-		t.Errorf("got %v", reasons)
+		t.Errorf("got these numbers of refusals by reason: %v", reasons)
 	}
 	if n := len(b.hashed()); n != attemptsPerEmail {
-		t.Errorf("%d guesses were tried", n)
+		t.Errorf("%d guesses were hashed, want %d", n, attemptsPerEmail)
 	}
-	// The right password is refused too, in any spelling of the address, untried.
+	// The correct password is also refused, without a check, in any spelling of the address.
 	wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", "other"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	if n := len(b.hashed()); n != 0 {
-		t.Errorf("%d hashes for who was refused", n)
+		t.Errorf("%d hashes for a refused attempt", n)
 	}
 }
 
-func TestAttemptsMayBeMadeAgainWhenTheQuarterOfAnHourIsOver(t *testing.T) {
+func TestAttemptsAreAllowedAgainWhenTheWindowEnds(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.logins.perEmail = 2
@@ -79,7 +79,7 @@ func TestAttemptsMayBeMadeAgainWhenTheQuarterOfAnHourIsOver(t *testing.T) {
 	}
 	failed := wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", ""), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	if failed.RetryAfter != 11*time.Minute {
-		t.Errorf("try again after %v", failed.RetryAfter)
+		t.Errorf("retry after %v, want 11m", failed.RetryAfter)
 	}
 	b.advance(failed.RetryAfter - time.Millisecond)
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", ""), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
@@ -89,7 +89,7 @@ func TestAttemptsMayBeMadeAgainWhenTheQuarterOfAnHourIsOver(t *testing.T) {
 	}
 }
 
-func TestASuccessClearsTheAddressAndGivesTheClientItsAttemptBack(t *testing.T) {
+func TestASuccessfulLoginResetsTheAddressAndReturnsOneAttemptToTheClient(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.logins.perEmail, s.logins.perClient = 3, 5
@@ -98,24 +98,24 @@ func TestASuccessClearsTheAddressAndGivesTheClientItsAttemptBack(t *testing.T) {
 		t.Helper()
 		wantFault(t, s.logIn(t.Context(), email, "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	}
-	for range 2 { // without clearing, the second round would have too many
+	for range 2 { // without the reset, the second round would exceed the limit
 		wrong("a@waybook.example")
 		wrong("a@waybook.example")
 		if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "client"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Of the client's five attempts four have failed. Its successes bring none back.
+	// Four of the client's five attempts have failed. Its successes do not reset them.
 	wrong("b@waybook.example")
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-	// Other clients are not concerned, nor is the address.
+	// Neither other clients nor the email address are affected.
 	for range 3 {
 		wantFault(t, s.logIn(t.Context(), "c@waybook.example", "a wrong password", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	}
 	wantFault(t, s.logIn(t.Context(), "c@waybook.example", "a wrong password", "other"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 }
 
-func TestASweepRemovesCountsThatNobodyCountsOnAnyMore(t *testing.T) {
+func TestASweepRemovesCountsOfPastWindows(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	s.logins.perEmail = 1
@@ -134,19 +134,19 @@ func TestASweepRemovesCountsThatNobodyCountsOnAnyMore(t *testing.T) {
 	wantFault(t, wrong(), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.advance(attemptWindow - time.Millisecond)
 	if n := left(); n != 2 {
-		t.Errorf("%d counts are left of two that count", n)
+		t.Errorf("%d counts are left, want both of the current window", n)
 	}
 	wantFault(t, wrong(), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	b.advance(attemptGrace)
 	wantFault(t, wrong(), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.advance(time.Millisecond)
 	if n := left(); n != 2 {
-		t.Errorf("%d counts are left, want the two of this quarter of an hour", n)
+		t.Errorf("%d counts are left, want the two of the current window", n)
 	}
 	wantFault(t, wrong(), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 }
 
-func TestAPasswordChangeThatCouldNotCloseSessionsDoesWhenRepeated(t *testing.T) {
+func TestARetriedPasswordChangeClosesTheSessionsThatItCouldNotCloseBefore(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	id := s.newUser(t, "a@waybook.example", "the old password")
@@ -170,7 +170,7 @@ func TestAPasswordChangeThatCouldNotCloseSessionsDoesWhenRepeated(t *testing.T) 
 	s.sessions = reachable
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "the old password", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	if _, err := s.VerifySession(t.Context(), open); err != nil {
-		t.Errorf("the session: %v", err)
+		t.Errorf("the session is not open after the failed change: %v", err)
 	}
 	if _, err := s.UpdateUser(t.Context(), change); err != nil {
 		t.Fatal(err)

@@ -16,27 +16,28 @@ import (
 )
 
 const (
-	// hashMemoryKiB and hashPasses are what OWASP recommends for argon2id, one of
-	// several settings of the same strength; this one takes some 20 ms.
+	// hashMemoryKiB and hashPasses are one of the settings that OWASP recommends for
+	// argon2id. A hash takes about 20 ms.
 	hashMemoryKiB = 19 * 1024
 	hashPasses    = 2
 	hashLanes     = 1
 	saltBytes     = 16
 	keyBytes      = 32
-	// leastSaltBytes is the least that argon2 is meant for.
+	// leastSaltBytes is the minimum salt size of argon2.
 	leastSaltBytes = 8
-	// hashesAtOnce bounds the memory that logins take: 4 times 19 MiB. As many wait as
-	// are done in about a second; more would only take places that others need.
+	// hashesAtOnce bounds the memory of concurrent hashes to 4 times 19 MiB. The queue
+	// holds about one second of work. A longer queue would occupy the concurrency limit
+	// that other calls need.
 	hashesAtOnce  = 4
 	hashesWaiting = 128
 	hashWait      = 5 * time.Second
 )
 
-// passwords hashes passwords and checks them, a few at a time. It may be used
+// passwords hashes and checks passwords, at most hashesAtOnce at a time. It may be used
 // concurrently.
 type passwords struct {
 	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
-	// room is for the derivations under way.
+	// room limits the key derivations in flight.
 	room *admission.Gate
 }
 
@@ -45,7 +46,7 @@ func newPasswords() *passwords {
 	return &passwords{derive: argon2.IDKey, room: room}
 }
 
-// hash returns what to store of a password: nothing of an empty one.
+// hash returns the hash of a password to store; it is empty for an empty password.
 func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	if password == "" {
 		return "", nil
@@ -62,8 +63,8 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	return made.String(), nil
 }
 
-// match tells whether a password is the one that was hashed. No password matches an
-// empty hash, and telling so takes the same work.
+// match reports whether a password matches a hash. No password matches an empty hash, but
+// that check takes the same work.
 func (p *passwords) match(ctx context.Context, password, hash string) (bool, error) {
 	stored := newHash()
 	if hash != "" {
@@ -79,7 +80,7 @@ func (p *passwords) match(ctx context.Context, password, hash string) (bool, err
 	return subtle.ConstantTimeCompare(key, stored.key) == 1 && hash != "", nil
 }
 
-// key derives the key of a password, once there is room.
+// key derives the key of a password. It waits while too many derivations are in flight.
 func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([]byte, error) {
 	if err := p.room.Enter(ctx); err != nil {
 		return nil, err
@@ -88,15 +89,16 @@ func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([
 	return p.derive([]byte(password), h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.key))), nil
 }
 
-// passwordHash is a hash in parts. It carries its cost, so that the cost of new ones
-// may change.
+// passwordHash is a parsed hash. It includes its cost parameters, so that new hashes may
+// have other parameters.
 type passwordHash struct {
 	memoryKiB, passes uint32
 	lanes             uint8
 	salt, key         []byte
 }
 
-// newHash returns a hash of today's cost, its salt and key empty but of full size.
+// newHash returns a hash with the current cost parameters. Its salt and key are zero
+// bytes of full length.
 func newHash() passwordHash {
 	return passwordHash{
 		memoryKiB: hashMemoryKiB, passes: hashPasses, lanes: hashLanes,
@@ -104,16 +106,16 @@ func newHash() passwordHash {
 	}
 }
 
-// String returns the hash as a PHC string, the form that other programs read too.
+// String returns the hash as a PHC string, a format that other programs also read.
 func (h passwordHash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memoryKiB, h.passes, h.lanes,
 		base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.key))
 }
 
-// errHash does not show the hash: it ends in the log.
+// errHash does not include the hash, because the error is logged.
 var errHash = errors.New("account: a stored password hash is malformed")
 
-// parseHash reads what String wrote, and nothing that is written differently.
+// parseHash parses the result of String. It refuses any other spelling.
 func parseHash(text string) (passwordHash, error) {
 	parts := strings.Split(text, "$")
 	if len(parts) != 6 {
@@ -126,7 +128,7 @@ func parseHash(text string) (passwordHash, error) {
 	var saltErr, keyErr error
 	h.salt, saltErr = base64.RawStdEncoding.DecodeString(parts[4])
 	h.key, keyErr = base64.RawStdEncoding.DecodeString(parts[5])
-	// A key of no bytes would be every password's.
+	// An empty key would match every password.
 	if saltErr != nil || keyErr != nil || len(h.salt) < leastSaltBytes || len(h.key) < keyBytes ||
 		h.passes < 1 || h.lanes < 1 || h.String() != text {
 		return passwordHash{}, errHash

@@ -21,30 +21,30 @@ func TestAPasswordMatchesItsHashAndNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") || hash == again {
-		t.Errorf("hashes %s and %s", hash, again)
+		t.Errorf("got hashes %s and %s, want different ones with the current cost", hash, again)
 	}
 	for password, want := range map[string]bool{"correct horse": true, "correct hors": false, "Correct horse": false, "": false} {
 		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
-			t.Errorf("%q: %v, %v", password, got, err)
+			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
 		if got, err := p.match(t.Context(), password, ""); got || err != nil {
-			t.Errorf("%q of no hash: %v, %v", password, got, err)
+			t.Errorf("%q with an empty hash: match returned %v, %v; want false", password, got, err)
 		}
 	}
 }
 
 // The hash is from the tests of argon2's reference implementation.
-func TestAHashOfAnotherCostAndProgramIsUnderstood(t *testing.T) {
+func TestAHashFromAnotherProgramWithAnotherCostIsAccepted(t *testing.T) {
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	p := newPasswords()
 	for password, want := range map[string]bool{"password": true, "differentpassword": false} {
 		if got, err := p.match(t.Context(), password, hash); got != want || err != nil {
-			t.Errorf("%q: %v, %v", password, got, err)
+			t.Errorf("%q: match returned %v, %v; want %v", password, got, err, want)
 		}
 	}
 }
 
-func TestAMalformedHashMatchesNothingAndIsNotShown(t *testing.T) {
+func TestAMalformedHashMatchesNothingAndIsNotInTheError(t *testing.T) {
 	const salt, key = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, hash := range []string{
 		"x", "$$$$$", "$argon2id$v=19$m=65536,t=2,p=1$" + salt,
@@ -62,12 +62,12 @@ func TestAMalformedHashMatchesNothingAndIsNotShown(t *testing.T) {
 	} {
 		isRight, err := newPasswords().match(t.Context(), "password", hash)
 		if isRight || !errors.Is(err, errHash) || strings.Contains(err.Error(), "$") {
-			t.Errorf("%s: %v, %v", hash, isRight, err)
+			t.Errorf("%s: match returned %v, %v; want false and errHash", hash, isRight, err)
 		}
 	}
 }
 
-func TestOnlySoManyPasswordsAreHashedAtATime(t *testing.T) {
+func TestTheNumberOfConcurrentHashesIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPasswords()
 		var mu sync.Mutex
@@ -77,7 +77,7 @@ func TestOnlySoManyPasswordsAreHashedAtATime(t *testing.T) {
 			running++
 			most = max(most, running)
 			mu.Unlock()
-			time.Sleep(time.Second) // of the bubble's clock
+			time.Sleep(time.Second) // on the clock of the bubble
 			mu.Lock()
 			running--
 			done++
@@ -93,20 +93,21 @@ func TestOnlySoManyPasswordsAreHashedAtATime(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		// Somebody who waits for a slot leaves when there is no time left.
+		// A caller in the queue leaves when its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		if _, err := p.match(ctx, "x", ""); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
+			t.Errorf("a caller in the queue: got error %v, want DeadlineExceeded", err)
 		}
 		group.Wait()
 		if most != hashesAtOnce || done != 3*hashesAtOnce {
-			t.Errorf("%d at a time, %d in all", most, done)
+			t.Errorf("%d hashes at a time, %d in total", most, done)
 		}
 	})
 }
 
-// A hash has one spelling, a cost that argon2 takes, and a key that can't be guessed.
+// FuzzAStoredHashIsReadOnlyAsItIsWritten checks that an accepted hash has only one
+// spelling, a cost that argon2 supports, and a key of full length.
 func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
 	const salt, key = "c29tZXNhbHQ", "CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, hash := range []string{
@@ -119,12 +120,12 @@ func FuzzAStoredHashIsReadOnlyAsItIsWritten(f *testing.F) {
 		h, err := parseHash(text)
 		if err != nil {
 			if !errors.Is(err, errHash) {
-				t.Errorf("%q: %v", text, err)
+				t.Errorf("%q: got error %v, want errHash", text, err)
 			}
 			return
 		}
 		if h.String() != text || h.passes < 1 || h.lanes < 1 || len(h.key) < keyBytes || len(h.salt) < leastSaltBytes {
-			t.Errorf("%q was read as %+v", text, h)
+			t.Errorf("%q was parsed as %+v", text, h)
 		}
 	})
 }

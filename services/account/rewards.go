@@ -9,10 +9,10 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// rewardsBatch is how many rewards a sum holds at a time.
+// rewardsBatch is how many rewards are read at a time.
 const rewardsBatch = 1000
 
-// GrantReward gives a user a reward, once for each source.
+// GrantReward gives a user a reward, once per source.
 func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())
@@ -31,8 +31,8 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
 }
 
-// GetRewardTotal sums up a user's rewards. The sum is kept nowhere, so that nothing
-// can make it differ from the rewards.
+// GetRewardTotal adds up a user's rewards. The sum is not stored, so it always matches
+// the rewards.
 func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewardTotalRequest) (*accountv1.GetRewardTotalResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())

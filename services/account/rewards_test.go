@@ -8,7 +8,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// reward stores rewards of 1 to count for a user.
+// reward stores rewards for a user, of the amounts 1 to count.
 func (s *Server) reward(t testing.TB, userID int64, count int) {
 	t.Helper()
 	rewards := make([]reward, count)
@@ -21,7 +21,7 @@ func (s *Server) reward(t testing.TB, userID int64, count int) {
 	}
 }
 
-func TestATotalHoldsTheRewardsOfEveryPageAndNobodyElses(t *testing.T) {
+func TestATotalIncludesTheRewardsOfEveryPageAndOfNoOtherUser(t *testing.T) {
 	s := newBench(t).newServer(t)
 	first, second := s.newUser(t, "", ""), s.newUser(t, "", "")
 	const many = 2*rewardsBatch + 1

@@ -1,5 +1,5 @@
-// Package account is the account service: users with their passwords, sessions and
-// rewards, and the applications that sign requests.
+// Package account is the account service. It manages users with their passwords, sessions
+// and rewards, and the applications that sign requests.
 package account
 
 import (
@@ -16,29 +16,29 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// DefaultSessionTTL is how long a session lasts unless the program is told otherwise.
+// DefaultSessionTTL is the default of -session-ttl.
 const DefaultSessionTTL = 30 * 24 * time.Hour
 
-// SessionLife is how long sessions last.
+// SessionLife bounds the lifetime of sessions.
 type SessionLife struct {
-	// Total is how long one lasts, used or not, and Idle how long it may go unused; 0
-	// is any time.
+	// Total is how long a session lasts, used or not. Idle is how long it may go unused;
+	// 0 means without limit.
 	Total, Idle time.Duration
 }
 
-// Config is how the service is run.
+// Config is the configuration of the service.
 type Config struct {
 	Sessions SessionLife
-	// SignatureWindow is how far the time of a signature may be from now, either way;
-	// DefaultSignatureWindow when it is not more than nothing.
+	// SignatureWindow is how far the time of a signature may be from now, in the past or
+	// in the future. If it is 0 or less, DefaultSignatureWindow applies.
 	SignatureWindow time.Duration
 }
 
 // Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
-	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for as long as it lasts; its use is then noted every few minutes")
-	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now")
+	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
+	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future")
 }
 
 // Server implements AccountService. It may be used concurrently.
@@ -58,7 +58,7 @@ type Server struct {
 	log          *slog.Logger
 }
 
-// New returns the service over a store.
+// New returns the service. It opens its collections in deps.Store.
 func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
 	users, err := docstore.Open[user](ctx, deps.Store, usersSpec())
 	if err != nil {
@@ -95,13 +95,12 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 // Name is the service's name in metrics and logs.
 func (s *Server) Name() string { return "account" }
 
-// Register registers the service.
+// Register registers the service with a gRPC server.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Sweep removes sessions and used signatures that expired, and counts of old attempts to
-// log in.
+// Sweep removes expired sessions, expired used signatures and old counts of login attempts.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.signatures.removeExpired(ctx))
 }

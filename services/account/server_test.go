@@ -17,8 +17,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// bench is a store, a clock that the test sets, and a count of the work that
-// passwords take, which is cheap here.
+// bench has a store, a clock that the test sets, and a record of the passwords that were
+// hashed. A fake hash replaces the expensive one.
 type bench struct {
 	store docstore.Engine
 
@@ -27,7 +27,7 @@ type bench struct {
 	hashes []cost
 }
 
-// cost is what the key of one password costs.
+// cost are the cost parameters of one hash.
 type cost struct {
 	passes, memoryKiB uint32
 	lanes             uint8
@@ -53,7 +53,7 @@ func newBench(t testing.TB) *bench {
 	return &bench{store: newStore(t), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 }
 
-// newServer returns one more service over the store.
+// newServer returns another service on the same store, like a replica.
 func (b *bench) newServer(t testing.TB) *Server {
 	t.Helper()
 	return b.newServerWith(t, SessionLife{Total: time.Hour})
@@ -71,7 +71,7 @@ func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
 	return s
 }
 
-// derive makes a key that repeats the password, and counts.
+// derive is the fake hash: the key contains the password. It records the cost.
 func (b *bench) derive(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *bench) advance(by time.Duration) {
 	b.now = b.now.Add(by)
 }
 
-// hashed returns what was hashed since it was last asked.
+// hashed returns the hashes since its last call.
 func (b *bench) hashed() []cost {
 	b.mu.Lock()
 	defer b.mu.Unlock()

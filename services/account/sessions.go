@@ -41,12 +41,12 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 	return &accountv1.OpenSessionResponse{Session: s.sessionProto(opened), Token: token}, nil
 }
 
-// VerifySession tells whether a session is open. Every call asks the store, so that
-// a closed session is refused everywhere at once.
+// VerifySession returns the session if it is open. Every call reads the store, so all
+// replicas refuse a session as soon as it is closed.
 func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
 	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "the session is not open")
+		return nil, apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "the session is not open; log in again")
 	}
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
-	// Those that expired are not open; they are no part of the count.
+	// Expired sessions are not open, so they must not be counted.
 	if err := s.removeExpiredSessions(ctx); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	return reply, nil
 }
 
-// openSession returns an open session of a user, or docstore.ErrNotFound.
+// openSession returns the open session of a user with a token, or docstore.ErrNotFound.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
 	found, err := s.sessions.Get(ctx, sessionID(token))
 	if err == nil && (found.UserID != userID || !s.isOpen(found)) {
@@ -119,12 +119,12 @@ func (s *Server) isOpen(found session) bool {
 	return now < found.ExpireMillis && !idle
 }
 
-// useNotedEvery is how often it is noted that a session is used, or a tenth of the time
-// that it may go unused, if that is less: verifying is a read almost always.
+// useNotedEvery is the minimum time between two stored uses of a session, or a tenth of
+// the idle limit if that is shorter. So verifying a session rarely writes.
 const useNotedEvery = 5 * time.Minute
 
-// noteUse notes that a session is used, where that matters. A session that can't be
-// written is open none the less, and closing it at the same time wins.
+// noteUse stores the use of a session if there is an idle limit. If the write fails, the
+// session stays open. If the session is closed at the same time, it stays closed.
 func (s *Server) noteUse(ctx context.Context, used session) session {
 	now := s.now().UnixMilli()
 	if s.life.Idle <= 0 || now-used.UsedMillis < min(useNotedEvery, s.life.Idle/10).Milliseconds() {
@@ -136,7 +136,7 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 	})
 	if err != nil {
 		if !errors.Is(err, docstore.ErrNotFound) {
-			s.log.WarnContext(ctx, "the use of a session was not noted", "error", err)
+			s.log.WarnContext(ctx, "failed to store the last use of a session", "error", err)
 		}
 		return used
 	}
@@ -147,15 +147,15 @@ func (s *Server) removeExpiredSessions(ctx context.Context) error {
 	return removeExpired(ctx, s.sessions, s.now(), func(old session) string { return old.ID })
 }
 
-// sessionID is under what a session is stored. The lookup needs no constant-time
-// comparison: who can't guess the secret can't choose the hash.
+// sessionID returns the id of the stored session. The lookup needs no constant-time
+// comparison, because a caller who cannot guess the secret cannot choose the hash.
 func sessionID(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// publicIDDigits is how much of a session's identifier others may see: enough to tell
-// sessions apart, and of a hash of 128 random bits, so that it tells nothing of them.
+// publicIDDigits is how many digits of a session's id are public. That is enough to
+// distinguish sessions. The id is a hash of 128 random bits, so it reveals nothing of them.
 const publicIDDigits = 16
 
 func (s *Server) sessionProto(found session) *accountv1.Session {

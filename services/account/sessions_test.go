@@ -26,7 +26,7 @@ func (s *Server) verifySession(t testing.TB, request *accountv1.VerifySessionReq
 	return err
 }
 
-// list returns all open sessions of a user, by pages of one.
+// list returns all open sessions of a user, in pages of one.
 func (s *Server) list(t testing.TB, user int64) (sessions []*accountv1.Session) {
 	t.Helper()
 	request := &accountv1.ListSessionsRequest{UserId: user, PageSize: 1}
@@ -42,7 +42,7 @@ func (s *Server) list(t testing.TB, user int64) (sessions []*accountv1.Session) 
 	}
 }
 
-func TestASessionClosedAtOneReplicaIsClosedAtAllAtOnce(t *testing.T) {
+func TestASessionClosedAtOneReplicaIsClosedAtAllReplicasAtOnce(t *testing.T) {
 	b := newBench(t)
 	here, there := b.newServer(t), b.newServer(t)
 	user := here.newUser(t, "", "")
@@ -55,7 +55,7 @@ func TestASessionClosedAtOneReplicaIsClosedAtAllAtOnce(t *testing.T) {
 	if _, err := here.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: one.GetToken()}); err != nil {
 		t.Fatal(err)
 	}
-	// No time passes: no replica remembers what it verified before.
+	// The clock does not move: no replica caches a verified session.
 	wantFault(t, there.verifySession(t, one), codes.Unauthenticated, "LOGIN_REQUIRED")
 	if _, err := there.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}); err != nil {
 		t.Fatal(err)
@@ -86,18 +86,18 @@ func TestOpenSessionsAreListedWithoutTheirSecrets(t *testing.T) {
 			t.Errorf("session %d is %v", i, session)
 		}
 		if id := session.GetSessionId(); len(id) != 16 || strings.Contains(tokens[i], id) || id == listed[1-i].GetSessionId() {
-			t.Errorf("session %d is called %q", i, id)
+			t.Errorf("session %d has the public id %q", i, id)
 		}
 	}
 	b.advance(59 * time.Minute)
 	if left := s.list(t, user); len(left) != 1 || left[0].GetSessionId() != listed[1].GetSessionId() {
-		t.Errorf("after the first expired: %v", left)
+		t.Errorf("after the first session expired: listed %v", left)
 	}
 	_, err := s.ListSessions(t.Context(), &accountv1.ListSessionsRequest{UserId: 1})
 	wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
 }
 
-func TestASessionThatIsNotUsedEndsAndOneThatIsUsedDoesNot(t *testing.T) {
+func TestAnIdleSessionEndsAndAUsedSessionDoesNot(t *testing.T) {
 	b := newBench(t)
 	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
 	user := s.newUser(t, "", "")
@@ -116,7 +116,7 @@ func TestASessionThatIsNotUsedEndsAndOneThatIsUsedDoesNot(t *testing.T) {
 	wantFault(t, s.verifySession(t, used), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
-func TestASessionThatIsUsedAllTheTimeEndsAllTheSame(t *testing.T) {
+func TestASessionInConstantUseEndsAfterItsTotalLifetime(t *testing.T) {
 	b := newBench(t)
 	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
 	used := s.open(t, s.newUser(t, "", ""))
@@ -130,7 +130,7 @@ func TestASessionThatIsUsedAllTheTimeEndsAllTheSame(t *testing.T) {
 	wantFault(t, s.verifySession(t, used), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
-func TestVerifyingWritesAtMostEveryFewMinutes(t *testing.T) {
+func TestVerifyingASessionWritesAtMostEveryFiveMinutes(t *testing.T) {
 	b := newBench(t)
 	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: 8 * time.Hour})
 	user := s.newUser(t, "", "")
@@ -143,12 +143,12 @@ func TestVerifyingWritesAtMostEveryFewMinutes(t *testing.T) {
 		}
 		noted[s.list(t, user)[0].GetLastUsedTime().AsTime()] = true
 	}
-	if len(noted) != 3 { // at its opening, after five minutes, after ten
-		t.Errorf("noted at %v", noted)
+	if len(noted) != 3 { // when it was opened, after five and after ten minutes
+		t.Errorf("uses were stored at %v, want 3", noted)
 	}
 }
 
-func TestASessionOfBeforeItsUseWasNotedIsOpenAndNotedThen(t *testing.T) {
+func TestASessionWithoutAStoredUseIsOpenAndGetsOneWhenItIsVerified(t *testing.T) {
 	b := newBench(t)
 	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
 	user := s.newUser(t, "", "")

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	// DefaultSignatureWindow is how far the time of a signature may be from now unless
-	// the program is told otherwise: clocks that nobody looks after differ by minutes.
+	// DefaultSignatureWindow is the default of -signature-window. Clocks that are not
+	// synchronized differ by minutes.
 	DefaultSignatureWindow = 5 * time.Minute
-	// signatureGrace is how long used signatures are kept after the last replica whose
-	// clock is right would take them: longer than clocks of replicas differ.
+	// signatureGrace is how long a used signature is kept after a replica with a correct
+	// clock stops accepting it. It is longer than the difference between replicas' clocks.
 	signatureGrace = 5 * time.Minute
 )
 
-// verifier knows when signatures may be used, over all processes that share the store.
-// It may be used concurrently.
+// verifier decides whether a correct signature may be used. It works over all processes
+// that share the store. It may be used concurrently.
 type verifier struct {
 	used   *docstore.Collection[usedSignature]
 	now    func() time.Time
 	window time.Duration
-	// nobody's secret stands in for that of an application that does not exist.
+	// nobody has the secret that is used for an application that does not exist.
 	nobody application
 }
 
@@ -43,9 +43,9 @@ func newVerifier(used *docstore.Collection[usedSignature], now func() time.Time,
 	return &verifier{used: used, now: now, window: window, nobody: application{Secret: randomHex(applicationSecretBytes), AllowLegacy: true}}
 }
 
-// VerifySignature tells whether a request is signed by an application. One that does
-// not exist costs the work of a wrong signature. What is wrong with a signature is told
-// only to who can make a right one, and only such signatures are stored as used.
+// VerifySignature checks that an application signed a request. It does the same work for
+// an unknown application as for a wrong signature. Only a correct signature gets a
+// specific reason for a refusal, and only correct signatures are stored as used.
 func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifySignatureRequest) (*accountv1.VerifySignatureResponse, error) {
 	signer, err := s.applications.Get(ctx, request.GetKey())
 	exists := err == nil
@@ -56,7 +56,7 @@ func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifyS
 		return nil, err
 	}
 	if isRight := matches(signer, request); !isRight || !exists || signer.Disabled {
-		return nil, apierror.New(codes.Unauthenticated, "SIGNATURE_INVALID", "the signature is not that of an application that may sign so")
+		return nil, apierror.New(codes.Unauthenticated, "SIGNATURE_INVALID", "the signature is wrong, or the application is unknown, disabled or not allowed to use this form")
 	}
 	if err := s.signatures.admit(ctx, request); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifyS
 	return &accountv1.VerifySignatureResponse{Application: applicationProto(signer)}, nil
 }
 
-// matches reports whether a signature is the one that an application makes, in a form
-// that it may use. It takes the same time whether it is nearly right or not at all.
+// matches reports whether a signature is correct and has a form that the application may
+// use. The comparison takes constant time.
 func matches(signer application, request *accountv1.VerifySignatureRequest) bool {
 	if legacy := request.GetLegacy(); legacy != nil {
 		right := requestsig.SignLegacy(signer.Secret, legacy.GetText())
@@ -75,12 +75,12 @@ func matches(signer application, request *accountv1.VerifySignatureRequest) bool
 	return hmac.Equal([]byte(right), []byte(request.GetHmac().GetSignature()))
 }
 
-// admit refuses a right signature that is too old or too new, or was used and may be
-// used once.
+// admit refuses a correct signature whose time is outside the window, or that may be used
+// once and was used before.
 func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignatureRequest) error {
 	signed := time.Unix(request.GetTimestampSeconds(), 0)
 	if now := v.now(); signed.Before(now.Add(-v.window)) || signed.After(now.Add(v.window)) {
-		return apierror.New(codes.Unauthenticated, "SIGNATURE_EXPIRED", "the time of the signature is more than %v from now", v.window)
+		return apierror.New(codes.Unauthenticated, "SIGNATURE_EXPIRED", "the time of the signature is more than %v from now; check the clock and sign again", v.window)
 	}
 	if request.GetUse() != accountv1.SignatureUse_SIGNATURE_USE_ONCE {
 		return nil
@@ -96,19 +96,19 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	}
 	first, err := v.used.Get(ctx, use.ID)
 	if err == nil && first.RequestID == use.RequestID {
-		return nil // the same call, repeated
+		return nil // a retry of the same call
 	}
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}
-	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before")
+	return apierror.New(codes.Unauthenticated, "SIGNATURE_REPLAYED", "the signature was used before; sign each request separately")
 }
 
 func (v *verifier) removeExpired(ctx context.Context) error {
 	return removeExpired(ctx, v.used, v.now(), func(old usedSignature) string { return old.ID })
 }
 
-// signatureID is under what a used signature is stored.
+// signatureID returns the id of a stored used signature.
 func signatureID(request *accountv1.VerifySignatureRequest) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s%s", request.GetKey(), request.GetTimestampSeconds(),
 		request.GetHmac().GetSignature(), request.GetLegacy().GetSignature()))

@@ -23,7 +23,8 @@ func (s *Server) newApplication(t testing.TB, request *accountv1.CreateApplicati
 	return reply.GetApplication().GetKey(), reply.GetSecret()
 }
 
-// signed is a request that is signed by an application at a time, and may be used once.
+// signed returns a request that an application signed at the given time. Its signature
+// may be used once.
 func signed(key, secret string, at time.Time, content string) *accountv1.VerifySignatureRequest {
 	digest := requestsig.Digest(content)
 	return &accountv1.VerifySignatureRequest{
@@ -39,7 +40,7 @@ func signedLegacy(key, secret string, at time.Time, text string) *accountv1.Veri
 	return request
 }
 
-// again is the request of another call.
+// again returns the same request as another call would send it.
 func again(request *accountv1.VerifySignatureRequest) *accountv1.VerifySignatureRequest {
 	other := proto.CloneOf(request)
 	other.RequestId = "00000000-0000-4000-8000-000000000002"
@@ -54,7 +55,7 @@ func (s *Server) verify(t testing.TB, request *accountv1.VerifySignatureRequest)
 func (s *Server) wantValid(t *testing.T, request *accountv1.VerifySignatureRequest) {
 	t.Helper()
 	if err := s.verify(t, request); err != nil {
-		t.Errorf("refused: %v", err)
+		t.Errorf("a valid signature was refused: %v", err)
 	}
 }
 
@@ -63,7 +64,7 @@ func (s *Server) wantRefused(t *testing.T, reason string, request *accountv1.Ver
 	return wantFault(t, s.verify(t, request), codes.Unauthenticated, reason)
 }
 
-func TestAWrongSignatureIsRefusedAlikeWhateverIsWrong(t *testing.T) {
+func TestAllWrongSignaturesGetTheSameRefusal(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	now := b.clock()
@@ -85,29 +86,29 @@ func TestAWrongSignatureIsRefusedAlikeWhateverIsWrong(t *testing.T) {
 	otherText.GetLegacy().Text += "s"
 	words := map[string]bool{}
 	for name, request := range map[string]*accountv1.VerifySignatureRequest{
-		"another secret":                      signed(key, oldSecret, now, "content"),
-		"another content":                     otherContent,
-		"another application":                 signed(old, secret, now, "content"),
-		"no application":                      signed("nobody", secret, now, "content"),
-		"no application, legacy":              signedLegacy("nobody", secret, now, "content"),
-		"the secret that stands in":           signed("nobody", s.signatures.nobody.Secret, now, "content"),
-		"the secret that stands in, legacy":   signedLegacy("nobody", s.signatures.nobody.Secret, now, "content"),
-		"a disabled application":              signed(disabled, disabledSecret, now, "content"),
-		"a disabled application, legacy":      signedLegacy(disabled, disabledSecret, now, "content"),
-		"the legacy form, which is forbidden": signedLegacy(key, secret, now, "content"),
-		"another legacy text":                 otherText,
-		"a wrong one of long ago":             signed(key, oldSecret, now.Add(-time.Hour), "content"),
+		"a wrong secret":                     signed(key, oldSecret, now, "content"),
+		"another content":                    otherContent,
+		"another application":                signed(old, secret, now, "content"),
+		"an unknown application":             signed("nobody", secret, now, "content"),
+		"an unknown application, legacy":     signedLegacy("nobody", secret, now, "content"),
+		"the stand-in secret":                signed("nobody", s.signatures.nobody.Secret, now, "content"),
+		"the stand-in secret, legacy":        signedLegacy("nobody", s.signatures.nobody.Secret, now, "content"),
+		"a disabled application":             signed(disabled, disabledSecret, now, "content"),
+		"a disabled application, legacy":     signedLegacy(disabled, disabledSecret, now, "content"),
+		"the legacy form without permission": signedLegacy(key, secret, now, "content"),
+		"another legacy text":                otherText,
+		"a wrong and old signature":          signed(key, oldSecret, now.Add(-time.Hour), "content"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			words[s.wantRefused(t, "SIGNATURE_INVALID", request).Message] = true
 		})
 	}
 	if len(words) != 1 {
-		t.Errorf("told apart: %v", words)
+		t.Errorf("the messages differ: %v", words)
 	}
 }
 
-func TestWhatIsChangedOfAnApplicationHoldsFromThenOn(t *testing.T) {
+func TestAChangeOfAnApplicationTakesEffectAtOnceAtAllReplicas(t *testing.T) {
 	b := newBench(t)
 	s, other := b.newServer(t), b.newServer(t)
 	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -129,7 +130,7 @@ func TestWhatIsChangedOfAnApplicationHoldsFromThenOn(t *testing.T) {
 	other.wantRefused(t, "SIGNATURE_INVALID", signedLegacy(key, secret, b.clock(), "5"))
 	rotated, err := s.RotateApplicationSecret(t.Context(), &accountv1.RotateApplicationSecretRequest{Key: key})
 	if err != nil || rotated.GetSecret() == secret {
-		t.Fatalf("the secret was not changed: %v", err)
+		t.Fatalf("the secret did not change: %v", err)
 	}
 	other.wantRefused(t, "SIGNATURE_INVALID", modern("6"))
 	secret = rotated.GetSecret()
@@ -140,7 +141,7 @@ func TestWhatIsChangedOfAnApplicationHoldsFromThenOn(t *testing.T) {
 	other.wantRefused(t, "SIGNATURE_INVALID", modern("8"))
 }
 
-func TestASignatureIsTakenWithinTheWindowOfTheClock(t *testing.T) {
+func TestASignatureIsAcceptedWithinTheTimeWindow(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -194,12 +195,12 @@ func TestASignatureIsUsedOnceOverAllReplicas(t *testing.T) {
 			}
 		}
 		if admitted != 1 {
-			t.Errorf("used %d times", admitted)
+			t.Errorf("the signature was accepted %d times, want once", admitted)
 		}
 	}
 }
 
-func TestARepeatedCallIsTheSameUse(t *testing.T) {
+func TestARetriedCallCountsAsTheSameUse(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -209,7 +210,7 @@ func TestARepeatedCallIsTheSameUse(t *testing.T) {
 	s.wantRefused(t, "SIGNATURE_REPLAYED", again(request))
 }
 
-func TestASignatureForReadingMayBeRepeatedAndIsStoredNowhere(t *testing.T) {
+func TestARepeatableSignatureMayBeUsedAgainAndIsNotStored(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -227,7 +228,7 @@ func (s *Server) wantUsed(t *testing.T, want int64) {
 	}
 }
 
-func TestOnlyRightSignaturesAreStoredAndOnlyUntilNobodyTakesThem(t *testing.T) {
+func TestOnlyCorrectSignaturesAreStoredAndOnlyUntilTheyExpireEverywhere(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
 	key, secret := s.newApplication(t, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -255,15 +256,15 @@ func TestOnlyRightSignaturesAreStoredAndOnlyUntilNobodyTakesThem(t *testing.T) {
 	}
 }
 
-func TestARepeatedCreationTellsNoSecret(t *testing.T) {
+func TestARepeatedCreationReturnsNoSecret(t *testing.T) {
 	s := newBench(t).newServer(t)
 	request := &accountv1.CreateApplicationRequest{RequestId: "00000000-0000-4000-8000-000000000001", Name: "x"}
 	key, secret := s.newApplication(t, request)
 	if len(key) != 32 || len(secret) != 64 {
-		t.Errorf("key %q, secret %q", key, secret)
+		t.Errorf("got key %q and secret %q, want 32 and 64 digits", key, secret)
 	}
 	if sameKey, none := s.newApplication(t, request); sameKey != key || none != "" {
-		t.Errorf("repeated: %s with the secret %q", sameKey, none)
+		t.Errorf("the repeated request got key %s and secret %q, want %s and none", sameKey, none, key)
 	}
 	_, err := s.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "y", Key: key})
 	wantFault(t, err, codes.AlreadyExists, "KEY_TAKEN")

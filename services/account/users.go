@@ -46,7 +46,7 @@ func (s *Server) GetUser(ctx context.Context, request *accountv1.GetUserRequest)
 	return &accountv1.GetUserResponse{User: userProto(found)}, nil
 }
 
-// BatchGetUsers returns those users that exist, as everybody may see them.
+// BatchGetUsers returns the public profiles of the users that exist.
 func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetUsersRequest) (*accountv1.BatchGetUsersResponse, error) {
 	found, err := s.users.GetMany(ctx, request.GetUserIds())
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 	return reply, nil
 }
 
-// UpdateUser changes a user. A new password is stored before the sessions of the old
-// one are closed: a call that fails in between is repeated and goes on.
+// UpdateUser changes a user. It stores a new password first and then closes all sessions
+// of the user. If it fails in between, a retry closes them.
 func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		}
 		if request.Password != nil {
 			if u.Email == "" {
-				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password needs an email address")
+				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
 			}
 			u.PasswordHash = passwordHash
 		}
@@ -95,8 +95,8 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
 }
 
-// HasUsers tells whether there is any user. It is for standalone, which fills an
-// empty store with demo content.
+// HasUsers reports whether any user exists. Program standalone uses it to fill an empty
+// store with demo content.
 func (s *Server) HasUsers(ctx context.Context) (bool, error) {
 	page, err := s.users.Page(ctx, docstore.Query{Index: docstore.IDIndex, Limit: 1})
 	return len(page.Documents) > 0, err
@@ -112,15 +112,16 @@ func noUser(err error, id int64) error {
 func emailTaken(err error) error {
 	var duplicate *docstore.DuplicateError
 	if errors.As(err, &duplicate) && duplicate.Index == emailIndex {
-		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user has that email address")
+		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
 	}
 	return err
 }
 
-// emailKey is the same for addresses that differ in letter case only.
+// emailKey returns the same key for addresses that differ in letter case only.
 func emailKey(email string) string { return strings.ToLower(email) }
 
-// noEmailKey is the key of a user without an address: no address, and nobody else's.
+// noEmailKey returns the key of a user without an address. It equals no address and no
+// other user's key.
 func noEmailKey(id int64) string { return "#" + strconv.FormatInt(id, 10) }
 
 func userProto(u user) *accountv1.User {
@@ -129,7 +130,7 @@ func userProto(u user) *accountv1.User {
 	return all
 }
 
-// shownProto leaves out how the user logs in.
+// shownProto leaves out the email address and whether the user has a password.
 func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
 		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),

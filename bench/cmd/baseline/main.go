@@ -1,4 +1,4 @@
-// Command floor answers with what it is given, for bench to compare Waybook with.
+// Command baseline serves fixed replies, so that bench can compare Waybook with them.
 package main
 
 import (
@@ -12,8 +12,8 @@ import (
 func main() {
 	var config baseline.Config
 	serve.Main(serve.Program{
-		Name:    "floor",
-		Summary: "fixed answers over net/http and gRPC, to be measured.",
+		Name:    "baseline",
+		Summary: "Serves fixed replies over net/http and gRPC, as a baseline for bench.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return baseline.Start(ctx, config, env)

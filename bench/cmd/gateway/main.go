@@ -1,4 +1,5 @@
-// Command gateway serves the services as JSON, for bench to compare the edge with.
+// Command gateway serves the services as JSON with grpc-gateway, so that bench can compare
+// the edge with it.
 package main
 
 import (
@@ -13,7 +14,7 @@ func main() {
 	var config gateway.Config
 	serve.Main(serve.Program{
 		Name:    "gateway",
-		Summary: "grpc-gateway in front of Waybook's services, to be measured.",
+		Summary: "Serves grpc-gateway in front of Waybook's services, for bench.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return gateway.Start(ctx, config, env)

@@ -15,7 +15,7 @@ func main() {
 	var config profiled.Config
 	serve.Main(serve.Program{
 		Name:    "profiled",
-		Summary: "standalone that writes a CPU profile.",
+		Summary: "Runs standalone and writes a CPU profile.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return profiled.Start(ctx, config, env)

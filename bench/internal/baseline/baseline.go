@@ -1,6 +1,6 @@
-// Package baseline answers with what others have computed: what it costs to serve the
-// same bytes over net/http, and the same messages over gRPC, when nothing is to be
-// done for them. No program on these libraries can be faster.
+// Package baseline serves recorded replies: the same bytes over net/http and the same
+// messages over gRPC, without the work to compute them. No program on these libraries can be
+// faster, so the tables of bench call these baselines floors.
 package baseline
 
 import (
@@ -21,35 +21,38 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// Answer is what is answered to the requests of one case.
+// Answer is the recorded reply of one case.
 type Answer struct {
-	// Name is the case: the path /<name> and the method /floor/<name>.
+	// Name is the name of the case. Its path is /<name> and its method /baseline/<name>.
 	Name string
-	// Header and Body are the HTTP reply, but for what the server adds by itself.
+	// Header and Body are the HTTP reply, without the headers that any server adds.
 	Header http.Header
 	Body   []byte
-	// Request and Reply name the types of the messages.
+	// Request and Reply are the full names of the message types.
 	Request, Reply string
-	// Messages are the encoded replies: one, or those of a stream.
+	// Messages are the encoded replies: one, or all of a stream.
 	Messages [][]byte
 	Streams  bool
 }
 
-// Method is the full name of a case's RPC.
-func Method(name string) string { return "/floor/" + name }
+// serviceName is the name of the gRPC service.
+const serviceName = "baseline"
 
-// Path is the path of a case.
+// Method returns the full name of the RPC of a case.
+func Method(name string) string { return "/" + serviceName + "/" + name }
+
+// Path returns the HTTP path of a case.
 func Path(name string) string { return "/" + name }
 
-// BusyPath is the path of a case whose answer takes so much more CPU.
+// BusyPath returns the HTTP path of a case that takes additional CPU time.
 func BusyPath(name string, work time.Duration) string {
 	return fmt.Sprintf("%s?%d", Path(name), work.Microseconds())
 }
 
-// Config is how the floors are run.
+// Config is the configuration of the baselines.
 type Config struct {
 	HTTP, GRPC, Admin string
-	// Answers is a file with the answers, in JSON.
+	// Answers is the path of a JSON file with the answers.
 	Answers string
 }
 
@@ -57,11 +60,11 @@ type Config struct {
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:0", "`address` of the HTTP port")
 	flags.StringVar(&c.GRPC, "grpc", "127.0.0.1:0", "`address` of the gRPC port")
-	flags.StringVar(&c.Admin, "admin", "127.0.0.1:0", "`address` of metrics")
-	flags.StringVar(&c.Answers, "answers", "", "`file` with what to answer")
+	flags.StringVar(&c.Admin, "admin", "127.0.0.1:0", "`address` of the metrics")
+	flags.StringVar(&c.Answers, "answers", "", "JSON `file` with the replies to serve")
 }
 
-// Start starts the floors and pushes their parts on env's stack.
+// Start starts the baselines. It pushes their shutdown on env.Stack.
 func Start(ctx context.Context, config Config, env serve.Env) error {
 	text, err := os.ReadFile(config.Answers)
 	if err != nil {
@@ -88,7 +91,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	server.RegisterService(description, nil)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(calls) }()
-	env.Stack.Push("gRPC floor", func(context.Context) error {
+	env.Stack.Push("gRPC baseline", func(context.Context) error {
 		server.Stop()
 		return <-done
 	})
@@ -96,16 +99,16 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	env.HTTP("HTTP floor", requests, handler(answers))
+	env.HTTP("HTTP baseline", requests, handler(answers))
 	env.Ready(readiness)
-	fmt.Fprintf(env.Out, "floor\n  grpc   %s\n  http   http://%s\n  admin  http://%s\n", calls.Addr(), requests.Addr(), admin)
+	fmt.Fprintf(env.Out, "baseline\n  grpc   %s\n  http   http://%s\n  admin  http://%s\n", calls.Addr(), requests.Addr(), admin)
 	return nil
 }
 
-// pieceSize is the size of the pieces in which the edge sends a long reply.
+// pieceSize is the size of the pieces in which the edge writes a long reply.
 const pieceSize = 64 << 10
 
-// handler writes replies as the edge does.
+// handler writes replies in the same way as the edge.
 func handler(answers []Answer) http.Handler {
 	rounds := roundsPerMicrosecond()
 	byPath := map[string]Answer{}
@@ -121,7 +124,7 @@ func handler(answers []Answer) http.Handler {
 		if r.URL.RawQuery != "" {
 			micros, err := strconv.ParseFloat(r.URL.RawQuery, 64)
 			if err != nil {
-				http.Error(w, "the query is a number of microseconds", http.StatusBadRequest)
+				http.Error(w, "the query must be a number of microseconds", http.StatusBadRequest)
 				return
 			}
 			compute(int(micros * rounds))
@@ -141,8 +144,8 @@ func handler(answers []Answer) http.Handler {
 	})
 }
 
-// roundsPerMicrosecond is how much of compute takes a microsecond of CPU: the most that
-// was seen, as whatever else the machine does makes it less.
+// roundsPerMicrosecond returns how many rounds of compute take a microsecond of CPU time. It
+// returns the highest of several measurements, because other load can only lower it.
 func roundsPerMicrosecond() float64 {
 	const tries, rounds = 200, 100
 	fastest := time.Hour
@@ -154,7 +157,7 @@ func roundsPerMicrosecond() float64 {
 	return rounds / (float64(fastest.Nanoseconds()) / 1e3)
 }
 
-// compute keeps a core busy and takes no memory.
+// compute keeps a core busy without allocating memory.
 func compute(rounds int) {
 	var block [1 << 10]byte
 	for range rounds {

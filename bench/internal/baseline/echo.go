@@ -9,16 +9,16 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
-	// The messages of the cases.
+	// Registers the message types of the cases.
 	_ "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// describe makes a service with a method per case. Requests are decoded and replies
-// encoded anew each time, as with any service.
+// describe returns a service with a method per case. It decodes each request and encodes each
+// reply, like any service.
 func describe(answers []Answer) (*grpc.ServiceDesc, error) {
-	description := &grpc.ServiceDesc{ServiceName: "floor", HandlerType: (*any)(nil)}
+	description := &grpc.ServiceDesc{ServiceName: serviceName, HandlerType: (*any)(nil)}
 	for _, answer := range answers {
 		request, err := messageType(answer.Request)
 		if err != nil {
@@ -65,7 +65,7 @@ func (a Answer) replies() ([]proto.Message, error) {
 		return nil, err
 	}
 	if len(a.Messages) == 0 {
-		return nil, fmt.Errorf("no message to answer with")
+		return nil, fmt.Errorf("the answer has no message")
 	}
 	replies := make([]proto.Message, len(a.Messages))
 	for i, encoded := range a.Messages {

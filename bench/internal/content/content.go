@@ -1,4 +1,4 @@
-// Package content fills services with what the cases read.
+// Package content creates the content that the cases read.
 package content
 
 import (
@@ -17,36 +17,37 @@ import (
 )
 
 const (
-	// children is how many photos and comments something has that has any.
+	// children is the number of photos and of comments of a resource with children.
 	children = 10
-	// listed is how many albums a list of albums has.
+	// listed is the number of albums in the list of albums.
 	listed = 50
 	text   = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
 )
 
-// ListCategory is that of the landmarks that are listed, SingleCategory that of the
-// one that is read alone.
+// ListCategory is the category of the listed landmarks. SingleCategory is the category of
+// the landmark that is read by itself.
 const (
 	ListCategory   = poiv1.PoiCategory_POI_CATEGORY_THRILL
 	SingleCategory = poiv1.PoiCategory_POI_CATEGORY_BARGAIN
 )
 
-// Content names what was made.
+// Content identifies the created content.
 type Content struct {
-	// Owner owns it all, and Cookie is the owner's session.
+	// Owner owns all content except the albums of Lister, who also writes the comments.
+	// Cookie is the session cookie of Owner.
 	Owner  int64
 	Cookie string
-	// BareAlbum has no photos and no comments, FullAlbum ten of each.
+	// BareAlbum has no photos and no comments. FullAlbum has ten of each.
 	BareAlbum, FullAlbum int64
 	// Lister has 50 albums.
 	Lister    int64
 	Blog, Poi int64
 }
 
-// Services are connections to the services; all may be the same.
+// Services are connections to the services. All may be the same connection.
 type Services struct{ Account, Album, Blog, Poi grpc.ClientConnInterface }
 
-// Fill makes the content of the cases, with so many landmarks to list.
+// Fill creates the content of the cases, with the given number of listed landmarks.
 func Fill(ctx context.Context, on Services, landmarks int) (c Content, err error) {
 	accounts := accountv1.NewAccountServiceClient(on.Account)
 	if c.Owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
@@ -92,7 +93,7 @@ func Fill(ctx context.Context, on Services, landmarks int) (c Content, err error
 	return c, Import(ctx, pois, c.Owner, landmarks)
 }
 
-// addChildren adds photos, and comments of which every other is answered.
+// addChildren adds photos and comments. Every other comment on the album has a reply.
 func addChildren(
 	ctx context.Context, c Content, albums albumv1.AlbumServiceClient, blogs blogv1.BlogServiceClient, pois poiv1.PoiServiceClient,
 ) error {
@@ -121,10 +122,10 @@ func addChildren(
 	return nil
 }
 
-// importBatch is how many landmarks are stored at a time.
+// importBatch is how many landmarks are imported at a time.
 const importBatch = 1000
 
-// Import makes landmarks of ListCategory.
+// Import creates landmarks of ListCategory.
 func Import(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count int) error {
 	stream, err := pois.ImportPois(ctx)
 	if err != nil {
@@ -141,7 +142,7 @@ func Import(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count
 		}
 		err = stream.Send(batch)
 	}
-	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF the reply tells why
+	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF the reply has the cause
 		return err
 	}
 	reply, err := stream.CloseAndRecv()
@@ -151,7 +152,7 @@ func Import(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count
 	return err
 }
 
-// NewUser makes a user.
+// NewUser creates a user.
 func NewUser(ctx context.Context, account grpc.ClientConnInterface, name string) (int64, error) {
 	return newUser(ctx, accountv1.NewAccountServiceClient(account), name)
 }
@@ -166,14 +167,14 @@ func newAlbum(ctx context.Context, albums albumv1.AlbumServiceClient, owner int6
 	return made.GetAlbum().GetAlbumId(), err
 }
 
-// NewAlbum asks for a new album.
+// NewAlbum returns a request to create an album.
 func NewAlbum(owner int64) *albumv1.CreateAlbumRequest {
 	return &albumv1.CreateAlbumRequest{
 		OwnerId: owner, Title: "台北 101 與象山", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES, Location: Place(),
 	}
 }
 
-// NewBlog asks for a new entry.
+// NewBlog returns a request to create an entry.
 func NewBlog(author int64) *blogv1.CreateBlogRequest {
 	return &blogv1.CreateBlogRequest{
 		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_LOVE, Location: Place(), Title: "河岸散步", Content: text + "\n" + text,
@@ -181,5 +182,5 @@ func NewBlog(author int64) *blogv1.CreateBlogRequest {
 	}
 }
 
-// Place is where everything is.
+// Place returns the location of all content except the listed landmarks.
 func Place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }

@@ -1,7 +1,7 @@
-// Package gateway is the edge's natural alternative, to be measured against it:
-// grpc-gateway's JSON in front of the same services, as its documentation sets it up,
-// with its default marshaler. Like the edge it runs in one process with the services
-// or as one of its own, connected to them in the same way. Package gen is generated.
+// Package gateway is the alternative with which bench compares the edge: grpc-gateway in
+// front of the same services. It is set up as in grpc-gateway's documentation, with the
+// default JSON marshaler. Like the edge, it runs in one process with the services or in a
+// process of its own, with the same connections. Package gen is generated.
 package gateway
 
 import (
@@ -21,35 +21,35 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Config is how the gateway is run.
+// Config is the configuration of the gateway.
 type Config struct {
 	// HTTP and Admin are the addresses of the JSON interface and of metrics.
 	HTTP, Admin string
-	// Album, Blog and Poi are the addresses of the services; all empty when they are
-	// to run in this process.
+	// Album, Blog and Poi are the addresses of the services. If all are empty, the services
+	// run in this process.
 	Album, Blog, Poi string
-	// Data is the store of services in this process.
+	// Data is the directory of the store of services in this process.
 	Data string
 }
 
 // Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:0", "`address` of the JSON interface")
-	flags.StringVar(&c.Admin, "admin", "127.0.0.1:0", "`address` of metrics")
-	flags.StringVar(&c.Album, "album", "", "`address` of the album service; without any address the services run in this process")
+	flags.StringVar(&c.Admin, "admin", "127.0.0.1:0", "`address` of the metrics")
+	flags.StringVar(&c.Album, "album", "", "`address` of the album service; if no service has an address, all run in this process")
 	flags.StringVar(&c.Blog, "blog", "", "`address` of the blog service")
 	flags.StringVar(&c.Poi, "poi", "", "`address` of the POI service")
 	flags.StringVar(&c.Data, "data", "waybook-data", "`directory` of the embedded store of services in this process")
 }
 
-// clients call the services.
+// clients are the clients of the services.
 type clients struct {
 	album albumv1.AlbumServiceClient
 	blog  blogv1.BlogServiceClient
 	poi   poiv1.PoiServiceClient
 }
 
-// Start starts the gateway and pushes its parts on env's stack.
+// Start starts the gateway. It pushes the shutdown of its parts on env.Stack.
 func Start(ctx context.Context, config Config, env serve.Env) error {
 	metrics := serve.NewMetrics()
 	connect := dial

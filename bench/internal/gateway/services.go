@@ -37,7 +37,7 @@ func dial(_ context.Context, config Config, env serve.Env, _ *serve.Metrics) (c 
 	return clients{albumv1.NewAlbumServiceClient(albums), blogv1.NewBlogServiceClient(blogs), poiv1.NewPoiServiceClient(pois)}, nil
 }
 
-// inProcess runs the services in this process, as standalone does: over the same channel, with the same interceptors.
+// inProcess runs the services in this process like standalone: over the same kind of channel, with the same interceptors.
 func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics) (clients, error) {
 	validator, err := protovalidate.New()
 	if err != nil {

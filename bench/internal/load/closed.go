@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Closed makes requests for a while on a number of connections, on each the next as
-// soon as the reply has come: the most that a contender can do for so many clients.
-// Its latencies say nothing about a load that does not wait; see AtRate.
+// Closed generates a closed loop: each connection sends its next request as soon as it has
+// the reply. It measures the maximum throughput for that number of clients. Its latencies
+// do not apply to clients that do not wait for each other; see AtRate.
 func Closed(ctx context.Context, open Opener, connections int, duration time.Duration) (result Result, err error) {
 	opened, err := openAll(open, connections)
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, opened.close()) }()
-	// The first request of each makes the connection and is not counted.
+	// The first request of each connection sets it up and is not counted.
 	if _, err := opened.each(func(connection Connection) (Latencies, Latencies, error) {
 		return nil, nil, connection.Do(ctx)
 	}); err != nil {

@@ -11,12 +11,12 @@ import (
 	"strconv"
 )
 
-// HTTP makes HTTP/1.1 requests on connections that are kept.
+// HTTP makes HTTP/1.1 requests on persistent connections.
 type HTTP struct {
 	Address string
-	// Requests are whole requests as they are sent, taken in turns.
+	// Requests are complete encoded requests, sent in turn.
 	Requests [][]byte
-	// Want must be in the first piece of each reply's body.
+	// Want must appear in the first 200 bytes of each reply's body, in its first chunk.
 	Want string
 }
 
@@ -26,7 +26,7 @@ func (h HTTP) Open(n int) (Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Connections begin at different requests.
+	// Connections start with different requests.
 	return &httpConnection{
 		Conn: connection, from: h, next: n * 7919 % len(h.Requests),
 		reader: bufio.NewReaderSize(connection, 64<<10), body: make([]byte, 64<<10),
@@ -39,7 +39,7 @@ type httpConnection struct {
 	next   int
 	reader *bufio.Reader
 	body   []byte
-	// found says that the reply being read has what is wanted.
+	// found is true once the current reply contains from.Want.
 	found bool
 }
 
@@ -63,20 +63,20 @@ func (c *httpConnection) Do(context.Context) error {
 		err = c.readChunks()
 	}
 	if err == nil && !c.found {
-		err = fmt.Errorf("a reply without %q", c.from.Want)
+		err = fmt.Errorf("the reply does not contain %q", c.from.Want)
 	}
 	return err
 }
 
-// readHeader returns the length of the body, -1 when it comes in chunks. It knows
-// what Go's server writes, no more.
+// readHeader returns the length of the body, or -1 if the body is chunked. It supports only
+// the format that Go's server writes.
 func (c *httpConnection) readHeader() (length int, err error) {
 	line, err := c.reader.ReadSlice('\n')
 	if err != nil {
 		return 0, err
 	}
 	if !bytes.HasPrefix(line, []byte("HTTP/1.1 200 ")) {
-		return 0, fmt.Errorf("answered with %q", bytes.TrimSpace(line))
+		return 0, fmt.Errorf("got status line %q, want status 200", bytes.TrimSpace(line))
 	}
 	length = -1
 	for {
@@ -94,7 +94,7 @@ func (c *httpConnection) readHeader() (length int, err error) {
 	}
 }
 
-// readPiece reads so much of the body.
+// readPiece reads length bytes of the body.
 func (c *httpConnection) readPiece(length int) error {
 	for length > 0 {
 		piece := c.body[:min(length, len(c.body))]
@@ -121,7 +121,7 @@ func (c *httpConnection) readChunks() error {
 			return err
 		}
 		if end, err := c.reader.ReadSlice('\n'); err != nil || len(end) != len("\r\n") {
-			return errors.Join(errors.New("a chunk does not end"), err)
+			return errors.Join(errors.New("a chunk has no end mark"), err)
 		}
 		if size == 0 {
 			return nil

@@ -1,10 +1,9 @@
-// Package load makes requests and takes the time: as many as a contender can answer
-// (Closed), or at a fixed rate whatever it does (AtRate).
+// Package load generates load and measures latency: as many requests as a contender can
+// serve (Closed), or requests at a fixed rate (AtRate).
 //
-// It is small on purpose. What makes the load shares the machine's cores with what is
-// measured, so each of its microseconds is one less for the contender. The usual tools
-// are programs that would have to be installed, and none of them makes both kinds of
-// load over both HTTP and gRPC.
+// It is small on purpose. The load generator shares the cores of the machine with the
+// contender, so CPU time that it uses is lost to the contender. The usual tools would have
+// to be installed, and none generates both kinds of load over both HTTP and gRPC.
 package load
 
 import (
@@ -15,9 +14,9 @@ import (
 	"time"
 )
 
-// Connection makes requests one after the other. Only one goroutine uses it.
+// Connection makes requests one after the other. It must be used by one goroutine only.
 type Connection interface {
-	// Do makes a request and reads all of its reply, which must be a success.
+	// Do makes a request and reads the whole reply. It fails unless the reply is a success.
 	Do(context.Context) error
 	Close() error
 }
@@ -25,11 +24,11 @@ type Connection interface {
 // Opener opens the n-th connection, from 0.
 type Opener func(n int) (Connection, error)
 
-// Latencies are how long requests took.
+// Latencies are the durations of requests.
 type Latencies []time.Duration
 
-// Quantile is the latency that a part q, from 0 to 1, of the requests did not exceed.
-// The latencies must be sorted.
+// Quantile returns the q-quantile of the latencies, with q from 0 to 1. The latencies must
+// be sorted.
 func (l Latencies) Quantile(q float64) time.Duration {
 	if len(l) == 0 {
 		return 0
@@ -37,21 +36,21 @@ func (l Latencies) Quantile(q float64) time.Duration {
 	return l[min(len(l)-1, int(q*float64(len(l))))]
 }
 
-// Result is what a run showed.
+// Result is the result of a run.
 type Result struct {
-	// Elapsed is from the beginning until the last reply.
+	// Elapsed is the time from the start until the last reply.
 	Elapsed time.Duration
-	// Latencies are sorted. In an open loop they count from when a request was due.
+	// Latencies are sorted. In an open loop they count from the time when a request was due.
 	Latencies Latencies
-	// Lateness, in an open loop, is how late requests were begun, sorted. What there
-	// is of it when connections are free is the load maker's own.
+	// Lateness, in an open loop, is how late each request started, sorted. If connections
+	// were free, the load generator itself was late.
 	Lateness Latencies
 }
 
-// Rate is the number of replies a second.
+// Rate returns the number of replies per second.
 func (r Result) Rate() float64 { return float64(len(r.Latencies)) / r.Elapsed.Seconds() }
 
-// pool is a number of open connections.
+// pool is a set of open connections.
 type pool []Connection
 
 func openAll(open Opener, count int) (pool, error) {
@@ -74,8 +73,8 @@ func (p pool) close() error {
 	return failed
 }
 
-// each runs work for every connection at once and returns what all of them measured,
-// merged and sorted.
+// each runs work concurrently for every connection. It returns their measurements, merged
+// and sorted.
 func (p pool) each(work func(Connection) (latencies, lateness Latencies, err error)) (Result, error) {
 	type outcome struct {
 		latencies, lateness Latencies

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// newHTTP is what asks a server with a handler.
+// newHTTP starts a server with a handler and returns an HTTP that sends requests to it.
 func newHTTP(t *testing.T, handler http.HandlerFunc) HTTP {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -22,7 +22,7 @@ func newHTTP(t *testing.T, handler http.HandlerFunc) HTTP {
 	}
 }
 
-func TestARepliesBodyIsReadToItsEnd(t *testing.T) {
+func TestTheWholeBodyOfAReplyIsRead(t *testing.T) {
 	for name, size := range map[string]int{"in one piece": 100, "longer than the buffer": 200_000} {
 		for _, chunked := range []bool{false, true} {
 			var asked atomic.Int64
@@ -48,13 +48,13 @@ func TestARepliesBodyIsReadToItsEnd(t *testing.T) {
 				}
 			}
 			if err := connection.Close(); err != nil || asked.Load() != 5 {
-				t.Errorf("%d requests, %v", asked.Load(), err)
+				t.Errorf("the server got %d requests, want 5; %v", asked.Load(), err)
 			}
 		}
 	}
 }
 
-func TestAReplyThatIsNoSuccessEndsTheRun(t *testing.T) {
+func TestAFailedRequestEndsTheRun(t *testing.T) {
 	for name, handler := range map[string]http.HandlerFunc{
 		"another status": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "SUCCESS", http.StatusServiceUnavailable) },
 		"another body":   func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("FAILED")) },
@@ -66,7 +66,7 @@ func TestAReplyThatIsNoSuccessEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestRequestsAreTakenInTurns(t *testing.T) {
+func TestRequestsAreSentInTurn(t *testing.T) {
 	var asked [3]atomic.Int64
 	from := newHTTP(t, func(w http.ResponseWriter, r *http.Request) {
 		asked[r.URL.Path[1]-'0'].Add(1)
@@ -83,18 +83,18 @@ func TestRequestsAreTakenInTurns(t *testing.T) {
 		}
 	}
 	if asked[1].Load() != 5 || asked[2].Load() != 5 {
-		t.Errorf("%d and %d", asked[1].Load(), asked[2].Load())
+		t.Errorf("the server got %d and %d requests, want 5 of each", asked[1].Load(), asked[2].Load())
 	}
 }
 
-// slow is a contender that answers nothing until it is let.
+// slow is a contender that does not reply until its gate is closed.
 type slow struct {
 	gate chan struct{}
 	done *atomic.Int64
 }
 
 func (s slow) Do(context.Context) error {
-	if s.done.Add(1) > 1 { // the first makes the connection
+	if s.done.Add(1) > 1 { // the first request sets up the connection
 		<-s.gate
 	}
 	return nil
@@ -102,33 +102,33 @@ func (s slow) Do(context.Context) error {
 
 func (s slow) Close() error { return nil }
 
-func TestAtARateRequestsThatCouldNotBeSentCountToo(t *testing.T) {
+func TestAtAFixedRateTheWaitBeforeARequestIsSentCounts(t *testing.T) {
 	const rate, duration = 1000, 100 * time.Millisecond
 	s := slow{make(chan struct{}), new(atomic.Int64)}
-	time.AfterFunc(duration, func() { close(s.gate) }) // by then most are due
+	time.AfterFunc(duration, func() { close(s.gate) }) // most requests are due by then
 	result, err := AtRate(t.Context(), func(int) (Connection, error) { return s, nil }, 1, rate, duration)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want := int(rate * duration.Seconds()); len(result.Latencies) != want || len(result.Lateness) != want {
-		t.Errorf("%d latencies and %d latenesses, want %d", len(result.Latencies), len(result.Lateness), want)
+		t.Errorf("got %d latencies and %d latenesses, want %d of each", len(result.Latencies), len(result.Lateness), want)
 	}
 	for i := range result.Latencies {
 		if result.Latencies[i] < result.Lateness[i] {
-			t.Fatalf("the time that requests waited to be begun is not part of their latency: %v, %v", result.Latencies, result.Lateness)
+			t.Fatalf("the latency does not include the wait before the request was sent: latencies %v, latenesses %v", result.Latencies, result.Lateness)
 		}
 	}
 }
 
-func TestQuantiles(t *testing.T) {
+func TestAQuantileIsTheLatencyAtThatRank(t *testing.T) {
 	var latencies Latencies
 	for n := range 1000 {
 		latencies = append(latencies, time.Duration(n))
 	}
 	if p50, p999, all := latencies.Quantile(0.5), latencies.Quantile(0.999), latencies.Quantile(1); p50 != 500 || p999 != 999 || all != 999 {
-		t.Errorf("%d, %d, %d", p50, p999, all)
+		t.Errorf("got %d, %d, %d, want 500, 999, 999", p50, p999, all)
 	}
 	if none := Latencies(nil).Quantile(0.5); none != 0 {
-		t.Errorf("of nothing %v", none)
+		t.Errorf("got %v for no latencies, want 0", none)
 	}
 }

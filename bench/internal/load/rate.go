@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// AtRate makes requests at a fixed rate a second for a while. Each is due at its own
-// time, and its latency counts from then: when the contender is slow and all
-// connections wait, the requests that could not be sent wait too, as those of real
-// users would (no coordinated omission).
+// AtRate generates an open loop: it makes requests at a fixed rate per second. Each request
+// is due at a fixed time, and its latency counts from then. If the contender is slow and all
+// connections are busy, the waiting time of unsent requests counts too, as for real users
+// (no coordinated omission).
 func AtRate(ctx context.Context, open Opener, connections int, rate float64, duration time.Duration) (result Result, err error) {
 	opened, err := openAll(open, connections)
 	if err != nil {
@@ -30,7 +30,7 @@ func AtRate(ctx context.Context, open Opener, connections int, rate float64, dur
 		for at := range due {
 			lateness = append(lateness, time.Since(at))
 			if err := connection.Do(ctx); err != nil {
-				cancel() // the others need not go on
+				cancel() // stops the other connections
 				return nil, nil, err
 			}
 			latencies = append(latencies, time.Since(at))
@@ -39,8 +39,8 @@ func AtRate(ctx context.Context, open Opener, connections int, rate float64, dur
 	})
 }
 
-// announce sends the time of each request when it has come. It has a thread of its
-// own and sleeps in the kernel, as Go's timers may be a millisecond late.
+// announce sends the due time of each request when it is reached. It locks a thread and
+// sleeps in the kernel, because Go's timers may be a millisecond late.
 func announce(ctx context.Context, due chan<- time.Time, rate float64, duration time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -55,6 +55,6 @@ func announce(ctx context.Context, due chan<- time.Time, rate float64, duration 
 		if wait := time.Until(at); wait > 0 {
 			sleep(wait)
 		}
-		due <- at // has room for all
+		due <- at // the buffer has room for all requests
 	}
 }

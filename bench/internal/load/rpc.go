@@ -9,17 +9,17 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// RPC makes calls of one method with gRPC's ordinary client.
+// RPC calls one method with the standard gRPC client.
 type RPC struct {
-	// Channels are shared by the connections, in turns: one alone writes with one
-	// goroutine and would be the limit.
+	// Channels are shared by the connections. A single channel writes with one goroutine,
+	// which would limit the throughput.
 	Channels []*grpc.ClientConn
 	// Method is the full name, with the leading slash.
 	Method  string
 	Request proto.Message
-	// Reply is a message of the reply's type.
+	// Reply is an empty message of the reply's type.
 	Reply proto.Message
-	// Streams says that the server answers with a stream of them.
+	// Streams is true if the server replies with a stream of messages.
 	Streams bool
 }
 
@@ -38,10 +38,10 @@ func (c *rpcConnection) Do(ctx context.Context) error {
 	return c.call(ctx, c.channel, func(proto.Message) error { return nil })
 }
 
-// Close leaves the channel to whoever made it.
+// Close does nothing: the creator of the channel closes it.
 func (c *rpcConnection) Close() error { return nil }
 
-// Replies makes one call and returns all that was answered.
+// Replies makes one call and returns all reply messages.
 func (r RPC) Replies(ctx context.Context) (replies []proto.Message, err error) {
 	err = r.call(ctx, r.Channels[0], func(reply proto.Message) error {
 		replies = append(replies, reply)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// sleep sleeps in the kernel, to within some 60 µs. A signal may end it early: then
-// the request comes a moment before it was due.
+// sleep sleeps in the kernel, to within about 60 µs. A signal may end it early. Then the
+// request starts slightly before it is due.
 func sleep(d time.Duration) {
 	request := syscall.NsecToTimespec(d.Nanoseconds())
 	_ = syscall.Nanosleep(&request, nil)

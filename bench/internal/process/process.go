@@ -1,5 +1,6 @@
-// Package process runs the programs that are measured, each as a process of its own,
-// and reads from the kernel and from its metrics what it costs. That needs Linux.
+// Package process runs each measured program as a process of its own. It reads the
+// resources that the process uses from the kernel and from the process's metrics. It needs
+// Linux.
 package process
 
 import (
@@ -15,13 +16,13 @@ import (
 	"time"
 )
 
-// patience is how long a program may take to start and to end. It is no measurement.
+// patience is the timeout for the start and the end of a program.
 const patience = time.Minute
 
 // Process is a running program.
 type Process struct {
-	// Addresses are host and port of where it listens, by what it calls them: edge,
-	// grpc, http, admin.
+	// Addresses are the addresses (host:port) on which it listens, by the names in its
+	// output: edge, grpc, http, admin.
 	Addresses map[string]string
 
 	name    string
@@ -31,7 +32,7 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Build builds the programs of some packages into a directory.
+// Build builds the programs of the given packages into a directory.
 func Build(ctx context.Context, directory string, packages ...string) error {
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, packages...)
 	if output, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
@@ -40,8 +41,8 @@ func Build(ctx context.Context, directory string, packages ...string) error {
 	return nil
 }
 
-// Begin starts a program and does not wait until it is ready. It gets no WAYBOOK_
-// variables but those given.
+// Begin starts a program without waiting until it is ready. The program gets the given
+// environment variables and those of this process, except WAYBOOK_ variables.
 func Begin(binary string, environment []string, args ...string) (*Process, error) {
 	p := &Process{
 		Addresses: map[string]string{}, name: filepath.Base(binary),
@@ -69,7 +70,7 @@ func Begin(binary string, environment []string, args ...string) (*Process, error
 	return p, nil
 }
 
-// Start starts a program and waits until it says where it listens.
+// Start starts a program and waits until it has printed its addresses.
 func Start(binary string, environment []string, args ...string) (*Process, error) {
 	p, err := Begin(binary, environment, args...)
 	if err != nil {
@@ -79,14 +80,14 @@ func Start(binary string, environment []string, args ...string) (*Process, error
 	case <-p.ready:
 		return p, nil
 	case <-p.done:
-		err = errors.New("it ended")
+		err = errors.New("the program exited before it was ready")
 	case <-time.After(patience):
-		err = errors.New("it is not ready")
+		err = fmt.Errorf("the program was not ready after %v", patience)
 	}
 	return nil, errors.Join(fmt.Errorf("%s: %w\n%s", p.name, err, p.printed()), p.Stop())
 }
 
-// read reads what the program prints, until its end.
+// read parses the output of the program until the program ends.
 func (p *Process) read(lines *bufio.Scanner) {
 	defer close(p.done)
 	for isReady := false; lines.Scan(); {
@@ -95,14 +96,14 @@ func (p *Process) read(lines *bufio.Scanner) {
 			continue
 		}
 		p.Addresses[words[0]] = strings.TrimSuffix(strings.TrimPrefix(words[1], "http://"), "/API.php")
-		if isReady = words[0] == "admin"; isReady { // it comes last
+		if isReady = words[0] == "admin"; isReady { // the last address
 			close(p.ready)
 		}
 	}
-	_ = p.command.Wait() // how it ended is in ProcessState
+	_ = p.command.Wait() // ProcessState has the result
 }
 
-// printed is what the program wrote to its log.
+// printed returns the log output of the program.
 func (p *Process) printed() []byte {
 	text, err := os.ReadFile(p.errors.Name())
 	if err != nil {
@@ -111,26 +112,26 @@ func (p *Process) printed() []byte {
 	return text
 }
 
-// PID is the process's id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Stop ends the process as an operator does, or kills it when that takes too long.
+// Stop ends the process with SIGTERM, or kills it if it has not exited after patience.
 func (p *Process) Stop() error {
-	_ = p.command.Process.Signal(syscall.SIGTERM) // fails when it has ended
+	_ = p.command.Process.Signal(syscall.SIGTERM) // fails if the process has already exited
 	var err error
 	select {
 	case <-p.done:
 	case <-time.After(patience):
-		err = errors.Join(fmt.Errorf("%s does not end", p.name), p.command.Process.Kill())
+		err = errors.Join(fmt.Errorf("%s did not exit %v after SIGTERM", p.name, patience), p.command.Process.Kill())
 		<-p.done
 	}
 	if status := p.command.ProcessState.ExitCode(); status != 0 && err == nil {
-		err = fmt.Errorf("%s ended with status %d\n%s", p.name, status, p.printed())
+		err = fmt.Errorf("%s exited with status %d\n%s", p.name, status, p.printed())
 	}
 	return errors.Join(err, p.forget())
 }
 
-// forget removes what the process wrote to its log.
+// forget removes the log file of the process.
 func (p *Process) forget() error {
 	return errors.Join(p.errors.Close(), os.Remove(p.errors.Name()))
 }

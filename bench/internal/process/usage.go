@@ -12,30 +12,30 @@ import (
 	"time"
 )
 
-// ticksPerSecond is the unit of /proc/<pid>/stat, the same on every Linux.
+// ticksPerSecond is the unit of times in /proc/<pid>/stat, the same on every Linux.
 const ticksPerSecond = 100
 
-// Usage is what a process has used up since its start.
+// Usage is the resources that a process has used since its start.
 type Usage struct {
 	CPU time.Duration
-	// Allocations and AllocatedBytes are those of Go's heap.
+	// Allocations and AllocatedBytes count allocations on Go's heap.
 	Allocations, AllocatedBytes float64
 }
 
-// Minus is what was used since an earlier moment.
+// Minus returns the usage since an earlier measurement.
 func (u Usage) Minus(earlier Usage) Usage {
 	return Usage{u.CPU - earlier.CPU, u.Allocations - earlier.Allocations, u.AllocatedBytes - earlier.AllocatedBytes}
 }
 
-// Plus adds what another process used.
+// Plus adds the usage of another process.
 func (u Usage) Plus(other Usage) Usage {
 	return Usage{u.CPU + other.CPU, u.Allocations + other.Allocations, u.AllocatedBytes + other.AllocatedBytes}
 }
 
-// Usage asks the kernel, and the process's metrics.
+// Usage returns the usage of the process, from the kernel and the process's metrics.
 func (p *Process) Usage() (Usage, error) {
-	// Asking costs the process something too: at the end it is left out, and at the
-	// beginning it comes before the CPU time is read.
+	// Reading the metrics costs the process CPU time too. It precedes the reading of the CPU
+	// time, so a measurement includes only the one at its end.
 	allocations, bytes, err := p.allocations()
 	if err != nil {
 		return Usage{}, err
@@ -44,17 +44,17 @@ func (p *Process) Usage() (Usage, error) {
 	return Usage{cpu, allocations, bytes}, err
 }
 
-// CPU is the processor time that the process has used, to within 10 ms.
+// CPU returns the CPU time of the process, to within 10 ms.
 func (p *Process) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
 	if err != nil {
 		return 0, err
 	}
-	// The second field is the name in brackets and may hold blanks.
+	// The second field is the name in parentheses, which may contain spaces.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	const user, system = 11, 12
 	if len(fields) <= system {
-		return 0, fmt.Errorf("%s has no processor time", stat)
+		return 0, fmt.Errorf("no CPU time in %s", stat)
 	}
 	var ticks int64
 	for _, field := range []string{fields[user], fields[system]} {
@@ -67,7 +67,7 @@ func (p *Process) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// OwnCPU is the processor time that this process, the load maker, has used.
+// OwnCPU returns the CPU time of this process, which is the load generator.
 func OwnCPU() (time.Duration, error) {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -76,14 +76,14 @@ func OwnCPU() (time.Duration, error) {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), nil
 }
 
-// Memory is what a process holds, in MiB. File are pages of its program and its store
-// that the kernel takes back when it needs them; Own is the rest.
+// Memory is the resident memory of a process, in MiB. File are pages of its program and its
+// store, which the kernel can reclaim. Own is the rest. Peak is the maximum of the total.
 type Memory struct{ Own, File, Peak float64 }
 
-// All is the resident memory.
+// All returns the total resident memory.
 func (m Memory) All() float64 { return m.Own + m.File }
 
-// Memory asks the kernel.
+// Memory returns the current memory of the process.
 func (p *Process) Memory() (Memory, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
@@ -102,12 +102,12 @@ func (p *Process) Memory() (Memory, error) {
 	return Memory{values["RssAnon:"], values["RssFile:"] + values["RssShmem:"], values["VmHWM:"]}, nil
 }
 
-// ForgetPeak lets the peak of the memory start anew.
+// ForgetPeak resets the peak of the memory.
 func (p *Process) ForgetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0)
 }
 
-// allocations reads the metrics of the admin port.
+// allocations reads the numbers from the metrics on the admin port.
 func (p *Process) allocations() (count, bytes float64, err error) {
 	response, err := http.Get("http://" + p.Addresses["admin"] + "/metrics")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package profiled is standalone that also writes a CPU profile, from when it is ready
-// until it stops.
+// Package profiled runs standalone and writes a CPU profile, from the time when standalone is
+// ready until it stops.
 package profiled
 
 import (
@@ -12,20 +12,21 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// Config is how it is run.
+// Config is the configuration of the program.
 type Config struct {
 	Standalone app.Config
-	// Profile is the file to write.
+	// Profile is the path of the profile to write.
 	Profile string
 }
 
 // Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	c.Standalone.Register(flags)
-	flags.StringVar(&c.Profile, "cpu-profile", "cpu.pprof", "`file` to write the profile to")
+	flags.StringVar(&c.Profile, "cpu-profile", "cpu.pprof", "`file` to which the profile is written")
 }
 
-// Start starts standalone and pushes its parts on env's stack, the profile first.
+// Start starts standalone. It pushes the end of the profile on env.Stack before the parts of
+// standalone, so that the profile ends last.
 func Start(ctx context.Context, config Config, env serve.Env) error {
 	file, err := os.Create(config.Profile)
 	if err != nil {

@@ -1,5 +1,4 @@
-// Package report prints what was measured, as tables of Markdown that are readable as
-// they are.
+// Package report prints results as Markdown tables that are also readable as plain text.
 package report
 
 import (
@@ -11,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Spread is what several rounds showed.
+// Spread is the results of several rounds.
 type Spread []float64
 
-// Median is the middle of the rounds.
+// Median returns the median of the rounds.
 func (s Spread) Median() float64 {
 	if len(s) == 0 {
 		return 0
@@ -27,7 +26,7 @@ func (s Spread) Median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// String is the median and, in brackets, the lowest and the highest round.
+// String returns the median and, in parentheses, the lowest and the highest round.
 func (s Spread) String() string {
 	if len(s) == 0 {
 		return "–"
@@ -38,7 +37,7 @@ func (s Spread) String() string {
 	return fmt.Sprintf("%s (%s–%s)", Number(s.Median()), Number(slices.Min(s)), Number(slices.Max(s)))
 }
 
-// Number is a figure with three digits that count.
+// Number formats a number with three significant digits, or without decimals from 1,000.
 func Number(n float64) string {
 	switch {
 	case n == 0:
@@ -57,7 +56,7 @@ func Number(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// Duration is a time in the unit that suits it.
+// Duration formats a duration in seconds, milliseconds or microseconds.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -68,11 +67,11 @@ func Duration(d time.Duration) string {
 	return Number(float64(d.Nanoseconds())/1e3) + " µs"
 }
 
-// Table is a table with a title. The first row is its head.
+// Table is a table with a title. Its first row is the header.
 type Table struct {
 	Title string
 	Rows  [][]string
-	// Notes are printed below.
+	// Notes are printed below the table.
 	Notes []string
 }
 
@@ -111,13 +110,13 @@ func printRow(out io.Writer, cells []string, widths []int) {
 	fmt.Fprintln(out)
 }
 
-// Target is something that is aimed at.
+// Target is a target of the measurements and its result.
 type Target struct {
 	What, Limit, Figure string
 	Met                 bool
 }
 
-// PrintTargets tells which targets were met.
+// PrintTargets prints a table that shows which targets were met.
 func PrintTargets(out io.Writer, targets []Target) {
 	table := Table{Title: "Targets", Rows: [][]string{{"target", "limit", "measured", ""}}}
 	for _, target := range targets {

@@ -1,5 +1,5 @@
-// Package run is what bench does: it runs Waybook's programs and those to compare them
-// with as processes of their own, takes turns in asking them, and prints tables.
+// Package run does the work of bench. It runs Waybook's programs, and the programs to compare
+// them with, as separate processes. It sends load to them in turn and prints tables.
 package run
 
 import (
@@ -13,32 +13,33 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// Settings say how much is measured.
+// Settings configure a run.
 type Settings struct {
-	// Rounds is how often contenders take turns, each time for Duration.
+	// Rounds is the number of rounds. Each contender takes one turn of Duration per round.
 	Rounds   int
 	Duration time.Duration
 	// What are the sections to run.
 	What []string
 	// Cases, unless empty, are the cases to run in the sections that compare.
 	Cases []string
-	// Documents is how many there are in a large store, and Listed in the list that
-	// every contender answers.
+	// Documents is the number of landmarks in a large store. Listed is the number of
+	// landmarks in the list that every contender returns.
 	Documents, Listed int
-	// Data is where stores are made; the disk there is measured.
+	// Data is the directory for the stores. Its disk is measured.
 	Data string
-	// Profiles, unless empty, is where section profile writes.
+	// Profiles is the directory to which section profile writes.
 	Profiles string
 }
 
-// bench is a run under way.
+// bench is a run in progress.
 type bench struct {
 	settings Settings
 	workshop *workshop
-	// out gets the tables and told what happens meanwhile.
+	// out receives the tables and told the progress messages.
 	out, told io.Writer
 	targets   []report.Target
-	// directCall is the CPU time of both ends of a bare gRPC call of getAlbum, in ns.
+	// directCall is the CPU time of client and server for the gRPC baseline of getAlbum, in
+	// ns.
 	directCall float64
 }
 
@@ -48,20 +49,20 @@ type section struct {
 	run        func(*bench, context.Context) error
 }
 
-// sections are all there are, in the order in which they run.
+// sections returns all sections in the order in which they run.
 func sections() []section {
 	return []section{
-		{"standalone", "all in one process, against grpc-gateway, gRPC and the floors", func(b *bench, ctx context.Context) error {
+		{"standalone", "Waybook in one process, against grpc-gateway, gRPC and the baselines", func(b *bench, ctx context.Context) error {
 			return b.compare(ctx, func(ctx context.Context, w *workshop) (*deployment, error) {
 				return startStandalone(ctx, w, b.settings.Listed)
 			}, b.settings.Cases)
 		}},
-		{"processes", "the same with each service as a process", func(b *bench, ctx context.Context) error {
+		{"processes", "the same with each service in its own process", func(b *bench, ctx context.Context) error {
 			return b.compare(ctx, func(ctx context.Context, w *workshop) (*deployment, error) {
 				return startProcesses(ctx, w, nil, b.settings.Listed)
 			}, b.settings.Cases)
 		}},
-		{"tls", "processes with mutual TLS, one case", func(b *bench, ctx context.Context) error {
+		{"tls", "the same as processes with mutual TLS, for one case", func(b *bench, ctx context.Context) error {
 			return b.compare(ctx, func(ctx context.Context, w *workshop) (*deployment, error) {
 				made, err := newCertificates(w.directory)
 				if err != nil {
@@ -71,13 +72,13 @@ func sections() []section {
 			}, []string{fullAlbum})
 		}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
-		{"large", "a large store: start, memory, one long list, reads", (*bench).large},
-		{"code", "Go benchmarks beside the code: store engine, edge, names, identifiers", (*bench).code},
-		{"profile", "CPU profiles of three loads, written to -profiles", (*bench).profile},
+		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
+		{"code", "the Go benchmarks of the packages: store engine, edge, names, ids", (*bench).code},
+		{"profile", "CPU profiles under three loads, written to -profiles", (*bench).profile},
 	}
 }
 
-// Sections tells what the sections are.
+// Sections returns the names of all sections and a help text about them.
 func Sections() (names []string, help string) {
 	for _, each := range sections() {
 		names = append(names, each.name)
@@ -86,10 +87,10 @@ func Sections() (names []string, help string) {
 	return names, help
 }
 
-// Run measures. Tables go to out, and what happens meanwhile is told.
+// Run runs the measurements. It writes tables to out and progress messages to told.
 func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
 	b := &bench{settings: s, out: out, told: told}
-	b.progress("building the programs")
+	b.progress("build the programs")
 	if b.workshop, err = newWorkshop(ctx, s.Data, programs()); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
 	return nil
 }
 
-// target notes whether something that is aimed at was reached.
+// target records whether a target was met.
 func (b *bench) target(met bool, figure, limit, what string, args ...any) {
 	b.targets = append(b.targets, report.Target{What: fmt.Sprintf(what, args...), Limit: limit, Figure: figure, Met: met})
 }

@@ -14,22 +14,22 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// testCase is one thing that is asked of every contender.
+// testCase is a request that every contender serves.
 type testCase struct {
 	name string
-	// form are the parameters for the edge, sent by POST and with the session when it
-	// writes.
+	// form are the parameters for the edge. A case that writes sends them by POST, with
+	// the session cookie.
 	form   url.Values
 	writes bool
-	// service is which one is called, and method the full name of its RPC.
+	// service is the called service and method the full name of the RPC.
 	service        service
 	method         string
 	request, reply proto.Message
-	// streams says that the service answers with a stream of replies.
+	// streams is true if the service replies with a stream of messages.
 	streams bool
-	// connections is how many there are in the closed loop.
+	// connections is the number of connections in the closed loop.
 	connections int
-	// wantJSON is near the beginning of the gateway's reply when it is a success.
+	// wantJSON appears near the start of a successful reply of the gateway.
 	wantJSON string
 }
 
@@ -51,8 +51,8 @@ const (
 // manyConnections is enough to keep all cores of a small machine busy.
 const manyConnections = 16
 
-// cases are those of every deployment. A list of many landmarks has fewer
-// connections, as each reply is large.
+// cases returns the cases, which are the same in every deployment. The list of landmarks uses
+// fewer connections, because its replies are large.
 func cases(c content.Content) []testCase {
 	return []testCase{
 		{
@@ -98,7 +98,7 @@ func cases(c content.Content) []testCase {
 	}
 }
 
-// CaseNames are the names of the cases of every deployment.
+// CaseNames returns the names of all cases.
 func CaseNames() []string {
 	var names []string
 	for _, each := range cases(content.Content{}) {
@@ -107,7 +107,7 @@ func CaseNames() []string {
 	return names
 }
 
-// Cases that are looked at by themselves.
+// The names of cases that other code refers to.
 const (
 	bareAlbum = "getAlbum"
 	fullAlbum = "getAlbum-children"
@@ -136,10 +136,10 @@ func postBlogForm(author int64) url.Values {
 	}
 }
 
-// wantXML is near the beginning of the edge's reply when it is a success.
+// wantXML appears near the start of a successful reply of the edge.
 const wantXML = "<status>SUCCESS</status>"
 
-// edgeRequest is the case's request to the edge, as it is sent.
+// edgeRequest returns the encoded request of the case to the edge.
 func (c testCase) edgeRequest(cookie string) []byte {
 	if !c.writes {
 		return get11("/API.php?" + c.form.Encode())
@@ -149,19 +149,19 @@ func (c testCase) edgeRequest(cookie string) []byte {
 		"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s", cookie, len(body), body)
 }
 
-// gatewayRequest is the case's request to the JSON gateway.
+// gatewayRequest returns the encoded request of the case to the gateway.
 func (c testCase) gatewayRequest() ([]byte, error) {
 	body, err := protojson.Marshal(c.request)
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.method, len(body), body), err
 }
 
-// floorRequest is the case's request to the HTTP floor.
+// floorRequest returns the encoded request of the case to the HTTP baseline.
 func (c testCase) floorRequest() []byte {
 	return get11(baseline.Path(c.name))
 }
 
-// get11 is a GET as it is sent.
+// get11 returns an encoded GET request.
 func get11(path string) []byte {
 	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: bench\r\n\r\n", path)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
-// certificates are given to processes that speak TLS. The nil ones are none.
+// certificates issues certificates for processes that use TLS. A nil value issues none.
 type certificates struct {
 	directory string
 	authority *devca.Authority

@@ -13,10 +13,10 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// suite are Go benchmarks of one package.
+// suite is a set of Go benchmarks of one package.
 type suite struct {
 	title, path, pattern string
-	// time is how long each runs, as go test takes it.
+	// time is the value of -benchtime.
 	time string
 	args []string
 }
@@ -35,7 +35,7 @@ func (b *bench) suites() []suite {
 	}
 }
 
-// code runs the Go benchmarks beside the code.
+// code runs the Go benchmarks of the packages.
 func (b *bench) code(ctx context.Context) error {
 	for _, each := range b.suites() {
 		lines, err := b.goTest(ctx, each)
@@ -70,8 +70,8 @@ func (b *bench) judgeCode(line benchmark) {
 	}
 }
 
-// judgeSizes holds reads of the engine from the largest store against those from the
-// smallest.
+// judgeSizes compares the time of the engine's reads in the largest store with that in the
+// smallest one.
 func (b *bench) judgeSizes(lines []benchmark) {
 	for _, read := range []string{"/PointRead", "/PointReadOfFew", "/PageReadOf100", "/PageReadOf100OfFew"} {
 		var sizes []benchmark // the smallest first
@@ -89,13 +89,13 @@ func (b *bench) judgeSizes(lines []benchmark) {
 	}
 }
 
-// benchmark is what the runs of one Go benchmark showed.
+// benchmark is the results of one Go benchmark, over all runs.
 type benchmark struct {
 	name    string
 	figures map[string]report.Spread
 }
 
-// others are the figures that have no column.
+// others returns the figures that have no column of their own.
 func (l benchmark) others() string {
 	var all []string
 	for unit, figures := range l.figures {
@@ -111,7 +111,7 @@ func (b *bench) goTest(ctx context.Context, s suite) ([]benchmark, error) {
 	args := []string{"test", "-run=^$", "-bench=" + s.pattern, "-benchmem", "-benchtime=" + s.time,
 		fmt.Sprintf("-count=%d", b.settings.Rounds), "-timeout=2h", s.path}
 	command := exec.CommandContext(ctx, "go", append(args, s.args...)...)
-	// The stores of benchmarks are made on the disk that is measured.
+	// The benchmarks create their stores on the measured disk.
 	command.Env = append(os.Environ(), "TMPDIR="+b.workshop.directory)
 	output, err := command.CombinedOutput()
 	if err != nil {
@@ -119,13 +119,13 @@ func (b *bench) goTest(ctx context.Context, s suite) ([]benchmark, error) {
 	}
 	lines := parseBenchmarks(output)
 	if len(lines) == 0 {
-		return nil, fmt.Errorf("go %s ran no benchmark\n%s", strings.Join(args, " "), output)
+		return nil, fmt.Errorf("go %s ran no benchmarks\n%s", strings.Join(args, " "), output)
 	}
 	return lines, nil
 }
 
-// parseBenchmarks reads what go test prints: a name, how often it ran, and pairs of a
-// figure and its unit.
+// parseBenchmarks parses the output of go test. Each line of a benchmark has its name, the
+// number of iterations, and pairs of a figure and its unit.
 func parseBenchmarks(output []byte) (lines []benchmark) {
 	for line := range bytes.Lines(output) {
 		words := strings.Fields(string(line))

@@ -18,13 +18,13 @@ import (
 	"github.com/waybook/waybook/bench/internal/process"
 )
 
-// contender answers a case in its own way.
+// contender is one of the compared ways to serve a case.
 type contender struct {
 	name contenderName
 	open load.Opener
-	// serves are the processes whose work an answer takes, the one in front first.
+	// serves are the processes that take part in serving, the one in front first.
 	serves []*process.Process
-	// replyBytes is how long the reply is: the body, or the messages.
+	// replyBytes is the size of the reply: of the body, or of all messages.
 	replyBytes int
 }
 
@@ -38,11 +38,12 @@ const (
 	byRPCFloor  contenderName = "floor: gRPC"
 )
 
-// answered is what the contenders answer to a case, the floors with it.
+// answered is the replies to a case. The baselines serve them again.
 type answered struct {
-	// header is the edge's, but for what any server adds.
+	// header is the header of the edge's reply, without the fields that any server adds.
 	header http.Header
-	// edge and gateway are bodies, messages the replies to a direct call.
+	// edge and gateway are the bodies of the replies. messages are the replies to a direct
+	// call.
 	edge, gateway []byte
 	messages      []proto.Message
 }
@@ -51,7 +52,7 @@ func (d *deployment) rpc(c testCase) load.RPC {
 	return load.RPC{Channels: d.channels[c.service], Method: c.method, Request: c.request, Reply: c.reply, Streams: c.streams}
 }
 
-// ask asks edge, gateway and service once.
+// ask sends the request of a case to the edge, the gateway and the service, once each.
 func (d *deployment) ask(ctx context.Context, c testCase) (a answered, err error) {
 	url := "http://" + d.edge.Addresses["edge"] + "/API.php"
 	toEdge := get(url + "?" + c.form.Encode())
@@ -63,7 +64,7 @@ func (d *deployment) ask(ctx context.Context, c testCase) (a answered, err error
 		return a, err
 	}
 	if !strings.Contains(string(a.edge), wantXML) {
-		return a, fmt.Errorf("%s: the edge answered %s", c.name, a.edge)
+		return a, fmt.Errorf("%s: the edge replied with a failure: %s", c.name, a.edge)
 	}
 	body, err := protojson.Marshal(c.request)
 	if err != nil {
@@ -77,7 +78,7 @@ func (d *deployment) ask(ctx context.Context, c testCase) (a answered, err error
 	return a, err
 }
 
-// asked is a request that is made once.
+// asked is a single HTTP request.
 type asked struct{ method, url, contentType, body, cookie string }
 
 func get(url string) asked { return asked{method: http.MethodGet, url: url} }
@@ -86,7 +87,8 @@ func post(url, contentType, body string) asked {
 	return asked{method: http.MethodPost, url: url, contentType: contentType, body: body}
 }
 
-// fetch returns the body and the header but for what any server adds.
+// fetch makes a request and returns the body and the header, without the fields that any
+// server adds.
 func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err error) {
 	request, err := http.NewRequestWithContext(ctx, a.method, a.url, strings.NewReader(a.body))
 	if err != nil {
@@ -104,7 +106,7 @@ func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err e
 	}
 	defer func() { _ = response.Body.Close() }()
 	if body, err = io.ReadAll(response.Body); err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s answered %s: %s", a.url, response.Status, body)
+		err = fmt.Errorf("%s replied with status %s: %s", a.url, response.Status, body)
 	}
 	for _, name := range []string{"Date", "Content-Length", "Connection"} {
 		response.Header.Del(name)
@@ -112,7 +114,7 @@ func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err e
 	return body, response.Header, err
 }
 
-// startFloors starts the floors of cases that have been asked.
+// startFloors starts the baselines with the recorded replies to the cases.
 func startFloors(w *workshop, list []testCase, replies map[string]answered) (*process.Process, error) {
 	var answers []baseline.Answer
 	for _, c := range list {
@@ -142,10 +144,10 @@ func startFloors(w *workshop, list []testCase, replies map[string]answered) (*pr
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, err
 	}
-	return w.start("floor", nil, "-answers="+path)
+	return w.start("baseline", nil, "-answers="+path)
 }
 
-// opener opens connections that ask the edge.
+// opener returns an opener of connections that send a case to the edge.
 func (d *deployment) opener(c testCase) load.Opener {
 	return opener(d.edge.Addresses["edge"], c.edgeRequest(d.content.Cookie), wantXML)
 }
@@ -154,7 +156,7 @@ func opener(address string, request []byte, want string) load.Opener {
 	return load.HTTP{Address: address, Requests: [][]byte{request}, Want: want}.Open
 }
 
-// contenders are all that answer a case.
+// contenders returns all contenders of a case.
 func (d *deployment) contenders(w *workshop, c testCase, reply answered, floors *process.Process) ([]contender, error) {
 	gatewayRequest, err := c.gatewayRequest()
 	if err != nil {

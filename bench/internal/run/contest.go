@@ -12,21 +12,22 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// result is what the rounds of one contender in one case showed.
+// result is the results of one contender in one case, over all rounds.
 type result struct {
 	contender
-	// rate is in replies a second; the others are for each reply, times in µs.
+	// rate is in replies per second. The others are per reply, times in µs.
 	rate, frontCPU, serverCPU, clientCPU report.Spread
 	allocations, allocatedBytes          report.Spread
-	// p50, p99 and p999 are the latencies in ms at the rate asked, and lateness is the
-	// load maker's own part in p50. All are empty when there were too few requests.
+	// p50, p99 and p999 are the latencies in ms at rateAsked, in requests per second.
+	// lateness is the median lateness of the load generator in ms, which is part of the
+	// latencies. All are empty if a round had too few requests.
 	rateAsked, p50, p99, p999, lateness report.Spread
 }
 
-// fewestRequests is below what number a round says nothing about latencies.
+// fewestRequests is the minimum number of requests in a round to report latencies.
 const fewestRequests = 100
 
-// contest lets contenders take turns, so that all of them meet the same machine.
+// contest measures contenders in turn, so that changes of the machine affect all of them.
 func contest(ctx context.Context, s Settings, list []contender, connections int) ([]result, error) {
 	results := make([]result, len(list))
 	for i := range list {
@@ -37,7 +38,7 @@ func contest(ctx context.Context, s Settings, list []contender, connections int)
 			return nil, fmt.Errorf("%s: %w", list[at].name, err)
 		}
 	}
-	// All at the same rate: half of what the slowest of them can do.
+	// Measure latency at the same rate for all: half of the throughput of the slowest.
 	rate := results[0].rate.Median()
 	for _, r := range results {
 		rate = min(rate, r.rate.Median())
@@ -53,7 +54,8 @@ func contest(ctx context.Context, s Settings, list []contender, connections int)
 	return results, nil
 }
 
-// turns are A B, B A, A B and so on, so that what drifts drifts for all.
+// turns returns the order A B, B A, A B and so on, so that a drift of the machine affects all
+// contenders equally.
 func turns(rounds, count int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for round := range rounds {
@@ -69,7 +71,7 @@ func turns(rounds, count int) iter.Seq[int] {
 	}
 }
 
-// closed is a round as fast as the contender can.
+// closed runs a round in a closed loop, at the maximum throughput of the contender.
 func (r *result) closed(ctx context.Context, connections int, duration time.Duration) error {
 	before, err := usages(r.serves)
 	if err != nil {
@@ -91,7 +93,7 @@ func (r *result) closed(ctx context.Context, connections int, duration time.Dura
 	if err != nil {
 		return err
 	}
-	n := float64(len(done.Latencies) + connections) // with the first of each, which has no latency
+	n := float64(len(done.Latencies) + connections) // including the uncounted first request of each connection
 	r.rate = append(r.rate, done.Rate())
 	r.clientCPU = append(r.clientCPU, micros(ownAfter-own)/n)
 	var all process.Usage
@@ -108,10 +110,10 @@ func (r *result) closed(ctx context.Context, connections int, duration time.Dura
 	return nil
 }
 
-// rateConnections is how many requests may be under way at a fixed rate.
+// rateConnections is the maximum number of requests in flight at a fixed rate.
 const rateConnections = 64
 
-// atRate is a round at a fixed rate.
+// atRate runs a round in an open loop, at a fixed rate.
 func (r *result) atRate(ctx context.Context, rate float64, duration time.Duration) error {
 	done, err := load.AtRate(ctx, r.open, rateConnections, rate, duration)
 	if err != nil {

@@ -11,28 +11,28 @@ import (
 	"github.com/waybook/waybook/bench/internal/process"
 )
 
-// callChannels is over how many connections gRPC is called directly. With one, the
-// client's single writer would be the limit.
+// callChannels is the number of connections for direct gRPC calls. With one connection, the
+// client's single writer would limit the throughput.
 const callChannels = 4
 
-// deployment is a running Waybook and a gateway beside it.
+// deployment is a running Waybook with a gateway.
 type deployment struct {
 	name    string
 	content content.Content
-	// edge and gateway are the processes that clients of HTTP talk to. In one process
-	// with the services there is nothing else; else services are the others.
+	// edge and gateway are the processes to which HTTP clients connect. services are the
+	// processes of the services; if all run in one process, that is edge.
 	edge, gateway *process.Process
 	services      map[service]*process.Process
-	// account is the process that has the accounts; nil when edge has.
+	// account is the process of the account service; nil if that runs in edge.
 	account *process.Process
 	// channels are connections to the services.
 	channels map[service][]*grpc.ClientConn
 }
 
-// serving are the processes whose work a reply to a case takes, front first.
+// serving returns the processes that take part in serving a case, front first.
 func (d *deployment) serving(c testCase, front *process.Process) (all []*process.Process) {
 	for _, each := range []*process.Process{front, d.services[c.service], d.account} {
-		isAside := d.account == nil && each != front // the services are in front itself
+		isAside := d.account == nil && each != front // front runs the services itself
 		if each != nil && !isAside && !slices.Contains(all, each) {
 			all = append(all, each)
 		}
@@ -40,8 +40,8 @@ func (d *deployment) serving(c testCase, front *process.Process) (all []*process
 	return all
 }
 
-// startStandalone starts standalone and, on a copy of its store, a gateway that has the
-// services in its own process too.
+// startStandalone starts standalone and a gateway. The gateway also runs the services in its
+// own process, on a copy of the store.
 func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployment, error) {
 	d := &deployment{name: "one process", services: map[service]*process.Process{}, channels: map[service][]*grpc.ClientConn{}}
 	data, filled, err := w.filledStore(ctx, landmarks)
@@ -66,8 +66,8 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 	return d, err
 }
 
-// startProcesses starts four services, an edge and a gateway, each a process of its
-// own. With certificates they speak mutual TLS.
+// startProcesses starts four services, an edge and a gateway, each in its own process. With
+// certificates they use mutual TLS.
 func startProcesses(ctx context.Context, w *workshop, certificates *certificates, landmarks int) (*deployment, error) {
 	d := &deployment{name: "processes", services: map[service]*process.Process{}, channels: map[service][]*grpc.ClientConn{}}
 	var secured credentials.TransportCredentials

@@ -12,8 +12,8 @@ import (
 // starter starts a deployment in a workshop.
 type starter func(context.Context, *workshop) (*deployment, error)
 
-// compare runs cases on a deployment and prints what came of it. names, unless empty,
-// are the cases to run.
+// compare runs cases on a deployment and prints the results. names, unless empty, selects
+// the cases to run.
 func (b *bench) compare(ctx context.Context, start starter, names []string) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
@@ -63,10 +63,10 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 				return fmt.Errorf("%s, latencies: %w", d.name, err)
 			}
 		}
-		b.progress("%s, %s: the edge answers %s a second", d.name, c.name, results[0].rate)
+		b.progress("%s, %s: the edge serves %s replies/s", d.name, c.name, results[0].rate)
 	}
-	table.Notes = []string{"Latencies count from when a request was due. The load maker's own part in them: half of the requests were begun " +
-		late.String() + " ms or more after that."}
+	table.Notes = []string{"Latencies count from the time when a request was due. They include the lateness of the load generator, which had a median of " +
+		late.String() + " ms."}
 	table.Print(b.out)
 	if latencies.Title != "" {
 		latencies.Print(b.out)
@@ -74,7 +74,7 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 	return nil
 }
 
-// judge holds the results of one case against the targets that it decides.
+// judge compares the results of one case with the targets that apply to it.
 func (b *bench) judge(d *deployment, c testCase, results []result) {
 	by := map[contenderName]result{}
 	for _, r := range results {

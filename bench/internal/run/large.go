@@ -15,19 +15,20 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// smallStore is how many landmarks a small store has.
+// smallStore is the number of landmarks in a small store.
 const smallStore = 1000
 
-// site is a store of some size.
+// site is a store of a certain size.
 type site struct {
 	name    string
 	data    string
 	content content.Content
-	// documents is how many landmarks there are; 0 means an empty store.
+	// documents is the number of landmarks; 0 means an empty store.
 	documents int
 }
 
-// large looks at what grows, or should not, with a store.
+// large measures what may grow with the size of the store: the start, memory, lists and
+// reads.
 func (b *bench) large(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
@@ -47,7 +48,7 @@ func (b *bench) large(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		b.progress("store made in %s: %s", report.Duration(time.Since(began)), s.name)
+		b.progress("created store in %s: %s", report.Duration(time.Since(began)), s.name)
 	}
 	if err := b.starts(ctx, w, sites); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (b *bench) large(ctx context.Context) (err error) {
 	return b.readsAtSizes(ctx, w, sites[1:], running[1:])
 }
 
-// readsAtSizes asks a small store and a large one in turns.
+// readsAtSizes measures reads from a small and a large store in turn.
 func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []site, running []*process.Process) error {
 	table := report.Table{Title: "Reads from a small store and a large one, one client", Rows: [][]string{
 		{"read", "landmarks", "p50 µs", "p99 µs", "CPU µs", "MiB own, in all, while 16 clients read"}}}
@@ -123,11 +124,11 @@ func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []site, run
 	return nil
 }
 
-// sampled is at most how many landmarks are read in turns.
+// sampled bounds the number of different landmarks that are read.
 const sampled = 100_000
 
-// landmarksOf returns the identifiers of landmarks, evenly from all, and the token of
-// the page in the middle.
+// landmarksOf returns an evenly distributed sample of the landmarks' ids, and the page token
+// of the page in the middle of the list.
 func landmarksOf(ctx context.Context, channel grpc.ClientConnInterface, count int) (ids []int64, middle string, err error) {
 	pois := poiv1.NewPoiServiceClient(channel)
 	const page = 1000
@@ -152,9 +153,9 @@ func landmarksOf(ctx context.Context, channel grpc.ClientConnInterface, count in
 	}
 }
 
-// getPoiRequests are requests for landmarks in an order that jumps about.
+// getPoiRequests returns encoded requests for landmarks in a scattered order.
 func getPoiRequests(ids []int64) [][]byte {
-	const stride = 7919 // a prime, so that every place is met
+	const stride = 7919 // a prime, so that every id occurs
 	requests := make([][]byte, len(ids))
 	for i := range ids {
 		requests[i] = fmt.Appendf(nil, "GET /API.php?func=getPOI&POIID=%d HTTP/1.1\r\nHost: bench\r\n\r\n", ids[i*stride%len(ids)])

@@ -10,13 +10,13 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// byBusyFloor serves the same bytes after computing for as long as the edge and the
-// services do. It takes no memory, waits for nothing and shares nothing, so what there
-// is of latency comes from net/http, the load maker, the kernel and the machine.
+// byBusyFloor is a baseline that serves the same bytes after it has computed for as long as
+// the edge and the services. It allocates no memory, does not wait and shares nothing. So its
+// latency comes from net/http, the load generator, the kernel and the machine.
 const byBusyFloor contenderName = "floor: net/http, as much CPU"
 
-// latencies looks at the edge at half of what it can do itself, beside floors at the
-// same rate, for a table of its own.
+// latencies measures the latency of the edge at half of its own throughput, and of baselines
+// at the same rate. It returns a separate table.
 func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, results []result, floors *process.Process) (table report.Table, err error) {
 	var edge, least result
 	for _, r := range results {
@@ -35,7 +35,7 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 	half := edge.rate.Median() / 2
 	compared := []*result{&edge, &busy, &least}
 	for _, r := range compared {
-		r.p50, r.p99, r.p999 = nil, nil, nil // those of the contest were at another rate
+		r.p50, r.p99, r.p999 = nil, nil, nil // the contest measured at another rate
 	}
 	for at := range turns(b.settings.Rounds, len(compared)) {
 		if err := compared[at].atRate(ctx, half, b.settings.Duration); err != nil {
@@ -59,7 +59,7 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 	return table, nil
 }
 
-// asBusy returns rounds of a floor that takes as much CPU as the edge and the services.
+// asBusy measures a baseline that takes as much CPU time as the edge and the services.
 func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floors *process.Process) (result, error) {
 	rounds := func(work float64, count int) (r result, err error) {
 		r.contender = least.contender
@@ -78,7 +78,7 @@ func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floo
 	if err != nil {
 		return trial, err
 	}
-	// The floor's own idea of a microsecond is from when nothing else ran.
+	// Correct the work: the baseline calibrated its microseconds when nothing else ran.
 	if took := trial.serverCPU.Median() - least.serverCPU.Median(); took > 0 {
 		work *= work / took
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// longList reads the list of all landmarks of a large store.
+// longList measures the list of all landmarks of a large store.
 func (b *bench) longList(ctx context.Context, s site, p *process.Process) error {
 	var first, rate, grown, cpu report.Spread
 	for range b.settings.Rounds {
@@ -34,10 +34,10 @@ func (b *bench) longList(ctx context.Context, s site, p *process.Process) error 
 	return nil
 }
 
-// listing is what reading a whole list showed.
+// listing is the measurement of one whole list.
 type listing struct {
 	firstByte, whole, cpu time.Duration
-	// grown is by how much the process grew, in MiB.
+	// grown is the growth of the process in MiB.
 	grown float64
 }
 
@@ -84,15 +84,16 @@ func readList(ctx context.Context, p *process.Process, items int) (l listing, er
 	return l, errors.Join(err, cpuErr)
 }
 
-// counter counts items in what is written to it.
+// counter is a writer that counts the items written to it.
 type counter struct {
 	item  []byte
 	items int
-	// joined is the end of what came before, shorter than an item, and what comes.
+	// joined is the current piece after the end of the earlier ones. That end is shorter
+	// than an item.
 	joined []byte
 }
 
-// Write counts.
+// Write counts the items in a piece, including one that began in an earlier piece.
 func (c *counter) Write(piece []byte) (int, error) {
 	c.joined = append(c.joined, piece...)
 	c.items += bytes.Count(c.joined, c.item)

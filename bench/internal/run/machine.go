@@ -14,37 +14,37 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// describeMachine prints what the figures depend on.
+// describeMachine prints the facts on which the figures depend.
 func describeMachine(ctx context.Context, out io.Writer, s Settings) {
 	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty").Output()
 	if err != nil {
 		commit = []byte("unknown")
 	}
-	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), Linux %s, load %s at the start; %d rounds of %s\n",
+	fmt.Fprintf(out, "%s, commit %s, %s, %d cores (%s), Linux %s, load average %s at the start; %d rounds of %s\n",
 		time.Now().Format(time.DateOnly), strings.TrimSpace(string(commit)), runtime.Version(), runtime.NumCPU(),
 		firstLine("/proc/cpuinfo", "model name"), firstLine("/proc/sys/kernel/osrelease", ""), firstLine("/proc/loadavg", ""),
 		s.Rounds, s.Duration)
 }
 
-// stillness is what a machine took from its cores.
+// stillness is the time during which the machine did not run its cores.
 type stillness struct {
-	// share is the part of all cores' time, from 0 to 1.
+	// share is the fraction of all cores' time, from 0 to 1. longest is the longest stop.
 	share   float64
 	longest time.Duration
 }
 
-// String says so in words.
+// String returns a sentence about the stillness.
 func (s stillness) String() string {
-	return fmt.Sprintf("Right after, all cores were kept busy for a moment: by what else there is on the machine and below it "+
-		"they stood still for %s %% of the time, for %s ms at the longest (only what is longer than %s ms counts).",
+	return fmt.Sprintf("Right after the measurement, all cores were kept busy for a moment. Other load on the machine or its host "+
+		"stopped them for %s %% of the time, for at most %s ms at once (stops up to %s ms do not count).",
 		report.Number(100*s.share), report.Number(millis(s.longest)), report.Number(millis(shortStop)))
 }
 
-// shortStop is how long a core stands still without being noticed: for interrupts.
+// shortStop is the length of stops that are ignored, such as interrupts.
 const shortStop = 200 * time.Microsecond
 
-// standstill keeps each core busy for a while and looks how long it got nowhere: a
-// virtual machine's cores are taken away without a trace in its own figures.
+// standstill keeps each core busy for a while and measures how long it was stopped. The
+// statistics of a virtual machine do not show when the host takes away its cores.
 func standstill(duration time.Duration) (s stillness) {
 	cores := runtime.GOMAXPROCS(0)
 	found := make([]stillness, cores)
@@ -72,7 +72,7 @@ func standstill(duration time.Duration) (s stillness) {
 	return s
 }
 
-// firstLine is the first line of a file that begins so, without its name.
+// firstLine returns the first line of a file that starts with prefix, without the prefix.
 func firstLine(path, prefix string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {

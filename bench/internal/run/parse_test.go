@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestGoBenchmarksAreRead(t *testing.T) {
+func TestTheOutputOfGoBenchmarksIsParsed(t *testing.T) {
 	lines := parseBenchmarks([]byte(`goos: linux
 BenchmarkWalk/documents=1000/ByID-2   66   2000 ns/op   439316 items/s   547451 B/op   12612 allocs/op
 BenchmarkWalk/documents=1000/ByID-2   66   4000 ns/op   439316 items/s   547451 B/op   12612 allocs/op
@@ -16,14 +16,14 @@ PASS
 		t.Fatalf("%+v", lines)
 	}
 	if ns := lines[0].figures["ns/op"]; len(ns) != 2 || ns.Median() != 3000 {
-		t.Errorf("%v", ns)
+		t.Errorf("got ns/op %v", ns)
 	}
 	if others := lines[0].others(); !strings.HasSuffix(others, " items/s") {
-		t.Errorf("%q", others)
+		t.Errorf("got other figures %q", others)
 	}
 }
 
-func TestItemsAreCountedAcrossPieces(t *testing.T) {
+func TestItemsAreCountedAcrossWrites(t *testing.T) {
 	const text = "<a><id>1</id></a><a><id>22</id></a><a><id>333</id></a>"
 	for size := 1; size <= len(text); size++ {
 		c := counter{item: []byte("</id>")}
@@ -35,7 +35,7 @@ func TestItemsAreCountedAcrossPieces(t *testing.T) {
 			rest = rest[n:]
 		}
 		if c.items != 3 {
-			t.Errorf("in pieces of %d: %d items", size, c.items)
+			t.Errorf("in writes of %d bytes: counted %d items, want 3", size, c.items)
 		}
 	}
 }

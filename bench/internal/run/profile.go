@@ -18,7 +18,7 @@ func (b *bench) profile(ctx context.Context) (err error) {
 	}
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	// It stays with the profiles, as their reader needs it.
+	// The program stays with the profiles, because pprof needs it.
 	if err := process.Build(ctx, b.settings.Profiles, profiledProgram); err != nil {
 		return err
 	}

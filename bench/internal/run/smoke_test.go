@@ -17,11 +17,11 @@ import (
 	"github.com/waybook/waybook/bench/internal/baseline"
 )
 
-// Nothing here looks at how long anything takes.
+// These tests do not measure time.
 
-func TestEveryContenderAnswersTheSame(t *testing.T) {
-	// Linking is what takes long, so the five programs of a distributed Waybook are left
-	// to e2e/golden; that a gateway finds services elsewhere is seen with these.
+func TestAllContendersGiveTheSameReplies(t *testing.T) {
+	// Linking programs is slow, so e2e/golden covers the five programs of a distributed
+	// Waybook. This test covers a gateway with services in another process.
 	w, err := newWorkshop(t.Context(), t.TempDir(), oneProcessPrograms())
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func smoke(t *testing.T, w *workshop, d *deployment) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		replies[c.name] = reply
-		if !c.writes { // what is written anew has another identifier each time
+		if !c.writes { // each write creates another id
 			checkSame(t, c, reply)
 		}
 	}
@@ -89,7 +89,7 @@ func smoke(t *testing.T, w *workshop, d *deployment) {
 	}
 }
 
-// checkSame holds the three replies to a case against each other.
+// checkSame checks that the three replies to a case have the same contents.
 func checkSame(t *testing.T, c testCase, reply answered) {
 	t.Helper()
 	var fromGateway []proto.Message
@@ -126,7 +126,7 @@ func checkSame(t *testing.T, c testCase, reply answered) {
 	}
 }
 
-// textsOf are all strings in a message.
+// textsOf returns all strings in a message.
 func textsOf(t *testing.T, message proto.Message) (texts []string) {
 	t.Helper()
 	err := protorange.Range(message.ProtoReflect(), func(values protopath.Values) error {
@@ -141,13 +141,13 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 	return texts
 }
 
-// checkFloors checks that the floors answer with what they were given.
+// checkFloors checks that the baselines serve the recorded replies.
 func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
 	t.Helper()
 	for _, path := range []string{baseline.Path(c.name), baseline.BusyPath(c.name, time.Microsecond)} {
 		body, header, err := fetch(t.Context(), get("http://"+addresses["http"]+path))
 		if err != nil || !bytes.Equal(body, reply.edge) || !maps.EqualFunc(header, reply.header, slices.Equal) {
-			t.Errorf("%s: the floor answers %d bytes with %v, the edge %d with %v, %v", path, len(body), header, len(reply.edge), reply.header, err)
+			t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v", path, len(body), header, len(reply.edge), reply.header, err)
 		}
 	}
 	channels, err := w.dial(addresses["grpc"], nil, 1)
@@ -159,11 +159,11 @@ func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply ans
 	echo.Method = baseline.Method(c.name)
 	messages, err := echo.Replies(t.Context())
 	if err != nil || len(messages) != len(reply.messages) {
-		t.Fatalf("%s: %d messages, %v", c.name, len(messages), err)
+		t.Fatalf("%s: the baseline sent %d messages, want %d, %v", c.name, len(messages), len(reply.messages), err)
 	}
 	for i := range messages {
 		if !proto.Equal(messages[i], reply.messages[i]) {
-			t.Errorf("%s: the floor sent another message", c.name)
+			t.Errorf("%s: the baseline sent another message", c.name)
 		}
 	}
 }

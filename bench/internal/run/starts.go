@@ -14,10 +14,10 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// settling is how long a process is left alone before its memory at rest is looked at.
+// settling is how long a process idles before its memory at rest is measured.
 const settling = 2 * time.Second
 
-// starts measures from exec to the first good answer, and what a process at rest holds.
+// starts measures the time from exec to the first successful reply, and the memory at rest.
 func (b *bench) starts(ctx context.Context, w *workshop, sites []site) error {
 	took := make([]report.Spread, len(sites))
 	own, all := make([]report.Spread, len(sites)), make([]report.Spread, len(sites))
@@ -41,7 +41,8 @@ func (b *bench) starts(ctx context.Context, w *workshop, sites []site) error {
 	return nil
 }
 
-// startOnce starts standalone, asks until it answers, and lets it rest.
+// startOnce starts standalone, sends a request until it gets a reply, and measures the memory
+// at rest.
 func (b *bench) startOnce(ctx context.Context, w *workshop, s site) (first time.Duration, memory process.Memory, err error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -67,7 +68,7 @@ func (b *bench) startOnce(ctx context.Context, w *workshop, s site) (first time.
 	return first, memory, err
 }
 
-// freeAddress is a port of this machine that nobody listens on.
+// freeAddress returns a local address with a free port.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -76,7 +77,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// askUntil asks again and again until the answer is a good one.
+// askUntil retries until it can connect, sends a request, and checks the reply.
 func askUntil(ctx context.Context, address, query, want string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -88,11 +89,11 @@ func askUntil(ctx context.Context, address, query, want string) error {
 				defer func() { _ = connection.Close() }()
 				return askOn(connection, query, want)
 			}()
-			return err // it listens only when it can answer
+			return err // the port opens only when the edge can serve
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no answer: %w", err)
+			return fmt.Errorf("no reply from %s: %w", address, err)
 		case <-time.After(between):
 		}
 	}
@@ -109,7 +110,7 @@ func askOn(connection net.Conn, query, want string) error {
 	}
 	answer, err := io.ReadAll(connection)
 	if err == nil && !strings.Contains(string(answer), want) {
-		err = fmt.Errorf("the first answer was %s", answer)
+		err = fmt.Errorf("the first reply was %s, want %q", answer, want)
 	}
 	return err
 }

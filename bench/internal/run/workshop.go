@@ -14,31 +14,32 @@ import (
 	"github.com/waybook/waybook/bench/internal/process"
 )
 
-// workshop is where programs are built and stores are kept, until its close.
+// workshop has a temporary directory with the built programs and the stores. close stops
+// what was started and removes the directory.
 type workshop struct {
 	directory string
-	// closers are run in reverse order.
+	// closers run in reverse order.
 	closers []func() error
 }
 
 const module = "github.com/waybook/waybook/"
 
-// profiledProgram is the package of a standalone that writes a profile.
+// profiledProgram is the package of the standalone that writes a profile.
 const profiledProgram = module + "bench/cmd/profiled"
 
-// oneProcessPrograms are the packages of what is compared when Waybook is one process.
+// oneProcessPrograms are the packages of the programs for a comparison in one process.
 func oneProcessPrograms() []string {
 	return []string{module + "standalone", module + "bench/cmd/gateway", module + "bench/cmd/baseline"}
 }
 
-// programs are the packages of all that is compared.
+// programs are the packages of all compared programs.
 func programs() []string {
 	return append(oneProcessPrograms(),
 		module+"edge/cmd/edge", module+"services/account/cmd/account", module+"services/album/cmd/album",
 		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi")
 }
 
-// newWorkshop builds programs in a new directory below parent, whose disk is the one
+// newWorkshop builds programs in a new directory below parent. The disk of parent is the one
 // that is measured.
 func newWorkshop(ctx context.Context, parent string, packages []string) (*workshop, error) {
 	directory, err := os.MkdirTemp(parent, "waybook-bench")
@@ -53,7 +54,7 @@ func newWorkshop(ctx context.Context, parent string, packages []string) (*worksh
 	return w, nil
 }
 
-// within returns a workshop for one section, with the same programs.
+// within returns a workshop for one section that uses the same programs.
 func (w *workshop) within() *workshop { return &workshop{directory: w.directory} }
 
 func (w *workshop) onClose(close func() error) { w.closers = append(w.closers, close) }
@@ -69,14 +70,14 @@ func (w *workshop) close() error {
 
 func (w *workshop) binary(name string) string { return filepath.Join(w.directory, name) }
 
-// newData is an empty directory for a store, until the close.
+// newData creates an empty directory for a store. close removes it.
 func (w *workshop) newData() (string, error) {
 	data, err := os.MkdirTemp(w.directory, "data")
 	w.onClose(func() error { return os.RemoveAll(data) })
 	return data, err
 }
 
-// start starts a program and stops it at the close.
+// start starts a program. close stops it.
 func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
 	started, err := process.Start(w.binary(name), environment, args...)
 	if err == nil {
@@ -85,12 +86,12 @@ func (w *workshop) start(name string, environment []string, args ...string) (*pr
 	return started, err
 }
 
-// standaloneArgs let standalone pick its ports and have no demo content.
+// standaloneArgs returns flags that let standalone choose its ports and create no demo content.
 func standaloneArgs(data string) []string {
 	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
 }
 
-// dial connects to a gRPC port so many times, until the close.
+// dial opens connections to a gRPC port. close closes them.
 func (w *workshop) dial(address string, secured credentials.TransportCredentials, times int) ([]*grpc.ClientConn, error) {
 	if secured == nil {
 		secured = insecure.NewCredentials()
@@ -107,8 +108,8 @@ func (w *workshop) dial(address string, secured credentials.TransportCredentials
 	return channels, nil
 }
 
-// filledStore is a directory with a store that standalone has filled with the content
-// of the cases.
+// filledStore creates a store with the content of the cases, by running standalone on it, and
+// returns its directory.
 func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content.Content, err error) {
 	if data, err = w.newData(); err != nil {
 		return "", c, err
@@ -127,7 +128,7 @@ func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string,
 	return data, c, err
 }
 
-// copied is a copy of a store that no process has open.
+// copied copies a store that no process has open, and returns the directory of the copy.
 func (w *workshop) copied(data string) (string, error) {
 	directory, err := w.newData()
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// manyWriters is how many clients write at once.
+// manyWriters is the number of concurrent writers.
 const manyWriters = 64
 
-// writers compares one client that writes with many, whose writes share commits.
+// writers compares the throughput of one writer with that of many, whose writes share
+// commits.
 func (b *bench) writers(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()

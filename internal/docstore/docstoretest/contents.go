@@ -10,7 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// somePlace differs from that of any other id in every unique key.
+// somePlace returns a place with unique keys that no other id has.
 func somePlace(id int64) place {
 	return place{
 		ID: id, Owner: id % 3, Title: fmt.Sprintf("title %d", id%4), Code: fmt.Sprintf("code %d", id),
@@ -26,7 +26,7 @@ func somePlaces(from, to int64) []place {
 	return places
 }
 
-// insertAll wants every document stored.
+// insertAll inserts documents and checks that all are stored.
 func insertAll[T any](t *testing.T, c *docstore.Collection[T], documents []T) {
 	t.Helper()
 	errs, err := c.InsertMany(t.Context(), documents)
@@ -41,10 +41,10 @@ func insertAll[T any](t *testing.T, c *docstore.Collection[T], documents []T) {
 	}
 }
 
-// order is how an index sorts places.
+// order is the sort order of places in an index.
 type order struct {
 	index string
-	// fields of a place in the index's order, _id last, as they are given in Equal.
+	// fields returns the values of a place in the index's fields, _id last, as for Equal.
 	fields func(p place) []any
 }
 
@@ -59,7 +59,7 @@ func placeOrders() []order {
 	}
 }
 
-// pick returns those places that have the values given, in the index's order.
+// pick returns the places that have the given values, in the index's order.
 func (o order) pick(places []place, equal []any) []place {
 	picked := []place{}
 	for _, p := range places {
@@ -71,8 +71,8 @@ func (o order) pick(places []place, equal []any) []place {
 	return picked
 }
 
-// cut returns those of some places whose value in the order's field number n lies
-// between two bounds, either of which may be nil.
+// cut returns the places whose value in field n of the order is between two bounds,
+// either of which may be nil.
 func (o order) cut(places []place, n int, from, to any) []place {
 	left := []place{}
 	for _, p := range places {
@@ -101,7 +101,7 @@ func compareValues(a, b []any) int {
 	return 0
 }
 
-// walk reads all pages of a query.
+// walk returns the documents of all pages of a query.
 func walk[T any](t failer, c *docstore.Collection[T], query docstore.Query) []T {
 	t.Helper()
 	all := []T{}
@@ -111,7 +111,7 @@ func walk[T any](t failer, c *docstore.Collection[T], query docstore.Query) []T 
 			t.Fatal(err)
 		}
 		if len(page.Documents) > query.Limit || len(page.Documents) == 0 && page.Next != "" {
-			t.Fatalf("a page of %d documents, next %q, limit %d", len(page.Documents), page.Next, query.Limit)
+			t.Fatalf("got a page of %d documents, next page token %q, limit %d", len(page.Documents), page.Next, query.Limit)
 		}
 		all = append(all, page.Documents...)
 		if page.Next == "" {
@@ -121,7 +121,8 @@ func walk[T any](t failer, c *docstore.Collection[T], query docstore.Query) []T 
 	}
 }
 
-// wantContents wants exactly these places, by every index, whichever way one looks.
+// wantContents checks that a collection has exactly these places, by a walk and a count
+// of every index.
 func wantContents(t failer, c *docstore.Collection[place], want []place) {
 	t.Helper()
 	for _, o := range placeOrders() {

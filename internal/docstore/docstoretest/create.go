@@ -13,17 +13,17 @@ func createCases() []testCase {
 	return []testCase{
 		{"Create draws another id when one is taken", createDrawsAgain},
 		{"Create gives up when every id is taken", createGivesUp},
-		{"a request that Create has answered gets the first document as it is now", createRepeated},
-		{"a request whose document was deleted makes a new one", createAfterDeletion},
-		{"Create names the index in which another document is in the way", createTakenKey},
-		{"a repeated request gets its document although the key is another's now", createRepeatedWithoutItsKey},
-		{"of many creates of one key at once exactly one succeeds", createOneWins},
-		{"many repeats of one request at once get one document", createRepeatedAtOnce},
-		{"a request repeated while its document is deleted is answered", createWhileDeleted},
+		{"a repeated request gets its first document in the current state", createRepeated},
+		{"a request whose document was deleted creates a new one", createAfterDeletion},
+		{"Create names the index in which another document has the key", createTakenKey},
+		{"a repeated request gets its document even if another one has taken its key", createRepeatedWithoutItsKey},
+		{"of many concurrent creates of one key exactly one succeeds", createOneWins},
+		{"many concurrent repeats of one request get the same document", createRepeatedAtOnce},
+		{"a request repeated while its document is being deleted succeeds", createWhileDeleted},
 	}
 }
 
-// member is a document that a request makes, with a key of its own.
+// member is a document that a request creates. It has a unique key, the email.
 type member struct {
 	ID         int64  `bson:"_id"`
 	RequestKey string `bson:"request_key"`
@@ -38,7 +38,7 @@ func openMembers(t *testing.T, engine docstore.Engine) *docstore.Collection[memb
 	}})
 }
 
-// drawing draws the ids given, the last one for ever.
+// drawing returns the given ids in turn, then the last one again and again.
 func drawing(ids ...int64) func() int64 {
 	return func() int64 {
 		id := ids[0]
@@ -86,7 +86,7 @@ func createRepeated(t *testing.T, engine docstore.Engine) {
 	must(t, err)
 	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
 	must(t, err)
-	// It draws the first one's id, and a free one; with the same key, and another one.
+	// The repeats draw a free id and a taken one, with the current email and a new one.
 	for i, ids := range [][]int64{{2}, {1, 3}} {
 		again, outcome, err := create(t, c, drawing(ids...), "r", []string{"b", "c"}[i])
 		wantMember(t, again, outcome, err, 1, docstore.Repeated)

@@ -1,5 +1,5 @@
-// Package docstoretest is the conformance suite of docstore engines: a case for
-// each promise of the port, named after it, on a fresh store.
+// Package docstoretest is the conformance suite of docstore engines. It has a case for
+// each promise of the port. Each case is named after its promise and runs on a fresh store.
 package docstoretest
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Settings make the suite cheaper for an engine that is slow to test.
+// Settings reduce the suite for an engine that is slow to test.
 type Settings struct {
-	// Programs is how many random programs are tried against the model; 0 means
-	// 100. The flag -rapid.checks overrides it.
+	// Programs is how many random programs run against the model; 0 means 100. The flag
+	// -rapid.checks overrides it.
 	Programs int
-	// Many is the number of documents in cases about masses; 0 means 2500.
+	// Many is the number of documents in the cases with many documents; 0 means 2500.
 	Many int
 }
 
@@ -29,8 +29,8 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Run runs the suite. open makes an engine on an empty store and closes it at the
-// test's end.
+// Run runs the suite. open returns an engine on an empty store and closes it at the end
+// of the test.
 func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	RunWith(t, Settings{}, open)
 }
@@ -48,21 +48,21 @@ func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.E
 	}
 }
 
-// testCase is a promise and the test of it.
+// testCase is a promise and its test.
 type testCase struct {
 	name string
 	run  func(t *testing.T, engine docstore.Engine)
 }
 
-// RunReopening runs the cases about a store that is closed and opened again. create
-// makes an empty store and returns what opens it; the case closes the engine.
+// RunReopening runs the cases that close a store and open it again. create makes an empty
+// store and returns a function that opens it. The case closes the engine.
 func RunReopening(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine)) {
 	for _, c := range reopeningCases() {
 		t.Run(c.name, func(t *testing.T) { c.run(t, create(t)) })
 	}
 }
 
-// place is the document of most cases.
+// place is the document type of most cases.
 type place struct {
 	ID    int64  `bson:"_id"`
 	Owner int64  `bson:"owner"`
@@ -73,7 +73,7 @@ type place struct {
 	Seen  int64  `bson:"seen"`
 }
 
-// placeID is a type as services have them.
+// placeID is an id type of its own, like those of the services.
 type placeID int64
 
 func placeSpec() docstore.Spec {
@@ -90,7 +90,7 @@ func placeSpec() docstore.Spec {
 	}}
 }
 
-// word is a document with a string for its id.
+// word is a document with a string id.
 type word struct {
 	ID    string `bson:"_id"`
 	Group int64  `bson:"group"`
@@ -152,7 +152,7 @@ func wantDuplicate(t *testing.T, got error, index string) {
 	}
 }
 
-// wantPlain wants an error that is none of those callers tell apart.
+// wantPlain checks that an error is a plain one, not one that callers distinguish.
 func wantPlain(t *testing.T, got error) {
 	t.Helper()
 	var duplicate *docstore.DuplicateError

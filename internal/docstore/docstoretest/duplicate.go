@@ -8,14 +8,14 @@ import (
 
 func duplicateCases() []testCase {
 	return []testCase{
-		{"a taken id is a duplicate", takenID},
-		{"a taken key of a unique index is a duplicate that names the index", takenKey},
-		{"a document that is a duplicate in several ways names the id first", takenTwice},
-		{"a key may hold the words of an error message", wordyKey},
-		{"among documents of one InsertMany that exclude each other the first is stored", excludeEachOther},
-		{"an update to a taken key is a duplicate and changes nothing", updateToTaken},
+		{"inserting an existing id is a duplicate", takenID},
+		{"inserting an existing key of a unique index is a duplicate that names the index", takenKey},
+		{"a duplicate both in its id and in a key names the id", takenTwice},
+		{"a key may contain the text of an error message", wordyKey},
+		{"of documents in one InsertMany that exclude each other the first is stored", excludeEachOther},
+		{"an update to the key of another document is a duplicate and changes nothing", updateToTaken},
 		{"an update may keep its own unique keys", updateKeeps},
-		{"a key is free again when its document is gone or has changed", freedKeys},
+		{"a key is free again when its document was deleted or changed", freedKeys},
 		{"a refused insert leaves nothing in any index", refusedInsert},
 	}
 }
@@ -49,8 +49,8 @@ func takenTwice(t *testing.T, engine docstore.Engine) {
 	wantDuplicate(t, c.Insert(t.Context(), somePlace(1)), docstore.IDIndex)
 }
 
-// wordyKey is for engines that learn the index's name from a message in which the
-// key, a user's text, stands too.
+// wordyKey is for engines that parse the name of the index from an error message. The
+// message also contains the key, which is user data.
 func wordyKey(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	p := somePlace(1)
@@ -135,7 +135,7 @@ func refusedInsert(t *testing.T, engine docstore.Engine) {
 	refused.Slot = 1
 	wantDuplicate(t, c.Insert(t.Context(), refused), "owner_slot")
 	wantContents(t, c, []place{somePlace(1)})
-	// Its code, which comes before the slot, is still free.
+	// Its code is still free, although the index code precedes owner_slot.
 	another := somePlace(7)
 	another.Code = refused.Code
 	must(t, c.Insert(t.Context(), another))

@@ -12,11 +12,11 @@ import (
 
 func inspectionCases() []testCase {
 	return []testCase{
-		{"an inspection of a collection that was never made finds nothing and makes nothing", inspectsNothing},
-		{"an inspection of a collection as declared misses nothing and reads it", inspectsWhole},
-		{"an inspection's table refuses every write", inspectionRefusesWrites},
-		{"an observation that meets a writer runs again on what that one wrote, and writes nothing", observationRunsAgain},
-		{"an observation's error is returned as it is, and of a missing document there is none", observationFails},
+		{"Inspect of a collection that does not exist finds nothing and creates nothing", inspectsNothing},
+		{"Inspect of a collection as declared finds all indexes and reads it", inspectsWhole},
+		{"the table of an inspection refuses every write", inspectionRefusesWrites},
+		{"Observe runs again on the new document after a concurrent write, and writes nothing", observationRunsAgain},
+		{"Observe returns the error of its function unwrapped, and fails for a missing document", observationFails},
 	}
 }
 
@@ -31,7 +31,7 @@ func inspect(t *testing.T, engine docstore.Engine, spec docstore.Spec) docstore.
 	return inspection
 }
 
-// wantInspection wants what an inspection tells, but for its table.
+// wantInspection checks an inspection, except its table.
 func wantInspection(t *testing.T, got docstore.Inspection, exists bool, missing, undeclared []string) {
 	t.Helper()
 	got.Table = nil
@@ -39,7 +39,7 @@ func wantInspection(t *testing.T, got docstore.Inspection, exists bool, missing,
 }
 
 func inspectsNothing(t *testing.T, engine docstore.Engine) {
-	// The second time would see what the first had made.
+	// The second round would find anything that the first one had created.
 	for range 2 {
 		inspection := inspect(t, engine, placeSpec())
 		wantInspection(t, inspection, false, allIndexes(), nil)
@@ -53,7 +53,7 @@ func inspectsNothing(t *testing.T, engine docstore.Engine) {
 		n, err := table.Count(t.Context(), docstore.IDIndex, nil)
 		must(t, err)
 		if len(some)+len(all) > 0 || n != 0 {
-			t.Errorf("a collection that is not there has %v, %v and a count of %d", some, all, n)
+			t.Errorf("a collection that does not exist returned %v, %v and a count of %d", some, all, n)
 		}
 		_, err = table.Scan(t.Context(), docstore.Scan{Index: "code", Limit: 5})
 		wantPlain(t, err)
@@ -69,13 +69,13 @@ func inspectsWhole(t *testing.T, engine docstore.Engine) {
 	wantContents(t, openInspected(t, inspection, placeSpec()), somePlaces(1, 10))
 }
 
-// openInspected returns the collection that an inspection's table reads.
+// openInspected returns a collection that reads from the table of an inspection.
 func openInspected(t *testing.T, inspection docstore.Inspection, spec docstore.Spec) *docstore.Collection[place] {
 	t.Helper()
 	return openAs[place](t, inspected{table: inspection.Table}, spec)
 }
 
-// inspected is an engine of one table.
+// inspected is an engine with one table.
 type inspected struct {
 	docstore.Engine
 	table docstore.Table
@@ -155,7 +155,7 @@ func observationFails(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	must(t, c.Insert(t.Context(), somePlace(1)))
 	refusal := errors.New("not now")
-	if err := c.Observe(t.Context(), int64(1), func(*place) error { return refusal }); err != refusal { //nolint:errorlint // as it is, not wrapped
+	if err := c.Observe(t.Context(), int64(1), func(*place) error { return refusal }); err != refusal { //nolint:errorlint // must be the same error, not wrapped
 		t.Errorf("got error %v", err)
 	}
 	wantError(t, c.Observe(t.Context(), int64(2), func(*place) error { return nil }), docstore.ErrNotFound)

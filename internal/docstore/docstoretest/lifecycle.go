@@ -10,13 +10,13 @@ import (
 
 func contextCases() []testCase {
 	return []testCase{
-		{"a call whose context is done fails with its error and does nothing", contextDone},
+		{"a call with an ended context fails with the context's error and does nothing", contextDone},
 		{"a call after Close is unavailable, and closing again does nothing", afterClose},
 		{"Ping succeeds while the store is open", pings},
 	}
 }
 
-// calls is every method of the port that takes a context.
+// calls returns a call of each method of the port that takes a context.
 func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Open": func(ctx context.Context) error {
@@ -94,8 +94,8 @@ func pings(t *testing.T, engine docstore.Engine) {
 func openCases() []testCase {
 	return []testCase{
 		{"a collection can be opened again with the same declaration", opensAgain},
-		{"a collection that is open can't be opened with another declaration", opensOtherwise},
-		{"a declaration that makes no sense is refused", senselessSpecs},
+		{"an open collection cannot be opened with another declaration", opensOtherwise},
+		{"an invalid declaration is refused", senselessSpecs},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 func massCases(settings Settings) []testCase {
 	return []testCase{
-		{"Count counts what has the values given", counts},
-		{"DeleteAll deletes what has the values given and nothing else", deletesAll},
+		{"Count counts the documents that have the given values", counts},
+		{"DeleteAll deletes the documents that have the given values and no others", deletesAll},
 		{"DeleteAll without values deletes everything", deletesEverything},
 		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
 			manyAtOnce(t, engine, settings.Many)

@@ -15,7 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// failer is what testing.T and rapid.T have in common.
+// failer has the methods that testing.T and rapid.T share.
 type failer interface {
 	Helper()
 	Context() context.Context
@@ -24,12 +24,12 @@ type failer interface {
 }
 
 func modelCases(settings Settings) []testCase {
-	return []testCase{{"any program does what it does to a map", func(t *testing.T, engine docstore.Engine) {
+	return []testCase{{"a random program has the same effect as on a map", func(t *testing.T, engine docstore.Engine) {
 		againstModel(t, engine, settings.Programs)
 	}}}
 }
 
-// maxProgramSteps keeps a program readable when it fails.
+// maxProgramSteps keeps a failing program readable.
 const maxProgramSteps = 30
 
 func againstModel(t *testing.T, engine docstore.Engine, programs int) {
@@ -52,7 +52,8 @@ func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 	})
 }
 
-// limitPrograms sets rapid's own flag, its only way, unless the user did.
+// limitPrograms sets the flag -rapid.checks unless the user set it. rapid has no other
+// way to limit the number of programs.
 func limitPrograms(t *testing.T, programs int) {
 	const name = "rapid.checks"
 	chosen := false
@@ -65,13 +66,13 @@ func limitPrograms(t *testing.T, programs int) {
 	t.Cleanup(func() { must(t, flag.Lookup(name).Value.Set(before)) })
 }
 
-// model is a collection and what should be in it.
+// model is a collection and its expected contents.
 type model struct {
 	c      *docstore.Collection[place]
 	places map[int64]place
 }
 
-// drawPlace draws from so few values that programs run into each other's keys.
+// drawPlace draws from few values, so that the keys of a program often collide.
 func drawPlace(rt *rapid.T) place {
 	return place{
 		ID:    rapid.Int64Range(-3, 4).Draw(rt, "id"),
@@ -86,8 +87,8 @@ func (m *model) all() []place {
 	return slices.Collect(maps.Values(m.places))
 }
 
-// refusal is the index in which a place would be a duplicate, "" if in none. Which
-// one it is when there are several is the engine's choice, but for the id.
+// refusals returns the indexes, except the one of _id, in which a place would be a
+// duplicate. If there are several, the engine may report any of them.
 func (m *model) refusals(p place) []string {
 	var refusals []string
 	for _, other := range m.places {
@@ -179,7 +180,7 @@ func (m *model) delete(rt *rapid.T) {
 	delete(m.places, id)
 }
 
-// drawRange draws an index and values for some of its first fields.
+// drawRange draws an index and values for none, some or all of its first fields.
 func drawRange(rt *rapid.T) (order, []any) {
 	o := rapid.SampledFrom(placeOrders()).Draw(rt, "index")
 	fields := o.fields(drawPlace(rt))

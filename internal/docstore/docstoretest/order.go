@@ -14,8 +14,8 @@ func orderCases() []testCase {
 		{"strings sort by their bytes", stringsSort},
 		{"strings with zero bytes sort by their bytes", zeroBytesSort},
 		{"documents with equal fields sort by _id", equalFieldsSort},
-		{"a scan starts behind After, whether or not that document exists", scanAfter},
-		{"every index returns what has the values given in its order", everyIndexSorts},
+		{"a scan starts after After, whether or not that document exists", scanAfter},
+		{"every index returns the documents that have the given values, in its order", everyIndexSorts},
 	}
 }
 
@@ -46,7 +46,7 @@ func stringsSort(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-// zeroBytesSort needs an encoding in which a string's end sorts before a zero byte.
+// zeroBytesSort needs an encoding in which the end of a string sorts before a zero byte.
 func zeroBytesSort(t *testing.T, engine docstore.Engine) {
 	sortStrings(t, engine, []string{"", "\x00", "\x00\x00", "\x00\x01", "\x00a", "\x01", "a", "a\x00", "a\x00b", "a\x01", "ab"})
 }

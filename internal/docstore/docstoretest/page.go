@@ -11,15 +11,15 @@ import (
 
 func pageCases() []testCase {
 	return []testCase{
-		{"a walk returns each document once, whatever the page size", everyPageSize},
-		{"the last page has no token, even when it is full", lastPage},
-		{"documents that stay come exactly once while others come and go", othersComeAndGo},
-		{"a token outlives the document it was made of", tokenOutlives},
-		{"a token that was not given for the query is refused", badTokens},
+		{"a walk returns each document once at any page size", everyPageSize},
+		{"the last page has no next page token, even if it is full", lastPage},
+		{"documents that exist during the whole walk appear exactly once", othersComeAndGo},
+		{"a page token stays valid after its document is deleted", tokenOutlives},
+		{"a page token of another query is refused", badTokens},
 		{"a limit below one is refused", badLimits},
-		{"Batches walks everything and can be left early", batches},
-		{"BatchesUpTo ends after as many as it was told", boundedBatches},
-		{"Batches ends with an error", batchesFail},
+		{"Batches returns all documents and can be stopped early", batches},
+		{"BatchesUpTo stops after the given count", boundedBatches},
+		{"an error ends Batches", batchesFail},
 	}
 }
 
@@ -43,12 +43,12 @@ func lastPage(t *testing.T, engine docstore.Engine) {
 	page, err := c.Page(t.Context(), docstore.Query{Index: "code", Limit: 6})
 	must(t, err)
 	if len(page.Documents) != 6 || page.Next != "" {
-		t.Fatalf("%d documents, next %q", len(page.Documents), page.Next)
+		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
 	}
 	page, err = c.Page(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(7)}, Limit: 6})
 	must(t, err)
 	if len(page.Documents) != 0 || page.Next != "" {
-		t.Fatalf("%d documents, next %q", len(page.Documents), page.Next)
+		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
 	}
 }
 
@@ -75,7 +75,7 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 				break
 			}
 			query.Token = page.Next
-			// Behind and before the place where the walk is, whatever the order.
+			// Insert after and before the position of the walk, in any order.
 			must(t, c.Insert(t.Context(), somePlace(1001+2*round)))
 			must(t, c.Insert(t.Context(), somePlace(-1001-2*round)))
 			if round < 10 {
@@ -157,7 +157,7 @@ func batches(t *testing.T, engine docstore.Engine) {
 		break
 	}
 	for range c.Batches(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(9)}, Limit: 4}) {
-		t.Fatal("a batch of nothing")
+		t.Fatal("got a batch without a match")
 	}
 }
 

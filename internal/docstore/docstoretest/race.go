@@ -11,14 +11,14 @@ import (
 
 func raceCases() []testCase {
 	return []testCase{
-		{"updates of one document from 32 goroutines all count", updatesCount},
-		{"of many inserts of one key at once exactly one succeeds", oneWins},
-		{"a read that follows a write sees it, whatever others do", readsOwnWrites},
-		{"Close waits for calls under way", closeWaits},
+		{"concurrent updates of one document from 32 goroutines all take effect", updatesCount},
+		{"of many concurrent inserts of one key exactly one succeeds", oneWins},
+		{"a read after a write sees the write, despite concurrent writers", readsOwnWrites},
+		{"Close waits for the calls in flight", closeWaits},
 	}
 }
 
-// at runs a function in n goroutines that start together, and waits.
+// at runs a function in n goroutines that start at the same time, and waits for them.
 func at(n int, do func(i int)) {
 	var running sync.WaitGroup
 	start := make(chan struct{})
@@ -102,7 +102,8 @@ func readsOwnWrites(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "documents", n, int64(8*3))
 }
 
-// closeWaits can't see the waiting; it sees that no call that had begun is cut off.
+// closeWaits checks that Close interrupts no call that has begun. It cannot observe the
+// waiting itself.
 func closeWaits(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	var closing sync.Once

@@ -11,13 +11,13 @@ import (
 
 func rangeCases() []testCase {
 	return []testCase{
-		{"a range holds what lies between its bounds and both bounds, in every index", everyRange},
-		{"a range of integers goes by value, below zero too", integerRange},
-		{"a range of strings goes by their bytes", stringRange},
-		{"a range from above its end holds nothing", emptyRange},
-		{"a scan of a range starts behind After wherever that lies", rangeAfter},
-		{"a token of another range is refused", rangeTokens},
-		{"a bound of another kind, or of no field, is refused", badRanges},
+		{"a range includes its bounds and all values between them, in every index", everyRange},
+		{"a range of integers compares by value, also below zero", integerRange},
+		{"a range of strings compares by bytes", stringRange},
+		{"a range with From above To is empty", emptyRange},
+		{"a scan of a range starts after After, inside or outside the range", rangeAfter},
+		{"a page token of another range is refused", rangeTokens},
+		{"a bound of another kind, or without a field, is refused", badRanges},
 	}
 }
 

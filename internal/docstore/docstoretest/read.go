@@ -10,16 +10,16 @@ import (
 
 func readCases() []testCase {
 	return []testCase{
-		{"a document comes back as it was stored", comesBack},
+		{"a document is read back as it was stored", comesBack},
 		{"an unknown id is not found", unknownID},
-		{"a key nobody has is not found", unknownKey},
+		{"a key that no document has is not found", unknownKey},
 		{"Find returns the first document in the order of the index", findsFirst},
 		{"GetMany returns each document that exists once", getMany},
-		{"a caller may give values of its own types", ownTypes},
+		{"a caller may pass values of its own types", ownTypes},
 		{"a value of another kind is refused", wrongKinds},
 		{"an undeclared index is refused", undeclaredIndex},
-		{"what a table returns is the caller's", callersOwn},
-		{"collections are apart from each other", collectionsApart},
+		{"the caller may change documents that a table returns", callersOwn},
+		{"collections are independent of each other", collectionsApart},
 	}
 }
 

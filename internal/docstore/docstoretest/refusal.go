@@ -11,7 +11,7 @@ import (
 
 func refusalCases() []testCase {
 	return []testCase{
-		{"a document that does not fit the declaration is refused by itself", misfitsRefused},
+		{"a document that does not fit the declaration is refused, others are stored", misfitsRefused},
 		{"a replacement that does not fit the declaration is refused", misfitReplacement},
 		{"a key of MaxKeyBytes is stored and a longer one is refused", longKeys},
 		{"a document of MaxDocumentBytes is stored and a larger one is refused", largeDocuments},
@@ -46,7 +46,7 @@ func misfits() map[string]bson.D {
 		"a field of another kind": good(bson.E{Key: "owner", Value: 1.5}),
 		"a text for an integer":   good(bson.E{Key: "owner", Value: "1"}),
 		"an integer for a text":   good(bson.E{Key: "code", Value: int64(1)}),
-		"a text that is no UTF-8": good(bson.E{Key: "title", Value: "\xff"}),
+		"a text not in UTF-8":     good(bson.E{Key: "title", Value: "\xff"}),
 		"no revision":             good(bson.E{Key: docstore.RevisionField}),
 	}
 }
@@ -129,6 +129,6 @@ func largeDocuments(t *testing.T, engine docstore.Engine) {
 	got, err := c.Get(t.Context(), int64(1))
 	must(t, err)
 	if got != largest {
-		t.Error("the largest document came back different")
+		t.Error("the largest document is read back with other contents")
 	}
 }

@@ -15,15 +15,15 @@ type reopeningCase struct {
 
 func reopeningCases() []reopeningCase {
 	return []reopeningCase{
-		{"what was written is there after Close and Open", staysThere},
-		{"an index that is new is built of what is there", buildsNew},
-		{"an index that was declared otherwise is built anew", buildsChanged},
-		{"an index that was dropped and comes back misses nothing", comesBackWhole},
-		{"an index that becomes unique refuses duplicates, one that no longer is does not", changesUnique},
-		{"a unique index that documents do not fit fails Open and harms nothing", doesNotFit},
-		{"an index on a field that documents lack fails Open and harms nothing", lacksField},
+		{"written documents exist after Close and Open", staysThere},
+		{"a new index is built from the stored documents", buildsNew},
+		{"an index whose declaration changed is rebuilt", buildsChanged},
+		{"an index that is declared again is complete", comesBackWhole},
+		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique},
+		{"a unique index that documents violate fails Open and damages nothing", doesNotFit},
+		{"an index on a field that documents lack fails Open and damages nothing", lacksField},
 		{"another kind of id fails Open", otherID},
-		{"an inspection tells which indexes are missing and which undeclared, and changes nothing", inspectsOtherwise},
+		{"Inspect reports missing and undeclared indexes, and changes nothing", inspectsOtherwise},
 		{"another kind of id fails Inspect", inspectsOtherID},
 	}
 }
@@ -46,7 +46,7 @@ func staysThere(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	must(t, engine.Close())
 }
 
-// with returns the spec of places with only some of its indexes.
+// with returns the spec of places with only the named indexes.
 func with(names ...string) docstore.Spec {
 	spec := placeSpec()
 	spec.Indexes = slices.DeleteFunc(spec.Indexes, func(ix docstore.Index) bool { return !slices.Contains(names, ix.Name) })

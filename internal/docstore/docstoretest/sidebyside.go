@@ -14,11 +14,12 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// SideBySide runs random programs on two engines and wants each step to have the same
-// outcome on both: documents byte for byte, counts, page tokens, kinds of errors. The case
-// with the model compares each engine with what was promised; this one also sees where
-// the promises leave something open and the engines differ. The flag -rapid.checks
-// overrides how many programs are run.
+// SideBySide runs random programs on two engines. It checks that each step has the same
+// outcome on both: documents byte for byte, counts, page tokens, kinds of errors.
+//
+// The case with the model compares one engine with the promises. SideBySide also finds
+// differences between the engines where the promises leave something open. The flag
+// -rapid.checks overrides the number of programs.
 func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 	limitPrograms(t, programs)
 	collection := 0
@@ -42,7 +43,7 @@ func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
 		}
-		p.same(rt, "all there is", func(ctx context.Context, i int) any {
+		p.same(rt, "the whole collection", func(ctx context.Context, i int) any {
 			found, err := p.tables[i].Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1000})
 			return outcome{fmt.Sprintf("%x", found), kindOf(err)}
 		})
@@ -55,20 +56,21 @@ type pair struct {
 	collections [2]*docstore.Collection[place]
 }
 
-// outcome is what a step came to.
+// outcome is the result of a step.
 type outcome struct {
 	value any
 	err   string
 }
 
-// same wants a step to come to the same on both.
+// same checks that a step has the same outcome on both engines.
 func (p *pair) same(rt *rapid.T, what string, step func(ctx context.Context, engine int) any) {
 	rt.Helper()
 	wantEqual(rt, what, step(rt.Context(), 1), step(rt.Context(), 0))
 }
 
-// kindOf is the kind of an error, as callers tell them apart. Which index a duplicate is
-// in, when it is in several, is the engine's choice, but for the id.
+// kindOf returns the kind of an error as callers distinguish them. A document may be a
+// duplicate in several indexes. An engine may then report any of them, except that the id
+// comes first.
 func kindOf(err error) string {
 	var duplicate *docstore.DuplicateError
 	if errors.As(err, &duplicate) {
@@ -88,7 +90,8 @@ func kindOf(err error) string {
 	return ""
 }
 
-// drawStored draws a document as engines get it, now and then one that none may take.
+// drawStored draws a document in the form that engines store. About one in sixteen is
+// invalid and must be refused.
 func drawStored(rt *rapid.T, revision int64) bson.Raw {
 	p := drawPlace(rt)
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
@@ -138,7 +141,7 @@ func (p *pair) getMany(rt *rapid.T) {
 	ids := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) any { return drawID(rt) }), 0, 6).Draw(rt, "ids")
 	p.same(rt, "get many", func(ctx context.Context, i int) any {
 		found, err := p.tables[i].GetMany(ctx, ids)
-		slices.SortFunc(found, func(a, b bson.Raw) int { return strings.Compare(string(a), string(b)) }) // of any order
+		slices.SortFunc(found, func(a, b bson.Raw) int { return strings.Compare(string(a), string(b)) }) // the order is undefined
 		return outcome{fmt.Sprintf("%x", found), kindOf(err)}
 	})
 }
@@ -148,8 +151,8 @@ func (p *pair) delete(rt *rapid.T) {
 	p.same(rt, "delete", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Delete(ctx, id)) })
 }
 
-// drawValues draws values for an index's first fields and, now and then, too many of them
-// or one of the wrong kind.
+// drawValues draws values for an index's first fields. Occasionally it draws too many
+// values or one of the wrong kind.
 func drawValues(rt *rapid.T) (o order, equal []any) {
 	o, equal = drawRange(rt)
 	equal = slices.Clone(equal)
@@ -181,22 +184,23 @@ func (p *pair) scan(rt *rapid.T) {
 	})
 }
 
-// namesake returns the values of an index's fields as they are, but in a unique index with the
-// _id of the document that is stored with the others, if there is one. Behind a document
-// whose values another one took over, that one may come or not.
+// namesake returns the values unchanged for an index that is not unique. For a unique
+// index it replaces the _id with that of the stored document that has the other values, if
+// there is one. After any other _id, an engine may return that document or not.
 func (p *pair) namesake(rt *rapid.T, index string, values []any) []any {
 	if index != "code" && index != "owner_slot" {
 		return values
 	}
 	last := len(values) - 1
 	page, err := p.collections[0].Page(rt.Context(), docstore.Query{Index: index, Equal: values[:last], Limit: 1})
-	if err == nil && len(page.Documents) == 1 { // there is an error where a value is of the wrong kind
+	if err == nil && len(page.Documents) == 1 { // it fails if a value has the wrong kind
 		values[last] = page.Documents[0].ID
 	}
 	return values
 }
 
-// page walks with the tokens of one engine on both: they are the port's, not the engine's.
+// page walks both engines with the page tokens of one. The port defines the tokens, so
+// both engines accept them.
 func (p *pair) page(rt *rapid.T) {
 	o, equal := drawRange(rt)
 	query := docstore.Query{Index: o.index, Equal: equal, Limit: rapid.IntRange(1, 4).Draw(rt, "limit")}

@@ -11,7 +11,7 @@ import (
 
 func writeCases() []testCase {
 	return []testCase{
-		{"Replace wants the current revision", replaceRevision},
+		{"Replace requires the current revision", replaceRevision},
 		{"Replace of an unknown document is not found", replaceUnknown},
 		{"a deleted document is gone from every index", deletedGone},
 		{"a document can be inserted again after its deletion", insertedAgain},
@@ -19,7 +19,7 @@ func writeCases() []testCase {
 	}
 }
 
-// stored encodes a place as Collection does.
+// stored encodes a place like Collection.
 func stored(t *testing.T, p place, revision int64) bson.Raw {
 	t.Helper()
 	raw, err := bson.Marshal(struct {
@@ -86,9 +86,9 @@ func updateCases() []testCase {
 		{"Update returns the document as written", updateReturns},
 		{"an update moves a document in the indexes of changed fields", updateMoves},
 		{"each write of a document raises its revision by one", revisionGrows},
-		{"an error of the change is returned as it is and nothing is written", changeFails},
-		{"a change must leave the id alone", changedID},
-		{"a change that meets another writer runs again on what that one wrote", changeRunsAgain},
+		{"an error of the change is returned unwrapped and nothing is written", changeFails},
+		{"a change must not modify the id", changedID},
+		{"a change that collides with another writer runs again on the new document", changeRunsAgain},
 	}
 }
 
@@ -141,7 +141,7 @@ func changeFails(t *testing.T, engine docstore.Engine) {
 		p.Note = "changed"
 		return refusal
 	})
-	if err != refusal { //nolint:errorlint // as it is, not wrapped
+	if err != refusal { //nolint:errorlint // must be the same error, not wrapped
 		t.Fatalf("got error %v", err)
 	}
 	wantContents(t, c, []place{somePlace(1)})

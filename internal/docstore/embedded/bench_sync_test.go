@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// BenchmarkRawSync is what Insert is to be compared with: the same bytes written to a
-// file on the same disk and synced, each by itself.
+// BenchmarkRawSync is the baseline for Insert: it writes the same bytes to a file on the
+// same disk and syncs each write separately.
 func BenchmarkRawSync(b *testing.B) {
 	document, err := bson.Marshal(benchBallot(1))
 	if err != nil {

@@ -16,18 +16,18 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
 
-// sizes are the sizes of the stores that the benchmarks run on.
-var sizes = flag.String("documents", "1000,200000", "for benchmarks: how many documents, in thousands, with commas between them")
+// sizes are the sizes of the stores on which the benchmarks run.
+var sizes = flag.String("documents", "1000,200000", "for benchmarks: comma-separated numbers of documents, each a multiple of 1000")
 
-// ballotsPerWriter puts the documents of a page together, as an album's photos are.
+// ballotsPerWriter gives the documents of a page the same writer, like an album's photos.
 const ballotsPerWriter = 1000
 
-// benchmarkSizes runs benchmarks on a filled store of each size.
+// benchmarkSizes runs benchmarks on a store of each size.
 func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
 	for size := range strings.SplitSeq(*sizes, ",") {
 		documents, err := strconv.ParseInt(size, 10, 64)
 		if err != nil || documents%ballotsPerWriter != 0 || documents < ballotsPerWriter {
-			b.Fatalf("-documents: %q is no number of thousands", size)
+			b.Fatalf("-documents: %q is not a positive multiple of 1000", size)
 		}
 		b.Run("documents="+size, func(b *testing.B) {
 			engine, err := embedded.Open(filepath.Join(b.TempDir(), "store.db"))
@@ -50,11 +50,11 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
 	}
 }
 
-// benchStore is a store that was filled with so many documents.
+// benchStore is a store with a known number of documents.
 type benchStore struct {
 	*docstore.Collection[ballot]
 	documents int64
-	// last is the last identifier that was used.
+	// last is the last id used.
 	last atomic.Int64
 }
 
@@ -78,14 +78,14 @@ func (s *benchStore) insert(ctx context.Context) error {
 }
 
 func benchBallot(id int64) ballot {
-	const prime = 1_000_000_007 // below it all codes differ, and they come in no order
+	const prime = 1_000_000_007 // all ids below it get different codes, in scattered order
 	return ballot{
 		ID: id, Writer: id / ballotsPerWriter, Code: fmt.Sprintf("code-%d", id*7919%prime), Version: id,
 		Body: "A quiet lane between the old temple and the river, best in the early morning.",
 	}
 }
 
-// manyWriters runs what a number of writers do at once.
+// manyWriters runs write in count concurrent writers.
 func manyWriters(b *testing.B, count int, write func() error) {
 	b.ReportAllocs()
 	b.SetParallelism(count / runtime.GOMAXPROCS(0))
@@ -100,9 +100,9 @@ func manyWriters(b *testing.B, count int, write func() error) {
 
 func BenchmarkOperations(b *testing.B) {
 	benchmarkSizes(b, func(b *testing.B, s *benchStore) {
-		// OfFew reads the same thousand documents whatever the size: what it costs more
-		// in a large store is the longer way, what the others cost beyond it is memory
-		// that the processor has not in its caches.
+		// OfFew reads the same thousand documents whatever the size of the store. In a large
+		// store it shows the cost of the deeper tree. The other benchmarks add the cost of
+		// memory that is not in the processor's caches.
 		for _, among := range []struct {
 			name      string
 			documents int64
@@ -121,7 +121,7 @@ func BenchmarkOperations(b *testing.B) {
 					writer := rand.Int64N(among.documents / ballotsPerWriter)
 					page, err := s.Page(b.Context(), docstore.Query{Index: "by_writer_version", Equal: []any{writer}, Limit: 100})
 					if err != nil || len(page.Documents) != 100 {
-						b.Fatalf("%d documents, %v", len(page.Documents), err)
+						b.Fatalf("got %d documents, %v", len(page.Documents), err)
 					}
 				}
 			})
@@ -144,7 +144,7 @@ func BenchmarkOperations(b *testing.B) {
 	})
 }
 
-// BenchmarkWalk reads a whole store in the batches of a long list.
+// BenchmarkWalk reads a whole store in batches, like a long list.
 func BenchmarkWalk(b *testing.B) {
 	benchmarkSizes(b, func(b *testing.B, s *benchStore) {
 		b.Run("ByID", func(b *testing.B) { s.walk(b, docstore.IDIndex) })
@@ -164,7 +164,7 @@ func (s *benchStore) walk(b *testing.B, index string) {
 			seen += int64(len(ballots))
 		}
 		if seen < s.documents {
-			b.Fatalf("%d documents", seen)
+			b.Fatalf("got %d documents, want %d or more", seen, s.documents)
 		}
 	}
 	b.ReportMetric(float64(s.documents)*float64(b.N)/b.Elapsed().Seconds(), "items/s")

@@ -13,13 +13,13 @@ import (
 // format is the version of the file's layout.
 const format = "1"
 
-// declaration is what the catalog keeps of a collection.
+// declaration is the catalog entry of a collection.
 type declaration struct {
 	ID      docstore.Kind `bson:"id"`
 	Indexes []indexState  `bson:"indexes"`
 }
 
-// indexState is an index and whether every document is in it.
+// indexState is an index in the catalog. It is complete if it has every document.
 type indexState struct {
 	Name     string           `bson:"name"`
 	Fields   []docstore.Field `bson:"fields"`
@@ -27,7 +27,7 @@ type indexState struct {
 	Complete bool             `bson:"complete"`
 }
 
-// state returns what an index will have been recorded as once it is complete.
+// state returns the catalog entry of an index once it is complete.
 func state(index docstore.Index) indexState {
 	return indexState{Name: index.Name, Fields: index.Fields, Unique: index.Unique, Complete: true}
 }
@@ -37,7 +37,7 @@ func (s indexState) equal(other indexState) bool {
 		slices.Equal(s.Fields, other.Fields)
 }
 
-// spec returns the declaration as it was made.
+// spec returns the declaration as a Spec.
 func (d declaration) spec(collection string) docstore.Spec {
 	spec := docstore.Spec{Name: collection, ID: d.ID}
 	for _, index := range d.Indexes {
@@ -46,10 +46,10 @@ func (d declaration) spec(collection string) docstore.Spec {
 	return spec
 }
 
-// checkID refuses another kind of _id than that of the collection, if there is one.
+// checkID returns an error if the collection exists with another kind of _id.
 func (d declaration) checkID(spec docstore.Spec) error {
 	if d.ID != 0 && d.ID != spec.ID {
-		return fmt.Errorf("collection %q was declared with another kind of _id", spec.Name)
+		return fmt.Errorf("collection %q exists with another kind of _id", spec.Name)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (d declaration) checkID(spec docstore.Spec) error {
 func catalogBucket() []byte { return []byte("catalog") }
 func formatKey() []byte     { return []byte("format") }
 
-// catalogKey is apart from formatKey by its slash.
+// catalogKey never equals formatKey, because it has a slash.
 func catalogKey(collection string) []byte { return []byte("collection/" + collection) }
 
 func documentsBucket(collection string) []byte { return []byte("documents/" + collection) }
@@ -66,7 +66,8 @@ func indexBucket(collection, index string) []byte {
 	return []byte("index/" + collection + "/" + index)
 }
 
-// checkFormat tells whether the file has a catalog, and refuses one it can't read.
+// checkFormat reports whether the file has a catalog. It returns an error if the file has
+// another format or is not a Waybook store.
 func checkFormat(tx *bolt.Tx) (known bool, err error) {
 	catalog := tx.Bucket(catalogBucket())
 	if catalog == nil {
@@ -76,7 +77,7 @@ func checkFormat(tx *bolt.Tx) (known bool, err error) {
 		return false, nil
 	}
 	if found := catalog.Get(formatKey()); string(found) != format {
-		return false, fmt.Errorf("the file has format %q and this program reads %q", found, format)
+		return false, fmt.Errorf("the file has format %q; this program reads format %q only", found, format)
 	}
 	return true, nil
 }

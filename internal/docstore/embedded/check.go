@@ -10,9 +10,10 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Check reads the whole file and tells everything that is wrong with it: bbolt's
-// pages, documents that lack an index entry, entries that no document has. It looks
-// at one state of the store; writers go on meanwhile, but the file grows.
+// Check reads the whole file and returns all damage that it finds as one joined error. It
+// finds broken pages of bbolt, documents without an index entry, and index entries without
+// a document. It reads one snapshot of the store. Writers continue, but the file grows in
+// the meantime.
 func (e *Engine) Check(ctx context.Context) error {
 	return e.view(ctx, func(tx *bolt.Tx) error {
 		var errs []error
@@ -20,7 +21,7 @@ func (e *Engine) Check(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 		if len(errs) > 0 {
-			// Broken pages can't be walked.
+			// A walk over broken pages is not safe.
 			return errors.Join(errs...)
 		}
 		catalog := tx.Bucket(catalogBucket()).Cursor()
@@ -53,8 +54,8 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	return errors.Join(errs...)
 }
 
-// checkIndex goes from each document to its entry and from each entry to its
-// document; in a unique index it also looks for neighbours with equal fields.
+// checkIndex checks that each document has its index entry and each entry its document.
+// In a unique index it also checks that no two entries have equal fields.
 func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	entries := tx.Bucket(ix.bucket).Cursor()
 	documents, n := t.walk(tx, nil, nil, 0), 0
@@ -67,10 +68,10 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 			return fmt.Errorf("document %x: %w", documents.key, err)
 		}
 		if !bytes.HasSuffix(wanted.key, documents.key) {
-			return fmt.Errorf("document %x says that its key is %x", documents.key, wanted.key[wanted.fields:])
+			return fmt.Errorf("document %x contains another _id, %x", documents.key, wanted.key[wanted.fields:])
 		}
 		if key, _ := entries.Seek(wanted.key); !bytes.Equal(key, wanted.key) {
-			return fmt.Errorf("document %x is not in it", documents.key)
+			return fmt.Errorf("document %x has no entry", documents.key)
 		}
 	}
 	var last []byte
@@ -95,7 +96,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		last = w.key[:wanted.fields]
 	}
 	if n != 0 {
-		return fmt.Errorf("there are %d more documents than entries", n)
+		return fmt.Errorf("the collection has %d more documents than the index has entries", n)
 	}
 	return nil
 }

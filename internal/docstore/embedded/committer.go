@@ -13,25 +13,27 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A commit takes at most so much, lest it make everyone in it wait for long or
-// hold much memory; one operation that is larger goes alone.
+// These limits bound how long the writers of one commit wait and how much memory it
+// takes. A larger operation gets a commit of its own.
 const (
 	maxCommitWrites = 1024
 	maxCommitBytes  = 8 << 20
 )
 
-// operation is one writer's part of a transaction. It checks everything before it
-// changes anything and tells whether it has; what it refuses is its own result and
-// not its error. After an error, or when another one in the transaction failed, it
-// may be run again in another transaction and must start from nothing.
+// operation is one writer's part of a transaction. It makes all checks before its first
+// change and reports whether it has changed anything. A refusal, such as a duplicate, is
+// not an error here; the operation keeps it as its own result.
+//
+// If an operation of the transaction fails, each of them may run again in another
+// transaction. So an operation must not depend on state of an earlier run.
 type operation func(tx *bolt.Tx) (changed bool, err error)
 
-// write is an operation on its way through the committer.
+// write is an operation that is queued or in progress.
 type write struct {
 	apply operation
 	bytes int
 	stage atomic.Int32
-	// done gets the one answer; its buffer lets a writer leave without it.
+	// done receives the result. It is buffered, so a writer may stop waiting for it.
 	done chan error
 }
 
@@ -41,16 +43,16 @@ const (
 	dropped
 )
 
-// committer is the only writer of the file. While one commit is syncing, writes
-// queue; the next commit takes all of them, so that many writers share the price
-// of a sync and a single one waits for nobody.
+// committer is the only writer of the file. Writes that arrive during a commit wait in a
+// queue, and the next commit takes all of them. So many writers share the cost of a
+// sync, and a single writer waits for no other.
 type committer struct {
 	db *bolt.DB
-	// finish is (*bolt.Tx).Commit; tests make it fail.
+	// finish is (*bolt.Tx).Commit; tests replace it to make commits fail.
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
 	stopped chan struct{}
-	// commits have succeeded, with as many writes.
+	// commits and writes count the successful commits and the writes in them.
 	commits, writes atomic.Int64
 
 	mu     sync.Mutex
@@ -69,21 +71,21 @@ func startCommitter(db *bolt.DB) *committer {
 	return c
 }
 
-// stop waits for the last commit. Nobody calls do any more.
+// stop waits for the last commit. do must not be called after it.
 func (c *committer) stop() {
 	close(c.wake)
 	<-c.stopped
 }
 
-// failure is not nil once the file must not be written any more.
+// failure returns an error once the file must not be written any more.
 func (c *committer) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failed
 }
 
-// do runs an operation in some commit. When ctx ends first, an operation that has
-// not begun never will.
+// do runs an operation in one of the next commits. If ctx ends before the operation has
+// begun, the operation never runs.
 func (c *committer) do(ctx context.Context, bytes int, apply operation) error {
 	w := &write{apply: apply, bytes: bytes, done: make(chan error, 1)}
 	c.mu.Lock()
@@ -111,7 +113,8 @@ func (c *committer) run() {
 	}
 }
 
-// take begins as many of the queued writes as one commit may have.
+// take removes as many writes from the queue as one commit may hold, and marks them as
+// begun.
 func (c *committer) take() []*write {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -133,7 +136,7 @@ func (c *committer) take() []*write {
 	return batch
 }
 
-// commitAll commits a batch and answers everyone in it.
+// commitAll commits a batch and sends each writer its result.
 func (c *committer) commitAll(batch []*write) {
 	spoilt, err := c.commit(batch)
 	if spoilt && len(batch) > 1 {
@@ -148,8 +151,8 @@ func (c *committer) commitAll(batch []*write) {
 	}
 }
 
-// commit runs a batch in one transaction. It is spoilt when an operation failed:
-// then nothing has happened and the others may be tried without that one.
+// commit runs a batch in one transaction. spoilt is true if an operation failed. Then
+// nothing has happened, and the caller may run the other operations without that one.
 func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 	if err := c.failure(); err != nil {
 		return false, err
@@ -180,14 +183,14 @@ func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 	return false, nil
 }
 
-// commitFailed tells what a failed commit of a transaction means for its writes,
-// and for all later ones (see the package comment).
+// commitFailed returns the error for the writes of a failed commit, and stops later
+// writes if necessary (see the package comment).
 func (c *committer) commitFailed(id int, cause error) error {
 	current, err := c.currentTransaction()
 	visible := err != nil || current >= id
 	if visible || !isLackOfSpace(cause) {
 		c.mu.Lock()
-		c.failed = fmt.Errorf("%w: an earlier commit failed, open the store anew: %v", docstore.ErrUnavailable, cause)
+		c.failed = fmt.Errorf("%w: an earlier commit failed; reopen the store: %v", docstore.ErrUnavailable, cause)
 		c.mu.Unlock()
 	}
 	if visible {
@@ -196,7 +199,7 @@ func (c *committer) commitFailed(id int, cause error) error {
 	return fmt.Errorf("commit: %w", cause)
 }
 
-// currentTransaction is the id of the last transaction that readers see.
+// currentTransaction returns the id of the last transaction that readers see.
 func (c *committer) currentTransaction() (int, error) {
 	tx, err := c.db.Begin(false)
 	if err != nil {
@@ -206,8 +209,8 @@ func (c *committer) currentTransaction() (int, error) {
 	return tx.ID(), nil
 }
 
-// isLackOfSpace tells a lack of space from a failing disk. bbolt hides the reason why
-// a file could not be made larger, but then it has written nothing yet.
+// isLackOfSpace reports whether a commit failed because the disk is full. bbolt does not
+// say why it could not enlarge the file, but at that point it has written nothing.
 func isLackOfSpace(err error) bool {
 	return isDiskFull(err) || strings.Contains(err.Error(), "file resize error")
 }

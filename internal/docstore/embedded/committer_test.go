@@ -14,7 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// openTable opens a store whose commits end as finish says.
+// openTable opens a store that commits with finish.
 func openTable(t *testing.T, finish func(*bolt.Tx) error) (*Engine, docstore.Table) {
 	t.Helper()
 	engine, err := Open(filepath.Join(t.TempDir(), "store.db"))
@@ -53,7 +53,7 @@ func wantStored(t *testing.T, table docstore.Table, id int64, want error) {
 	}
 }
 
-func TestWritesThatQueueDuringACommitShareTheNext(t *testing.T) {
+func TestWritesQueuedDuringACommitShareTheNextCommit(t *testing.T) {
 	const writers = 50
 	commits, entered, proceed := 0, make(chan struct{}), make(chan struct{})
 	engine, table := openTable(t, func(tx *bolt.Tx) error {
@@ -77,11 +77,11 @@ func TestWritesThatQueueDuringACommitShareTheNext(t *testing.T) {
 		}
 	}
 	if commits != 2 {
-		t.Errorf("%d commits, want 2", commits)
+		t.Errorf("got %d commits, want 2", commits)
 	}
 }
 
-// waitQueued returns when so many writes are in the queue.
+// waitQueued returns once n writes are in the queue.
 func waitQueued(engine *Engine, n int) {
 	for {
 		engine.commit.mu.Lock()
@@ -93,7 +93,7 @@ func waitQueued(engine *Engine, n int) {
 	}
 }
 
-func TestAQueuedWriteWhoseContextEndsNeverHappens(t *testing.T) {
+func TestAQueuedWriteWhoseContextEndsNeverRuns(t *testing.T) {
 	entered, proceed := make(chan struct{}, 2), make(chan struct{})
 	engine, table := openTable(t, func(tx *bolt.Tx) error {
 		entered <- struct{}{}
@@ -109,7 +109,7 @@ func TestAQueuedWriteWhoseContextEndsNeverHappens(t *testing.T) {
 	go func() { waiting <- insert(queuedContext, table, 2) }()
 	waitQueued(engine, 1)
 
-	// Both return although the commit hangs.
+	// Both calls return although the commit hangs.
 	cancelQueued()
 	cancelBegun()
 	for _, answer := range []chan error{waiting, begun} {
@@ -125,7 +125,7 @@ func TestAQueuedWriteWhoseContextEndsNeverHappens(t *testing.T) {
 	wantStored(t, table, 2, docstore.ErrNotFound)
 }
 
-func TestAnOperationThatFailsHarmsNoOther(t *testing.T) {
+func TestAFailingOperationDoesNotAffectTheOthersOfItsCommit(t *testing.T) {
 	entered, proceed := make(chan struct{}, 9), make(chan struct{})
 	engine, table := openTable(t, func(tx *bolt.Tx) error {
 		entered <- struct{}{}
@@ -140,7 +140,7 @@ func TestAnOperationThatFailsHarmsNoOther(t *testing.T) {
 	broken := errors.New("broken")
 	go func() {
 		failure <- engine.write(t.Context(), 1, func(tx *bolt.Tx) (bool, error) {
-			// Spoils the transaction before it fails.
+			// Damages the transaction before it fails.
 			return true, errors.Join(tx.DeleteBucket(documentsBucket("things")), broken)
 		})
 	}()
@@ -161,7 +161,7 @@ func TestAnOperationThatFailsHarmsNoOther(t *testing.T) {
 	}
 }
 
-func TestOneCommitIsBounded(t *testing.T) {
+func TestTheSizeOfACommitIsBounded(t *testing.T) {
 	c := &committer{}
 	for range maxCommitWrites + 1 {
 		c.queue = append(c.queue, &write{bytes: 1})
@@ -169,12 +169,12 @@ func TestOneCommitIsBounded(t *testing.T) {
 	c.queue = append(c.queue, &write{bytes: maxCommitBytes}, &write{bytes: 2 * maxCommitBytes}, &write{bytes: 1})
 	for _, want := range []int{maxCommitWrites, 1, 1, 1, 1, 0} {
 		if got := len(c.take()); got != want {
-			t.Fatalf("took %d, want %d", got, want)
+			t.Fatalf("the commit took %d writes, want %d", got, want)
 		}
 	}
 }
 
-func TestAFullDiskFailsTheWriteAndNotTheEngine(t *testing.T) {
+func TestAFullDiskFailsTheWriteButNotTheEngine(t *testing.T) {
 	full := true
 	engine, table := openTable(t, func(tx *bolt.Tx) error {
 		if full {
@@ -194,7 +194,7 @@ func TestAFullDiskFailsTheWriteAndNotTheEngine(t *testing.T) {
 	wantStored(t, table, 1, nil)
 }
 
-func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterOnes(t *testing.T) {
+func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterWrites(t *testing.T) {
 	engine, table := openTable(t, func(*bolt.Tx) error { return syscall.EIO })
 	err := insert(t.Context(), table, 1)
 	if !errors.Is(err, syscall.EIO) || errors.Is(err, docstore.ErrUnavailable) {
@@ -206,7 +206,7 @@ func TestAFailedSyncOfDataRefusesTheWriteAndAllLaterOnes(t *testing.T) {
 	wantStored(t, table, 2, docstore.ErrNotFound)
 }
 
-func TestAFailedSyncOfACommitThatIsVisibleLeavesItOpen(t *testing.T) {
+func TestAFailedSyncOfAVisibleCommitLeavesTheOutcomeOpen(t *testing.T) {
 	engine, table := openTable(t, func(tx *bolt.Tx) error { return errors.Join(tx.Commit(), syscall.EIO) })
 	if err := insert(t.Context(), table, 1); !errors.Is(err, docstore.ErrUnavailable) {
 		t.Fatalf("got error %v", err)

@@ -22,13 +22,13 @@ import (
 const (
 	crashWriters = 8
 	crashIDs     = 40
-	// shortCycles is what an ordinary run can afford; WAYBOOK_CRASH_CYCLES sets more.
+	// shortCycles is the number of cycles of an ordinary run. WAYBOOK_CRASH_CYCLES changes it.
 	shortCycles = 20
-	// crashFileEnv makes this binary the writer that gets killed.
+	// crashFileEnv, if set, makes this binary the writer process that the test kills.
 	crashFileEnv = "WAYBOOK_CRASH_FILE"
 )
 
-// ballot is a document of the crash test. A writer has ids of its own.
+// ballot is a document of the crash test. Each writer has its own ids.
 type ballot struct {
 	ID      int64  `bson:"_id"`
 	Writer  int64  `bson:"writer"`
@@ -47,7 +47,7 @@ func ballotSpec() docstore.Spec {
 	}}
 }
 
-// TestMain turns a child of the crash test into the writer.
+// TestMain runs the writer instead of the tests in a child process of the crash test.
 func TestMain(m *testing.M) {
 	if path := os.Getenv(crashFileEnv); path != "" {
 		fmt.Fprintln(os.Stderr, writeUntilKilled(path))
@@ -56,8 +56,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled tells on stdout what it is about to do and what was acknowledged:
-// "begin <id> <version>" and "done <id> <version>", version 0 for a deletion.
+// writeUntilKilled writes until the process is killed. It prints each write before it
+// starts ("begin <id> <version>") and after it is acknowledged ("done <id> <version>").
+// Version 0 is a deletion.
 func writeUntilKilled(path string) error {
 	ctx := context.Background()
 	engine, err := embedded.Open(path)
@@ -106,7 +107,7 @@ func write(ctx context.Context, c *docstore.Collection[ballot], writer int64, te
 	}
 }
 
-// ballotOf makes documents of very different sizes, some larger than a page.
+// ballotOf returns documents of very different sizes, some larger than a page.
 func ballotOf(id, version int64) ballot {
 	body := make([]byte, (id*version)%97*101)
 	for i := range body {
@@ -133,13 +134,13 @@ func TestNothingAcknowledgedIsLostWhenTheProcessIsKilled(t *testing.T) {
 		}
 		acknowledged = verifyAfterKill(t, path, acknowledged, begun)
 	}
-	t.Logf("%d writes acknowledged over %d cycles, %d documents in the end", writes, cycles, len(acknowledged))
+	t.Logf("%d writes acknowledged in %d cycles, %d documents at the end", writes, cycles, len(acknowledged))
 }
 
 type act struct{ id, version int64 }
 
-// runAndKill kills a writer after some acknowledgements and a bit. It returns what
-// was acknowledged, in order, and what was begun last for each document.
+// runAndKill runs a writer and kills it shortly after some acknowledgements. It returns
+// the acknowledged writes in order, and the last write that was begun for each document.
 func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
 	t.Helper()
 	program, err := os.Executable()
@@ -162,7 +163,7 @@ func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
 		var what string
 		var a act
 		if _, err := fmt.Sscan(lines.Text(), &what, &a.id, &a.version); err != nil {
-			// Killed in the middle of a line.
+			// The writer was killed in the middle of a line.
 			continue
 		}
 		if what == "begin" {
@@ -171,22 +172,23 @@ func runAndKill(t *testing.T, path string) (done []act, begun map[int64]int64) {
 		}
 		done = append(done, a)
 		if len(done) == killAfter {
-			// A random moment of a commit, and no matter which: the test does not wait for it.
+			// Kill at a random moment of a commit. The test does not wait for that moment.
 			time.AfterFunc(rand.N(5*time.Millisecond), func() { _ = child.Process.Kill() })
 		}
 	}
 	var exit *exec.ExitError
 	if err := child.Wait(); !errors.As(err, &exit) || exit.Exited() {
-		t.Fatalf("the writer was not killed but ended: %v", err)
+		t.Fatalf("the writer exited before it was killed: %v", err)
 	}
 	if len(done) < killAfter {
-		t.Fatalf("the writer ended after %d of %d writes", len(done), killAfter)
+		t.Fatalf("the writer exited after %d of %d writes", len(done), killAfter)
 	}
 	return done, begun
 }
 
-// writesBeforeKill is mostly few, so that many cycles fit into a sitting: what can be
-// cut is one commit. Now and then it is many, which grow the file and its freelist.
+// writesBeforeKill returns how many writes to wait for before the kill. The number is
+// usually small, because a kill can interrupt one commit only and more cycles find more.
+// One cycle in twenty has many writes, which grow the file and its freelist.
 func writesBeforeKill() int {
 	if rand.IntN(20) == 0 {
 		return 1 + rand.IntN(1500)
@@ -194,8 +196,8 @@ func writesBeforeKill() int {
 	return 1 + rand.IntN(60)
 }
 
-// verifyAfterKill wants each document as it was acknowledged last, or as it was
-// begun last. It returns what is there.
+// verifyAfterKill checks that each document has its last acknowledged version or the last
+// version that was begun. It returns the versions found.
 func verifyAfterKill(t *testing.T, path string, acknowledged, begun map[int64]int64) map[int64]int64 {
 	t.Helper()
 	engine := open(t, path)
@@ -222,7 +224,7 @@ func verifyAfterKill(t *testing.T, path string, acknowledged, begun map[int64]in
 	for id := range int64(crashWriters * crashIDs) {
 		last, isOpen := begun[id]
 		if found[id] != acknowledged[id] && !(isOpen && found[id] == last) {
-			t.Errorf("document %d: acknowledged version %d, found %d", id, acknowledged[id], found[id])
+			t.Errorf("document %d: found version %d, acknowledged was %d", id, found[id], acknowledged[id])
 		}
 	}
 	return maps.Clone(found)

@@ -8,13 +8,13 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A chunk of DeleteAll is one transaction of at most so much.
+// These limits bound a chunk of DeleteAll, which is one transaction.
 const (
 	deleteChunkDocuments = 1000
 	deleteChunkBytes     = 8 << 20
 )
 
-// DeleteAll deletes in chunks, so that other writers get their turn.
+// DeleteAll deletes in chunks, so that other writers can write in between.
 func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64, error) {
 	ix, err := t.find(name)
 	if err != nil {
@@ -52,7 +52,7 @@ func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64,
 	}
 }
 
-// chunk returns the first documents with a prefix and whether there are more.
+// chunk returns the first documents with a prefix, and whether there are more.
 func (t *table) chunk(tx *bolt.Tx, ix *index, prefix []byte) (doomed []prepared, more bool, err error) {
 	size := 0
 	for w := t.walk(tx, ix, prefix, len(prefix)); w.valid(); w.next() {

@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// The limit on file sizes makes real writes of bbolt fail as a full disk would.
-func TestAStoreThatRunsOutOfSpaceLosesNothingAndGoesOnWhenThereIsSome(t *testing.T) {
+// The test limits the size of files, so that bbolt's writes fail as on a full disk.
+func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := openAt(t, path)
 	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
@@ -45,7 +45,7 @@ func TestAStoreThatRunsOutOfSpaceLosesNothingAndGoesOnWhenThereIsSome(t *testing
 		t.Helper()
 		n, err := c.Count(t.Context(), "code")
 		if err := errors.Join(err, engine.Ping(t.Context()), engine.Check(t.Context())); err != nil || n != stored {
-			t.Fatalf("%d documents of %d, %v", n, stored, err)
+			t.Fatalf("the store has %d documents, want %d; %v", n, stored, err)
 		}
 	}
 	check()
@@ -59,7 +59,8 @@ func TestAStoreThatRunsOutOfSpaceLosesNothingAndGoesOnWhenThereIsSome(t *testing
 	check()
 }
 
-// limitFileSize lets no file of this process grow beyond a size until it is lifted.
+// limitFileSize limits the size of the files that this process writes, until lift is
+// called.
 func limitFileSize(t *testing.T, bytes uint64) (lift func()) {
 	t.Helper()
 	var before syscall.Rlimit

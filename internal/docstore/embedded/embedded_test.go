@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-func TestConformanceOfReopening(t *testing.T) {
+func TestConformanceAfterReopening(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	docstoretest.RunReopening(t, func(t *testing.T) func(t *testing.T) docstore.Engine {
 		path := filepath.Join(t.TempDir(), "store.db")
@@ -27,8 +27,8 @@ func TestConformanceOfReopening(t *testing.T) {
 	})
 }
 
-// openAt opens a store; at the test's end it is closed and what is in the file is
-// checked, whatever the test was about.
+// openAt opens a store. At the end of every test the store is closed and its file is
+// checked.
 func openAt(t *testing.T, path string) *embedded.Engine {
 	t.Helper()
 	engine := open(t, path)

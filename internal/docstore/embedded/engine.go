@@ -1,24 +1,31 @@
-// Package embedded is the docstore engine that keeps everything in one file, with
-// go.etcd.io/bbolt. It needs no server; one process at a time has the file.
+// Package embedded is the docstore engine that keeps all collections in one file, with
+// go.etcd.io/bbolt. It needs no server. One process at a time may open the file for
+// writing.
 //
-// The file holds a bucket per collection (encoded _id → BSON), a bucket per index
-// (encoded fields and _id → nothing) and a catalog of the declarations that the
-// index buckets were built for. Writers share commits (see committer), readers
-// never wait for a commit.
+// The file holds these buckets:
+//
+//   - one per collection: encoded _id → BSON
+//   - one per index: encoded fields and _id → nothing
+//   - the catalog: the declarations for which the index buckets were built
+//
+// Writers share commits (see committer). Readers never wait for a commit.
 //
 // # When a commit fails
 //
-// Nothing is acknowledged before both of bbolt's syncs, of the data and of the
-// page that makes it current, have succeeded. When the failure comes before that
-// page was written, no reader ever sees the writes of that commit: they get a
-// plain error, and have not happened. A full disk is such a failure and the
-// engine goes on, so that space can be made. Any other failure means that the
-// file can't be trusted to take writes: what the failed sync should have written
-// may be lost although a later sync succeeds. Writes and Ping then fail with
-// ErrUnavailable until the file is opened anew; reads go on. If the page had been
-// written already and only its sync failed, the writes of that commit are visible
-// but perhaps not durable; they too get ErrUnavailable, which leaves it open
-// whether they happened.
+// bbolt commits in two steps. It syncs the data, then it writes and syncs the meta page
+// that makes the data current. The engine acknowledges a write only after both syncs.
+//
+// If the commit fails before the meta page is written, no reader ever sees its writes.
+// They fail with a plain error and have not happened. If the reason is a full disk, the
+// engine stays writable, so that an operator can free space.
+//
+// After any other failure the engine stops writing. The data of the failed sync may be
+// lost even if a later sync succeeds. Writes and Ping fail with ErrUnavailable until the
+// file is opened again. Reads continue.
+//
+// If the meta page was written and only its sync failed, the writes of the commit are
+// visible but may not be durable. They also fail with ErrUnavailable, which leaves open
+// whether they have happened.
 package embedded
 
 import (
@@ -39,10 +46,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore/internal/drain"
 )
 
-// ErrLocked says that another process, or another Open, has the file.
+// ErrLocked reports that another process, or another Open in this process, has the file
+// open.
 var ErrLocked = errors.New("the store is in use by another process")
 
-// lockTimeout is long enough for a predecessor that is just stopping.
+// lockTimeout gives a previous process that is stopping time to release the file.
 const lockTimeout = time.Second
 
 // Engine is a docstore.Engine on one file.
@@ -51,17 +59,18 @@ type Engine struct {
 	commit *committer
 	calls  drain.Gate
 	close  func() error
-	// unreleased is about how many bytes of the file scans have mapped; see scanned.
+	// unreleased is the approximate number of bytes that scans have mapped; see scanned.
 	unreleased atomic.Int64
 
-	// opening is held, as its one element, by the call of Open that is under way.
+	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
 	tables  map[string]*table
 }
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open opens the file, or makes it and its directory. Errors: ErrLocked.
+// Open opens the file. It creates the file and its directory if they do not exist.
+// Errors: ErrLocked.
 func Open(path string) (*Engine, error) {
 	if err := makeDirectory(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
@@ -69,9 +78,9 @@ func Open(path string) (*Engine, error) {
 	return open(path, bolt.Options{}, prepareFile)
 }
 
-// OpenReadOnly opens a file that exists and leaves it as it is: every write of the engine
-// fails. Any number of processes may have the file open that way, as long as none has it
-// open otherwise. Errors: ErrLocked, fs.ErrNotExist.
+// OpenReadOnly opens an existing file and never changes it: every write of the engine
+// fails. Any number of processes may open the file this way, as long as none has it open
+// for writing. Errors: ErrLocked, fs.ErrNotExist.
 func OpenReadOnly(path string) (*Engine, error) {
 	return open(path, bolt.Options{ReadOnly: true}, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
@@ -112,8 +121,8 @@ func open(path string, options bolt.Options, prepare func(*bolt.DB) error) (*Eng
 	return e, nil
 }
 
-// makeDirectory makes the store's directory, durably: a synced file in a directory
-// that is itself gone after a power cut would be lost.
+// makeDirectory makes the store's directory and syncs its parent. Otherwise a power
+// failure could remove the directory, and with it a synced file.
 func makeDirectory(directory string) error {
 	if _, err := os.Stat(directory); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -124,7 +133,8 @@ func makeDirectory(directory string) error {
 	return syncDirectory(filepath.Dir(directory))
 }
 
-// prepareFile makes a new file durable and refuses one of another format.
+// prepareFile writes the format to a new file and syncs its directory. It refuses an
+// existing file of another format.
 func prepareFile(db *bolt.DB) error {
 	known := false
 	err := db.View(func(tx *bolt.Tx) error {
@@ -141,7 +151,7 @@ func prepareFile(db *bolt.DB) error {
 	return syncDirectory(filepath.Dir(db.Path()))
 }
 
-// Ping fails when a failed commit has made the file unfit for writes.
+// Ping returns an error if a failed commit has stopped the engine from writing.
 func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.view(ctx, func(*bolt.Tx) error { return nil }); err != nil {
 		return err
@@ -149,7 +159,7 @@ func (e *Engine) Ping(ctx context.Context) error {
 	return e.commit.failure()
 }
 
-// FileBytes is the size of the file; zero once the store is closed.
+// FileBytes returns the size of the file in bytes; 0 once the store is closed.
 func (e *Engine) FileBytes() int64 {
 	if !e.calls.Enter() {
 		return 0
@@ -162,19 +172,18 @@ func (e *Engine) FileBytes() int64 {
 	return info.Size()
 }
 
-// Commits is how many commits have succeeded, and CommittedWrites how many writes
-// shared them.
+// Commits returns how many commits have succeeded since the store was opened.
 func (e *Engine) Commits() int64 { return e.commit.commits.Load() }
 
-// CommittedWrites: see Commits.
+// CommittedWrites returns how many writes the successful commits contained.
 func (e *Engine) CommittedWrites() int64 { return e.commit.writes.Load() }
 
-// Close waits for calls under way, writes included, and releases the file.
+// Close waits for the calls in flight, including writes, and releases the file.
 func (e *Engine) Close() error {
 	return e.close()
 }
 
-// view runs a read on one state of the store.
+// view runs a read on a consistent snapshot of the store.
 func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
 	if err := e.enter(ctx); err != nil {
 		return err
@@ -188,14 +197,14 @@ func (e *Engine) view(ctx context.Context, read func(*bolt.Tx) error) error {
 	return read(tx)
 }
 
-// write runs an operation in a shared commit and returns when it is durable.
+// write runs an operation in a shared commit and returns once it is durable.
 func (e *Engine) write(ctx context.Context, bytes int, apply operation) error {
 	if err := e.enter(ctx); err != nil {
 		return err
 	}
 	defer e.calls.Leave()
 	if e.db.IsReadOnly() {
-		return errors.New("the store was opened for reading only")
+		return errors.New("the store is open for reading only")
 	}
 	return e.commit.do(ctx, bytes, apply)
 }

@@ -38,7 +38,7 @@ func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyEngineReadsAndLeavesTheFileAlone(t *testing.T) {
+func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
 	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
@@ -55,7 +55,7 @@ func TestAReadOnlyEngineReadsAndLeavesTheFileAlone(t *testing.T) {
 	}
 	first, second := openReadOnly(t, path), openReadOnly(t, path)
 	if _, err := embedded.Open(path); !errors.Is(err, embedded.ErrLocked) {
-		t.Errorf("opened for writing while others read: %v", err)
+		t.Errorf("opening for writing while others read: got error %v, want ErrLocked", err)
 	}
 	c, err = docstore.Open[ballot](t.Context(), second, ballotSpec())
 	if err != nil {
@@ -65,7 +65,7 @@ func TestAReadOnlyEngineReadsAndLeavesTheFileAlone(t *testing.T) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if err := c.Delete(t.Context(), int64(1)); err == nil || errors.Is(err, docstore.ErrUnavailable) {
-		t.Errorf("a write got error %v", err)
+		t.Errorf("a write: got error %v, want a plain one", err)
 	}
 	if err := first.Check(t.Context()); err != nil {
 		t.Error(err)
@@ -73,17 +73,17 @@ func TestAReadOnlyEngineReadsAndLeavesTheFileAlone(t *testing.T) {
 	shut(t, first)
 	shut(t, second)
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-		t.Errorf("the file has changed: %v", err)
+		t.Errorf("the file changed: %v", err)
 	}
 }
 
-func TestAReadOnlyEngineNeedsAFileThatNobodyWrites(t *testing.T) {
+func TestAReadOnlyEngineNeedsAnExistingFileThatNoOtherEngineWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "store.db")
 	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the directory was made: %v", err)
+		t.Errorf("the directory was created: %v", err)
 	}
 	openAt(t, path)
 	if _, err := embedded.OpenReadOnly(path); !errors.Is(err, embedded.ErrLocked) {
@@ -100,7 +100,7 @@ func openReadOnly(t *testing.T, path string) *embedded.Engine {
 	return engine
 }
 
-func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {
+func TestAFileOfAnotherProgramIsRefusedAndNotChanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "other.db")
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
@@ -119,11 +119,11 @@ func TestAFileOfAnotherProgramIsRefusedAndLeftAlone(t *testing.T) {
 	}
 	after, err := os.ReadFile(path)
 	if err != nil || string(after) != string(before) {
-		t.Fatal("the file has changed")
+		t.Fatal("the file changed")
 	}
 }
 
-func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
+func TestAFileThatIsNotADatabaseIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notes.txt")
 	if err := os.WriteFile(path, []byte(strings.Repeat("dear diary ", 5000)), 0o600); err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestAFileThatIsNoDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-func TestCheckFindsWhatIsWrong(t *testing.T) {
+func TestCheckFindsDamage(t *testing.T) {
 	documents, codes := []byte("documents/ballots"), []byte("index/ballots/code")
 	for name, damage := range map[string]func(tx *bolt.Tx) error{
 		"a document without an entry": func(tx *bolt.Tx) error {
@@ -144,7 +144,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			key, _ := tx.Bucket(documents).Cursor().First()
 			return tx.Bucket(documents).Delete(key)
 		},
-		"an entry that is another's": func(tx *bolt.Tx) error {
+		"an entry of another document": func(tx *bolt.Tx) error {
 			key, _ := tx.Bucket(codes).Cursor().First()
 			return tx.Bucket(codes).Put(append([]byte("x"), key...), nil)
 		},
@@ -167,7 +167,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 				}
 			}
 			if err := engine.Check(t.Context()); err != nil {
-				t.Fatalf("before: %v", err)
+				t.Fatalf("before the damage: %v", err)
 			}
 			shut(t, engine)
 			db, err := bolt.Open(path, 0o600, nil)
@@ -180,7 +180,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			engine = open(t, path)
 			defer shut(t, engine)
 			if err := engine.Check(t.Context()); err == nil {
-				t.Fatal("nothing was found")
+				t.Fatal("Check found no damage")
 			}
 		})
 	}

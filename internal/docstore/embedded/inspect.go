@@ -11,7 +11,7 @@ import (
 )
 
 // Inspect compares the declaration with the catalog. An index that a crash left
-// half-built is missing.
+// incomplete is missing.
 func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Inspection, error) {
 	if err := spec.Validate(); err != nil {
 		return docstore.Inspection{}, err
@@ -52,7 +52,7 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	return inspection, nil
 }
 
-// absent is a collection that the file does not have.
+// absent is a collection that does not exist in the file. It reads as an empty one.
 type absent struct{ *table }
 
 func (a absent) Get(ctx context.Context, _ any) (bson.Raw, error) {

@@ -2,5 +2,5 @@
 
 package embedded
 
-// releasePages leaves it to the kernel.
+// releasePages does nothing: the kernel releases the pages when it needs memory.
 func releasePages(uintptr, int64) {}

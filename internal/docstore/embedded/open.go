@@ -12,16 +12,16 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A chunk of an index being built, or of a mass deletion, is one transaction of
-// at most so many documents and bytes: other writers wait no longer than for that.
+// An index is built in chunks of one transaction each. These limits bound a chunk, and
+// with it the time that other writers wait.
 const (
 	buildChunkDocuments = 10_000
 	buildChunkBytes     = 32 << 20
 )
 
-// Open makes the collection and its indexes exist and returns it. A new index is
-// built in several transactions and recorded complete in the last, so that one left
-// half-built by a crash is built again.
+// Open creates the collection and its indexes where they are missing, and returns the
+// collection. A new index is built in several transactions, and the last one marks it as
+// complete. So an index that a crash left incomplete is built again.
 func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	}
 	if open := e.tables[spec.Name]; open != nil {
 		if !reflect.DeepEqual(open.spec, spec) {
-			return nil, fmt.Errorf("collection %q is open with another declaration", spec.Name)
+			return nil, fmt.Errorf("collection %q is already open with another declaration", spec.Name)
 		}
 		return open, e.enterOnce(ctx)
 	}
@@ -54,12 +54,13 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return t, nil
 }
 
-// enterOnce fails as any call would.
+// enterOnce returns the error that any call would return now, or nil.
 func (e *Engine) enterOnce(ctx context.Context) error {
 	return e.view(ctx, func(*bolt.Tx) error { return nil })
 }
 
-// reconcile brings the file from what it has of the collection to what is declared.
+// reconcile changes the collection in the file from the found declaration to the one in
+// t.spec.
 func (t *table) reconcile(ctx context.Context, found declaration) error {
 	if err := found.checkID(t.spec); err != nil {
 		return err
@@ -82,7 +83,7 @@ func (t *table) reconcile(ctx context.Context, found declaration) error {
 	}
 	create := missing
 	if found.ID == 0 {
-		// There are no documents: an empty index is a complete one.
+		// There are no documents, so an empty index is complete.
 		for _, i := range missing {
 			wanted.Indexes[i].Complete = true
 		}
@@ -116,8 +117,8 @@ func (t *table) reconcile(ctx context.Context, found declaration) error {
 	return nil
 }
 
-// build fills an empty index from the documents. No table of this collection is
-// open yet, so nobody changes them meanwhile.
+// build fills an empty index from the documents. They do not change in the meantime,
+// because no table of this collection is open yet.
 func (t *table) build(ctx context.Context, ix *index, complete declaration) error {
 	var next []byte
 	for {
@@ -143,7 +144,7 @@ func (t *table) build(ctx context.Context, ix *index, complete declaration) erro
 	}
 }
 
-// fill adds entries, sorted so that neighbours fall into one page.
+// fill adds entries in sorted order, so that neighbours are written to the same page.
 func (ix *index) fill(bucket *bolt.Bucket, entries []entry) error {
 	slices.SortFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
 	cursor := bucket.Cursor()
@@ -158,8 +159,8 @@ func (ix *index) fill(bucket *bolt.Bucket, entries []entry) error {
 	return nil
 }
 
-// chunk returns the entries of some documents from one on, and the document at
-// which to go on, nil at the end.
+// chunk returns index entries for the documents that start at from, up to the limits of
+// a chunk. resume is the key of the next document, or nil at the end.
 func (ix *index) chunk(documents *bolt.Bucket, from []byte) (entries []entry, resume []byte, err error) {
 	cursor := documents.Cursor()
 	size := 0

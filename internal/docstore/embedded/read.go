@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// checkEvery is how many steps a walk takes between looks at its context.
+// checkEvery is how many steps a walk makes between two checks of its context.
 const checkEvery = 1024
 
 // Get returns a copy of a document.
@@ -33,7 +33,7 @@ func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
 	return document, err
 }
 
-// GetMany looks ids up in the order of the file.
+// GetMany looks up the ids in the order of the file.
 func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	wanted := make([][]byte, len(ids))
 	for i, id := range ids {
@@ -64,7 +64,8 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	return documents, err
 }
 
-// Scan walks an index from the place asked for; that costs the same wherever it is.
+// Scan seeks to the start position in the index and walks from there. The seek costs the
+// same at any position.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
 	ix, err := t.find(scan.Index)
 	if err != nil {
@@ -120,7 +121,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 	return documents, err
 }
 
-// Count walks the entries and no documents.
+// Count walks the index entries without reading documents.
 func (t *table) Count(ctx context.Context, name string, equal []any) (int64, error) {
 	ix, err := t.find(name)
 	if err != nil {
@@ -153,18 +154,18 @@ func (t *table) fields(ix *index) []docstore.Field {
 	return ix.fields
 }
 
-// walk goes over the entries of an index, or the documents themselves, that begin
+// walk iterates over the entries of an index, or over the documents, whose keys begin
 // with a prefix.
 type walk struct {
 	entries *bolt.Cursor
 	// documents is nil when the entries are the documents.
 	documents *bolt.Cursor
-	// placed says that documents is at a document.
+	// placed is true once the documents cursor is at a document.
 	placed bool
 	prefix []byte
-	// last, unless nil, is what the last entries begin with.
+	// last, unless nil, is the prefix of the last keys of the walk.
 	last []byte
-	// skip are the fields between the prefix's first byte and _id.
+	// skip are the fields of an index key before _id.
 	skip  []docstore.Field
 	key   []byte
 	value []byte
@@ -193,19 +194,19 @@ func (w *walk) valid() bool {
 	return w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last)
 }
 
-// pass steps over an entry, if the walk is at it.
+// pass skips the entry with the given key if the walk is at it.
 func (w *walk) pass(key []byte) {
 	if bytes.Equal(w.key, key) {
 		w.next()
 	}
 }
 
-// id returns the encoded id of the document at which the walk is.
+// id returns the encoded id of the current document.
 func (w *walk) id() ([]byte, error) {
 	return cutFields(w.key, w.skip)
 }
 
-// document returns the document at which the walk is, in the file's own memory.
+// document returns the current document. It points into the mapped file.
 func (w *walk) document() ([]byte, error) {
 	if w.documents == nil {
 		return w.value, nil
@@ -214,8 +215,8 @@ func (w *walk) document() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Documents that are neighbours in the index often are in the file, and a step to
-	// the next one costs a tenth of a search.
+	// Neighbours in the index are often neighbours in the file too. A step to the next
+	// document costs a tenth of a search.
 	if w.placed {
 		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
 			return raw, nil
@@ -223,14 +224,14 @@ func (w *walk) document() ([]byte, error) {
 	}
 	found, raw := w.documents.Seek(id)
 	if !bytes.Equal(found, id) {
-		return nil, fmt.Errorf("the store is damaged: index entry %x has no document", w.key)
+		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
 	}
 	w.placed = true
 	return raw, nil
 }
 
-// copyAll copies documents, of size bytes in all, out of the file's memory into one
-// piece.
+// copyAll copies documents from the mapped file into one allocation. size is their total
+// size in bytes.
 func copyAll(found [][]byte, size int) []bson.Raw {
 	arena := make([]byte, 0, size)
 	documents := make([]bson.Raw, len(found))

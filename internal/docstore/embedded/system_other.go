@@ -2,8 +2,8 @@
 
 package embedded
 
-// syncDirectory does nothing where a directory can't be synced.
+// syncDirectory does nothing on systems that cannot sync a directory.
 func syncDirectory(string) error { return nil }
 
-// isDiskFull knows nothing: every failure counts as that of a failing disk.
+// isDiskFull returns false: every failure counts as a failing disk.
 func isDiskFull(error) bool { return false }

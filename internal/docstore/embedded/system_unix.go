@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// syncDirectory makes what was created in a directory survive a power cut.
+// syncDirectory makes new files of a directory survive a power failure.
 func syncDirectory(path string) error {
 	directory, err := os.Open(path)
 	if err != nil {
@@ -17,7 +17,7 @@ func syncDirectory(path string) error {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// isDiskFull knows the errors of a write for which there is no space.
+// isDiskFull reports whether a write failed for lack of space.
 func isDiskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -44,7 +44,7 @@ func newTable(e *Engine, spec docstore.Spec) *table {
 	return t
 }
 
-// find returns the index by its name, nil for that of _id.
+// find returns the index with the given name. It returns nil for the index of _id.
 func (t *table) find(name string) (*index, error) {
 	if name == docstore.IDIndex {
 		return nil, nil
@@ -57,15 +57,16 @@ func (t *table) find(name string) (*index, error) {
 	return nil, fmt.Errorf("collection %q declares no index %q", t.spec.Name, name)
 }
 
-// entry is a key of an index. Its first bytes, up to fields, are those of the
-// declared fields, which a unique index has once; the rest is the document's id.
+// entry is a key of an index. The bytes up to fields encode the declared fields, which
+// are unique in a unique index. The rest is the document's id.
 type entry struct {
 	key    []byte
 	fields int
 }
 
-// taken tells whether another document has the entry's fields. A document has one
-// entry in an index, so its own is found only where it is not going to change.
+// taken reports whether another document has the entry's fields. A document has one entry
+// per index. So taken would find the document's own entry only if its fields do not
+// change, and callers skip that case.
 func (n entry) taken(cursor *bolt.Cursor) bool {
 	found, _ := cursor.Seek(n.key[:n.fields])
 	return bytes.HasPrefix(found, n.key[:n.fields])
@@ -75,7 +76,7 @@ func (ix *index) entryOf(document bson.Raw) (entry, error) {
 	return ix.appendEntry(make([]byte, 0, 64), document)
 }
 
-// appendEntry makes the entry in key's unused capacity.
+// appendEntry builds the entry in the unused capacity of key.
 func (ix *index) appendEntry(key []byte, document bson.Raw) (entry, error) {
 	start := len(key)
 	key, err := docstore.AppendKey(key, ix.fields, document)
@@ -87,7 +88,7 @@ func (ix *index) appendEntry(key []byte, document bson.Raw) (entry, error) {
 	return entry{key: own, fields: len(own) - len(id)}, err
 }
 
-// cutFields returns what follows some fields at the front of a key.
+// cutFields returns the rest of a key after the given fields.
 func cutFields(key []byte, fields []docstore.Field) (rest []byte, err error) {
 	for _, field := range fields {
 		if field.Kind == docstore.String {
@@ -104,7 +105,7 @@ func cutFields(key []byte, fields []docstore.Field) (rest []byte, err error) {
 	return key, nil
 }
 
-// prepared is a document with everything that its place in the file depends on.
+// prepared is a document with its encoded id and index entries.
 type prepared struct {
 	raw bson.Raw
 	id  []byte
@@ -112,7 +113,8 @@ type prepared struct {
 	entries []entry
 }
 
-// prepare refuses what docstore.Spec.CheckDocument refuses.
+// prepare computes the id and the index entries of a document. It refuses the documents
+// that docstore.Spec.CheckDocument refuses.
 func (t *table) prepare(raw bson.Raw) (prepared, error) {
 	if err := docstore.CheckEnvelope(raw); err != nil {
 		return prepared{}, err
@@ -132,7 +134,7 @@ func (t *table) place(raw bson.Raw) (prepared, error) {
 		if p.entries[i], err = t.indexes[i].appendEntry(arena, raw); err != nil {
 			return prepared{}, err
 		}
-		// What did not fit has moved to an array of its own.
+		// An entry that did not fit into the arena was moved to its own array.
 		if end := len(arena) + len(p.entries[i].key); end <= cap(arena) {
 			arena = arena[:end]
 		}

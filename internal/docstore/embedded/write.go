@@ -10,15 +10,15 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// A call of Insert is split into operations of at most so much, so that many small
-// writers between two large ones wait no longer than for one of these.
+// Insert splits a large call into operations within these limits, so that other writers
+// wait for one operation only, not for the whole call.
 const (
 	insertChunkDocuments = 1000
 	insertChunkBytes     = 4 << 20
 )
 
-// documentFill is how full a page of documents gets. Ids grow with time, so that
-// pages are filled from left to right and need little room for what comes between.
+// documentFill is the fill ratio of the pages that hold documents. Ids grow with time, so
+// most inserts go to the last page, and earlier pages need little free space.
 const documentFill = 0.9
 
 // Insert stores documents in chunks of one transaction each.
@@ -75,7 +75,8 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 	return refused, nil
 }
 
-// Replace touches the entries of those indexes only whose fields have changed.
+// Replace replaces a document. It changes only the index entries whose fields have
+// changed.
 func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
 	next, err := t.prepare(document)
 	if err != nil {
@@ -140,7 +141,7 @@ func (t *table) Delete(ctx context.Context, id any) error {
 	return refusal
 }
 
-// buckets are a table's in one transaction.
+// buckets are the buckets of a table in one transaction.
 type buckets struct {
 	table     *table
 	documents *bolt.Bucket
@@ -156,7 +157,7 @@ func (t *table) buckets(tx *bolt.Tx) buckets {
 	return b
 }
 
-// refuse tells why a new document can't be stored.
+// refuse returns the reason why a new document cannot be stored, or nil.
 func (b buckets) refuse(p prepared) error {
 	if b.documents.Get(p.id) != nil {
 		return &docstore.DuplicateError{Index: docstore.IDIndex}
@@ -164,7 +165,7 @@ func (b buckets) refuse(p prepared) error {
 	return b.refuseChange(p, prepared{})
 }
 
-// refuseChange tells why a document can't take the place of before.
+// refuseChange returns the reason why a document cannot replace before, or nil.
 func (b buckets) refuseChange(p, before prepared) error {
 	for i, ix := range b.table.indexes {
 		if !ix.unique || before.entries != nil && bytes.Equal(p.entries[i].key, before.entries[i].key) {
@@ -177,7 +178,8 @@ func (b buckets) refuseChange(p, before prepared) error {
 	return nil
 }
 
-// put stores a document and its entries in place of those it had before.
+// put stores a document and its index entries. before are the entries of the document
+// that it replaces.
 func (b buckets) put(p prepared, before []entry) error {
 	if err := b.documents.Put(p.id, p.raw); err != nil {
 		return err

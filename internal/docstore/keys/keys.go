@@ -1,5 +1,5 @@
-// Package keys encodes index values as bytes that sort as the values do, and back.
-// The embedded engine's keys and the port's page tokens are made of them.
+// Package keys encodes index values as bytes that sort like the values, and decodes
+// them. The keys of the embedded engine and the page tokens of docstore consist of them.
 package keys
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// errMalformed is all that a reader of outside bytes needs to know.
+// errMalformed gives no detail: callers only need to know that the bytes are invalid.
 var errMalformed = errors.New("keys: malformed")
 
 // AppendInt64 appends the eight bytes of an integer.
@@ -17,8 +17,9 @@ func AppendInt64(key []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(key, uint64(n)^1<<63)
 }
 
-// AppendString appends a string and its end mark. A zero byte inside is written as
-// 00 FF and the end as 00 00, so that a string sorts before its continuations.
+// AppendString appends a string and its end mark. A zero byte in the string becomes
+// 00 FF, and the end mark is 00 00. So a string sorts before every longer string that
+// begins with it.
 func AppendString(key []byte, s string) []byte {
 	for {
 		i := strings.IndexByte(s, 0)
@@ -33,7 +34,7 @@ func AppendString(key []byte, s string) []byte {
 	return append(key, 0, 0)
 }
 
-// CutInt64 reads an integer from the front of key and returns the rest.
+// CutInt64 decodes an integer at the start of key and returns the rest.
 func CutInt64(key []byte) (n int64, rest []byte, err error) {
 	if len(key) < 8 {
 		return 0, nil, errMalformed
@@ -41,7 +42,7 @@ func CutInt64(key []byte) (n int64, rest []byte, err error) {
 	return int64(binary.BigEndian.Uint64(key) ^ 1<<63), key[8:], nil
 }
 
-// CutString reads a string from the front of key and returns the rest.
+// CutString decodes a string at the start of key and returns the rest.
 func CutString(key []byte) (s string, rest []byte, err error) {
 	var text []byte
 	for {
@@ -63,7 +64,7 @@ func CutString(key []byte) (s string, rest []byte, err error) {
 	}
 }
 
-// SkipString returns what follows the string at the front of key.
+// SkipString returns the rest of key after the string at its start.
 func SkipString(key []byte) (rest []byte, err error) {
 	for {
 		i := bytes.IndexByte(key, 0)

@@ -11,17 +11,17 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// duplicateKey is the code of a write that a unique index refuses.
+// duplicateKey is the error code of a write that violates a unique index.
 const duplicateKey = 11000
 
-// duplicateIn returns the index in which a write was a duplicate, given the server's
-// message and raw answer. MongoDB says
+// duplicateIn returns the index in which a write was a duplicate, from the server's
+// message. The message of MongoDB is
 //
 //	E11000 duplicate key error collection: db.things index: NAME dup key: { a: "…" }
 //
-// where only what stands before the first " dup key:" is not a user's text, and on a
-// mongos the same within more words. FerretDB v1 names no index when it refuses an
-// insert. known is false then.
+// Only the text before the first " dup key:" is free of user data. A mongos puts the same
+// text into a longer message. known is false if the message names no index, as when
+// FerretDB v1 refuses an insert.
 func (t *table) duplicateIn(message string) (index string, known bool) {
 	_, rest, found := strings.Cut(message, " index: ")
 	if !found {
@@ -39,7 +39,8 @@ func (t *table) duplicateIn(message string) (index string, known bool) {
 	return "", false
 }
 
-// sqliteDuplicate is how FerretDB v1 fails a replacement, without a code of its own:
+// sqliteDuplicate returns the index in which a replacement was a duplicate, from an error
+// of FerretDB v1. That error has no specific code, only the text
 // "… UNIQUE constraint failed: index 'things_1a2b3c4d_NAME' (2067)".
 func (t *table) sqliteDuplicate(err error) (index string, found bool) {
 	var command mongo.CommandError
@@ -52,7 +53,7 @@ func (t *table) sqliteDuplicate(err error) (index string, found bool) {
 	}
 	table, _, _ := strings.Cut(rest, "'")
 	for _, declared := range t.spec.Indexes {
-		// The longest, since a name may end like another.
+		// Take the longest match, because one name may end with another.
 		if declared.Unique && strings.HasSuffix(table, "_"+declared.Name) && len(declared.Name) > len(index) {
 			index = declared.Name
 		}
@@ -60,9 +61,9 @@ func (t *table) sqliteDuplicate(err error) (index string, found bool) {
 	return index, index != ""
 }
 
-// findDuplicate looks for the document that a refused one collides with, for servers
-// that do not name the index. Those stored behind it by the same call are not it. It
-// may be gone by now; then any unique index will do, since the write was refused.
+// findDuplicate searches for the document that caused a refusal, for servers that do not
+// name the index. It ignores behind, the later documents of the same call. If the document
+// no longer exists, it returns any unique index, because the write was refused anyway.
 func (t *table) findDuplicate(ctx context.Context, document bson.Raw, behind []bson.Raw) (string, error) {
 	id := document.Lookup("_id")
 	others := bson.A{}

@@ -1,13 +1,13 @@
 // Package mongo is the docstore engine that keeps collections in MongoDB, 6 or
 // newer, a replica set or sharded.
 //
-// A write is acknowledged by a majority before its call returns, and so survives
-// the loss of a primary; the driver repeats one that a failover cut off, without
-// doing it twice. Reads ask the primary for what it has now (read concern local):
-// every primary has all acknowledged writes, so a client sees its own. A read may
-// see another client's write a moment before that is acknowledged.
+// A majority acknowledges a write before its call returns, so the write survives the
+// loss of a primary. If a failover interrupts a write, the driver retries it without
+// applying it twice. Reads go to the primary with read concern local. Every primary has
+// all acknowledged writes, so a client sees its own writes. A read may see another
+// client's write shortly before that write is acknowledged.
 //
-// The URI's own write concern, read concern and read preference do not count.
+// The engine overrides the write concern, read concern and read preference of the URI.
 package mongo
 
 import (
@@ -31,16 +31,16 @@ import (
 	"github.com/waybook/waybook/internal/docstore/internal/drain"
 )
 
-// disconnectTimeout bounds how long Close tells the server goodbye.
+// disconnectTimeout bounds how long Close takes to disconnect from the server.
 const disconnectTimeout = 5 * time.Second
 
-// selectionTimeout is how long a call waits for a server that can take it, unless the URI
-// says serverSelectionTimeoutMS. A primary that steps down has a successor within it;
-// where there is none for longer, as after a crash, callers get their answer long before
-// the edge gives them up, and do not fill its places with waiting.
+// selectionTimeout is how long a call waits for an available server, unless the URI sets
+// serverSelectionTimeoutMS. It is long enough for a new primary after a step-down. If there
+// is no primary for longer, as after a crash, calls fail well before the edge's call
+// timeout. So waiting requests do not use up the edge's concurrency limit.
 const selectionTimeout = 3 * time.Second
 
-// DefaultDatabase is the database when nothing names another.
+// DefaultDatabase is the database if neither the caller nor the URI names one.
 const DefaultDatabase = "waybook"
 
 // Engine is a docstore.Engine in one database of a MongoDB server.
@@ -51,20 +51,21 @@ type Engine struct {
 	calls    drain.Gate
 	close    func() error
 
-	// opening is held, as its one element, by the call of Open that is under way.
+	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
 	tables  map[string]*table
 }
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open connects to a server and waits until it answers, for serverSelectionTimeoutMS if
-// the URI says that. An empty database is the one that the URI names, or DefaultDatabase.
+// Open connects to a server and waits until it answers: for serverSelectionTimeoutMS if
+// the URI sets it, otherwise until ctx ends. If database is empty, Open uses the database
+// of the URI, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
-		// The driver's text may hold the URI, which holds a password.
-		return nil, errors.New("open MongoDB: the URI is malformed or its DNS records can't be read")
+		// The driver's text may contain the URI, and the URI may contain a password.
+		return nil, errors.New("open MongoDB: the URI is malformed, or its DNS records cannot be read")
 	}
 	database = cmp.Or(database, parsed.Database, DefaultDatabase)
 	settings := options.Client().SetServerSelectionTimeout(selectionTimeout).ApplyURI(uri).
@@ -100,7 +101,7 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	return e, nil
 }
 
-// awaitServer waits for a primary as long as ctx allows, which is longer than a call waits.
+// awaitServer waits for a primary until ctx ends, not only for selectionTimeout.
 func (e *Engine) awaitServer(ctx context.Context) error {
 	for {
 		if err := e.Ping(ctx); !errors.Is(err, errNoServer) || ctx.Err() != nil {
@@ -117,17 +118,18 @@ func location(uri *connstring.ConnString, database string) string {
 	return strings.Join(uri.Hosts, ",") + "/" + database
 }
 
-// Ping asks the primary.
+// Ping checks that the primary answers.
 func (e *Engine) Ping(ctx context.Context) error {
 	return e.call(ctx, func() error { return e.client.Ping(ctx, readpref.Primary()) })
 }
 
-// Close waits for calls under way and disconnects.
+// Close waits for the calls in flight and disconnects.
 func (e *Engine) Close() error {
 	return e.close()
 }
 
-// Open makes the collection's indexes exist and returns it.
+// Open creates the collection's indexes where they are missing, and returns the
+// collection.
 func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -140,7 +142,7 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	}
 	if open := e.tables[spec.Name]; open != nil {
 		if !reflect.DeepEqual(open.spec, spec) {
-			return nil, fmt.Errorf("collection %q is open with another declaration", spec.Name)
+			return nil, fmt.Errorf("collection %q is already open with another declaration", spec.Name)
 		}
 		return open, e.call(ctx, func() error { return nil })
 	}
@@ -152,8 +154,8 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return t, nil
 }
 
-// call runs one or more of the driver's calls as one of the port's and returns their
-// error in the port's terms.
+// call runs one method of the port, which may make several calls of the driver. It
+// converts the driver's error to one of the port.
 func (e *Engine) call(ctx context.Context, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -12,16 +12,17 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// errMisfit marks what Open itself finds wrong with the documents that are there.
+// errMisfit reports stored documents that Open finds incompatible with the declaration.
 var errMisfit = errors.New("stored documents do not fit the declaration")
 
-// errNoServer says that no server could take a call for as long as it waits for one.
+// errNoServer reports that no server was available within the server selection timeout.
 var errNoServer = fmt.Errorf("%w: no server can take it", docstore.ErrUnavailable)
 
-// portError says an error of the driver in the port's terms. The driver's text is
-// kept for the log, its types are not. Only the server's own refusal proves that
-// nothing has happened; whatever else went wrong may have done so after the server
-// had got the write.
+// portError converts an error of the driver to an error of the port. It keeps the
+// driver's text for the log but not the driver's types.
+//
+// Only a refusal by the server proves that nothing has happened. Any other failure may
+// have occurred after the server received the write.
 func portError(ctx context.Context, err error) error {
 	var duplicate *docstore.DuplicateError
 	var noServer topology.ServerSelectionError
@@ -33,10 +34,10 @@ func portError(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %v", ctx.Err(), err)
 	case errors.As(err, &noServer):
-		// Its cause is a deadline too, of the waiting and not the caller's.
+		// Its cause is also a deadline, but that of the server selection, not of the caller.
 		return fmt.Errorf("%w: %v", errNoServer, err)
 	case hasDeadline(ctx) && errors.Is(err, context.DeadlineExceeded):
-		// The driver gives up a little early when no round trip fits in what is left.
+		// The driver fails a little early if the remaining time is too short for a round trip.
 		return fmt.Errorf("%w: %v", context.DeadlineExceeded, err)
 	case isRefusal(err):
 		return fmt.Errorf("refused by the server: %v", err)
@@ -49,8 +50,8 @@ func hasDeadline(ctx context.Context) bool {
 	return has
 }
 
-// isRefusal tells whether the server has answered that it won't do it, and will not
-// do it later either.
+// isRefusal reports whether the server has rejected the call for a reason that does not
+// pass by itself.
 func isRefusal(err error) bool {
 	var server mongo.ServerError
 	if !errors.As(err, &server) || mongo.IsNetworkError(err) || mongo.IsTimeout(err) {
@@ -61,7 +62,7 @@ func isRefusal(err error) bool {
 			return false
 		}
 	}
-	// A write that too few members have acknowledged has happened on the primary.
+	// A write that too few members acknowledged has still happened on the primary.
 	var one mongo.WriteException
 	var bulk mongo.BulkWriteException
 	if errors.As(err, &one) && one.WriteConcernError != nil || errors.As(err, &bulk) && bulk.WriteConcernError != nil {
@@ -70,12 +71,13 @@ func isRefusal(err error) bool {
 	return !slices.ContainsFunc(server.ErrorCodes(), isPassing)
 }
 
-// isPassing knows the codes of MongoDB's error_codes.yml that pass by themselves.
+// isPassing reports whether an error code stands for a temporary condition. The codes are
+// from MongoDB's error_codes.yml.
 func isPassing(code int) bool {
 	switch code {
 	case 6, 7, 89, 9001: // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
 		return true
-	case 10107, 13435, 13436, 10058: // NotWritablePrimary and its kin
+	case 10107, 13435, 13436, 10058: // NotWritablePrimary and related codes
 		return true
 	case 91, 189, 11600, 11602: // shutting down, stepping down, interrupted by either
 		return true

@@ -22,7 +22,7 @@ func usersTable() *table {
 	}}}
 }
 
-func TestTheIndexOfADuplicateIsReadFromTheServersOwnWords(t *testing.T) {
+func TestTheIndexOfADuplicateIsReadFromTheServersMessage(t *testing.T) {
 	for message, want := range map[string]string{
 		`E11000 duplicate key error collection: db.users index: email dup key: { email: "a" }`:                                          "email",
 		`E11000 duplicate key error collection: db.users index: _id_ dup key: { _id: 5 }`:                                               docstore.IDIndex,
@@ -39,7 +39,7 @@ func TestTheIndexOfADuplicateIsReadFromTheServersOwnWords(t *testing.T) {
 	}
 }
 
-func TestTheIndexOfADuplicateIsReadFromSQLitesWords(t *testing.T) {
+func TestTheIndexOfADuplicateIsReadFromSQLitesMessage(t *testing.T) {
 	for message, want := range map[string]string{
 		`[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_email' (2067)`:      "email",
 		`[x.go:1 f] constraint failed: UNIQUE constraint failed: index 'users_b14a7b80_work_email' (2067)`: "work_email",
@@ -53,24 +53,24 @@ func TestTheIndexOfADuplicateIsReadFromSQLitesWords(t *testing.T) {
 	}
 }
 
-func TestOnlyTheServersRefusalMeansThatNothingHasHappened(t *testing.T) {
+func TestOnlyARefusalByTheServerMeansThatNothingHasHappened(t *testing.T) {
 	unmet := &mongo.WriteConcernError{Code: 79, Message: "unknown write concern"}
 	for name, c := range map[string]struct {
 		err         error
 		unavailable bool
 	}{
-		"unauthorized":                  {mongo.CommandError{Code: 13}, false},
-		"document failed validation":    {mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 121}}}, false},
-		"no longer primary":             {mongo.CommandError{Code: 10107}, true},
-		"stepped down":                  {mongo.CommandError{Code: 189}, true},
-		"retryable":                     {mongo.CommandError{Code: 13, Labels: []string{"RetryableWriteError"}}, true},
-		"network":                       {mongo.CommandError{Labels: []string{"NetworkError"}}, true},
-		"killed on the way":             {mongo.CommandError{Code: 11601}, true},
-		"acknowledged by too few":       {mongo.WriteException{WriteConcernError: unmet}, true},
-		"many acknowledged by too few":  {mongo.BulkWriteException{WriteConcernError: unmet}, true},
-		"client closed":                 {mongo.ErrClientDisconnected, true},
-		"an error nobody has heard of":  {errors.New("?"), true},
-		"a time limit of the URI's own": {context.DeadlineExceeded, true},
+		"unauthorized":                 {mongo.CommandError{Code: 13}, false},
+		"document failed validation":   {mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 121}}}, false},
+		"no longer primary":            {mongo.CommandError{Code: 10107}, true},
+		"stepped down":                 {mongo.CommandError{Code: 189}, true},
+		"retryable":                    {mongo.CommandError{Code: 13, Labels: []string{"RetryableWriteError"}}, true},
+		"network":                      {mongo.CommandError{Labels: []string{"NetworkError"}}, true},
+		"interrupted":                  {mongo.CommandError{Code: 11601}, true},
+		"acknowledged by too few":      {mongo.WriteException{WriteConcernError: unmet}, true},
+		"many acknowledged by too few": {mongo.BulkWriteException{WriteConcernError: unmet}, true},
+		"client closed":                {mongo.ErrClientDisconnected, true},
+		"an unknown error":             {errors.New("?"), true},
+		"a timeout set in the URI":     {context.DeadlineExceeded, true},
 	} {
 		got := portError(t.Context(), c.err)
 		if errors.Is(got, docstore.ErrUnavailable) != c.unavailable {
@@ -78,12 +78,12 @@ func TestOnlyTheServersRefusalMeansThatNothingHasHappened(t *testing.T) {
 		}
 		var server mongo.ServerError
 		if errors.As(got, &server) || errors.Is(got, context.DeadlineExceeded) {
-			t.Errorf("%s: the driver's error shows through", name)
+			t.Errorf("%s: the error wraps the driver's error", name)
 		}
 	}
 }
 
-func TestAnEndedContextIsTheError(t *testing.T) {
+func TestTheErrorOfAnEndedContextTakesPrecedence(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, err := range []error{errors.New("?"), mongo.CommandError{Code: 13}, context.DeadlineExceeded} {
@@ -93,12 +93,12 @@ func TestAnEndedContextIsTheError(t *testing.T) {
 	}
 	duplicate := &docstore.DuplicateError{Index: "email"}
 	if got := portError(ctx, duplicate); !errors.Is(got, duplicate) {
-		t.Errorf("got %v, although the server had answered", got)
+		t.Errorf("got %v, want the duplicate that the server reported", got)
 	}
 }
 
-func TestAServerThatCannotBeReachedIsUnavailable(t *testing.T) {
-	// Port 1 of the local host: nobody listens there.
+func TestAnUnreachableServerIsUnavailable(t *testing.T) {
+	// Nothing listens on port 1 of the local host.
 	_, err := Open(t.Context(), "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=1", "db")
 	if !errors.Is(err, docstore.ErrUnavailable) {
 		t.Errorf("got %v", err)
@@ -110,7 +110,7 @@ func TestAServerThatCannotBeReachedIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestACallThatFoundNoServerIsUnavailableLongBeforeItsCallersDeadline(t *testing.T) {
+func TestACallWithoutAServerIsUnavailableLongBeforeTheCallersDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	_, err := Open(ctx, "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=1", "db")
@@ -119,7 +119,7 @@ func TestACallThatFoundNoServerIsUnavailableLongBeforeItsCallersDeadline(t *test
 	}
 }
 
-func TestAMalformedURIIsRefusedWithoutRepeatingIt(t *testing.T) {
+func TestTheErrorForAMalformedURIDoesNotContainIt(t *testing.T) {
 	for _, uri := range []string{"", "http://secret@host", "mongodb://user:sec%ret@host", "mongodb://secret:secret@host/?w=secret&ssl=secret"} {
 		_, err := Open(t.Context(), uri, "db")
 		if err == nil || strings.Contains(err.Error(), "secret") {
@@ -128,7 +128,7 @@ func TestAMalformedURIIsRefusedWithoutRepeatingIt(t *testing.T) {
 	}
 }
 
-func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {
+func TestAScanContinuesAfterTheGivenValues(t *testing.T) {
 	a, b := docstore.Field{Name: "a", Kind: docstore.Int64}, docstore.Field{Name: "b", Kind: docstore.String}
 	id := docstore.Field{Name: "_id", Kind: docstore.Int64}
 	for _, c := range []struct {
@@ -158,7 +158,8 @@ func TestAScanGoesOnBehindTheValuesGiven(t *testing.T) {
 	}
 }
 
-// Whatever text a user's document has, the index is the one that the server named.
+// FuzzNoTextOfAUserNamesTheIndexOfADuplicate checks that the index is the one that the
+// server named, whatever text a user's document contains.
 func FuzzNoTextOfAUserNamesTheIndexOfADuplicate(f *testing.F) {
 	f.Add(uint8(0), `x index: work_email dup key: {`, `'users_b14a7b80_email'`)
 	f.Add(uint8(2), `" } UNIQUE constraint failed: index 'users_1_email`, ``)

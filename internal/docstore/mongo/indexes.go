@@ -13,12 +13,12 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// namespaceNotFound is what listIndexes fails with when there is no collection yet.
+// namespaceNotFound is the error code of listIndexes if the collection does not exist.
 const namespaceNotFound = 26
 
-// keysOf are the keys of an index on the server. _id is added, so that it serves
-// scans whole; not to a unique one, where it would make every key unique. A scan
-// of that needs no _id: there is one document for each value of all its fields.
+// keysOf returns the keys of an index on the server. They end with _id, so that the index
+// alone serves scans. A unique index does not include _id, because that would make every
+// key unique. Its scans do not need _id: no two documents have equal fields.
 func keysOf(index docstore.Index) bson.D {
 	keys := bson.D{}
 	for _, field := range index.Fields {
@@ -30,9 +30,9 @@ func keysOf(index docstore.Index) bson.D {
 	return keys
 }
 
-// reconcile makes the declared indexes that are missing, in place of those that were
-// declared otherwise. What nobody declares it leaves alone: another version of the
-// program may be using it, or the people who run the server have made it.
+// reconcile creates the declared indexes that are missing and drops the indexes that
+// conflict with them. It keeps all other undeclared indexes: another version of the
+// program may use them, or an administrator may have created them.
 func (t *table) reconcile(ctx context.Context) error {
 	if err := t.checkIDKind(ctx); err != nil {
 		return err
@@ -82,8 +82,8 @@ func (s storedIndex) matches(index docstore.Index) bool {
 	return s.Unique == index.Unique && s.hasKeysOf(index)
 }
 
-// isInTheWayOf tells whether an index can't be made because of this one: a server
-// has one index of a name and one of the same keys.
+// isInTheWayOf reports whether this index prevents the creation of another one. A server
+// allows one index per name and one per list of keys.
 func (s storedIndex) isInTheWayOf(index docstore.Index) bool {
 	return s.Name == index.Name || s.hasKeysOf(index)
 }
@@ -94,7 +94,7 @@ func (s storedIndex) hasKeysOf(index docstore.Index) bool {
 		return false
 	}
 	for i, key := range s.Key {
-		// Servers give the direction back as one number type or another.
+		// Servers return the direction in different number types.
 		if key.Key != want[i].Key || fmt.Sprint(key.Value) != "1" {
 			return false
 		}
@@ -122,20 +122,21 @@ func (t *table) storedIndexes(ctx context.Context) (map[string]storedIndex, erro
 	return stored, nil
 }
 
-// checkIDKind looks at any one document: all of a collection are alike.
+// checkIDKind checks one document. All documents of a collection have the same kind of
+// _id.
 func (t *table) checkIDKind(ctx context.Context) error {
 	documents, err := t.find(ctx, bson.D{}, options.Find().SetLimit(1).SetSort(bson.D{{Key: "_id", Value: 1}}))
 	if err != nil || len(documents) == 0 {
 		return err
 	}
 	if _, err := docstore.ValueOf(documents[0], docstore.Field{Name: "_id", Kind: t.spec.ID}); err != nil {
-		return fmt.Errorf("%w: collection %q has another kind of _id", errMisfit, t.spec.Name)
+		return fmt.Errorf("%w: collection %q exists with another kind of _id", errMisfit, t.spec.Name)
 	}
 	return nil
 }
 
-// checkFit looks for a document that a new index can't be built of. The server would
-// take it for null, or by the order of types, and scans would not find it.
+// checkFit returns an error if a document lacks a field of the index or has it with
+// another type. The server would accept such a document, but scans would not find it.
 func (t *table) checkFit(ctx context.Context, index docstore.Index) error {
 	for _, field := range index.Fields {
 		misfit := bson.D{{Key: field.Name, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: typeOf(field.Kind)}}}}}}
@@ -143,13 +144,13 @@ func (t *table) checkFit(ctx context.Context, index docstore.Index) error {
 		case err != nil:
 			return err
 		case found:
-			return fmt.Errorf("%w: one has no %s in field %q", errMisfit, typeOf(field.Kind), field.Name)
+			return fmt.Errorf("%w: a document has no %s in field %q", errMisfit, typeOf(field.Kind), field.Name)
 		}
 	}
 	return nil
 }
 
-// typeOf is the alias of a kind in the query language.
+// typeOf returns the type alias of a kind in the query language.
 func typeOf(kind docstore.Kind) string {
 	if kind == docstore.Int64 {
 		return "long"

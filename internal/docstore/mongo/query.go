@@ -8,8 +8,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// scanFields returns the fields by which the server's index sorts. They lack _id when
-// the index is unique.
+// scanFields returns the fields of the server's index in sort order. A unique index does
+// not include _id.
 func (t *table) scanFields(name string) ([]docstore.Field, error) {
 	fields, err := t.spec.FieldsOf(name)
 	if err != nil {
@@ -23,7 +23,7 @@ func (t *table) scanFields(name string) ([]docstore.Field, error) {
 	return fields, nil
 }
 
-// equalTo is the filter for documents that have the values given.
+// equalTo returns a filter for documents that have values[i] in fields[i].
 func equalTo(fields []docstore.Field, values []any) (bson.D, error) {
 	filter := bson.D{}
 	for i, value := range values {
@@ -36,13 +36,13 @@ func equalTo(fields []docstore.Field, values []any) (bson.D, error) {
 	return filter, nil
 }
 
-// behind is the filter for documents that sort behind the values given and whose
-// first field is at most last, unless that is nil:
+// behind returns a filter for documents that sort after the given values. Unless last is
+// nil, their first field is at most last:
 //
 //	A <= a <= LAST and (a > A, or a = A and b > B, or a = A and b = B and _id > ID)
 //
-// The first condition's A says nothing new; it is the bound by which the server enters
-// its index, however it plans the alternatives.
+// The condition A <= a is redundant. It gives the server a lower bound for the index scan,
+// however it plans the alternatives.
 func behind(fields []docstore.Field, values []any, last any) (bson.D, error) {
 	equal, err := equalTo(fields, values[:len(fields)])
 	if err != nil || len(equal) == 0 {
@@ -63,8 +63,8 @@ func behind(fields []docstore.Field, values []any, last any) (bson.D, error) {
 	}, nil
 }
 
-// within is the condition on a field to lie between two bounds of which either may be
-// nil; above is how the lower one is meant.
+// within returns the condition that a field is between two bounds, either of which may be
+// nil. above is the operator of the lower bound, $gt or $gte.
 func within(above string, low, high any) bson.D {
 	bounds := bson.D{}
 	if low != nil {
@@ -76,7 +76,7 @@ func within(above string, low, high any) bson.D {
 	return bounds
 }
 
-// orderOf is the sort by some fields.
+// orderOf returns an ascending sort by the fields.
 func orderOf(fields []docstore.Field) bson.D {
 	order := bson.D{}
 	for _, field := range fields {
@@ -85,7 +85,8 @@ func orderOf(fields []docstore.Field) bson.D {
 	return order
 }
 
-// everything is a filter that all documents pass and that the index of a field serves.
+// everything returns a filter that all documents match and that an index on the field
+// serves.
 func everything(field docstore.Field) bson.D {
 	var least any = int64(math.MinInt64)
 	if field.Kind == docstore.String {

@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// idsPerQuery keeps a query for many ids far below the size of a message.
+// idsPerQuery bounds the ids of one query, to stay far below the maximum message size.
 const idsPerQuery = 1000
 
 // Get reads one document.
@@ -36,7 +36,7 @@ func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
 	return document, nil
 }
 
-// GetMany reads documents by their ids, some thousand at a time.
+// GetMany reads documents by their ids, up to idsPerQuery per query.
 func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	wanted, seen := make(bson.A, 0, len(ids)), make(map[any]bool, len(ids))
 	for _, id := range ids {
@@ -68,8 +68,8 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	return documents, nil
 }
 
-// Scan reads a page of an index; every filter and sort it makes is served by that
-// index from its first field on.
+// Scan reads a page of an index. The index serves each of its filters and sorts, starting
+// with the first field.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
 	all, err := t.spec.FieldsOf(scan.Index)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error
 	rest := fields[min(len(scan.Equal), len(fields)):]
 	if scan.After != nil {
 		if len(rest) == 0 {
-			// Equal names the one document there can be, and the scan starts behind it.
+			// Equal matches at most one document, and the scan starts after it.
 			return nil, t.engine.call(ctx, func() error { return nil })
 		}
 		continued, err := behind(rest, scan.After, scan.To)

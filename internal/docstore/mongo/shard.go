@@ -12,11 +12,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// ErrShardKey says that a collection is sharded by a key under which its unique indexes,
-// that of _id among them, do not hold over all shards.
-var ErrShardKey = errors.New("the collection is sharded by a key that can't keep its ids and unique indexes unique")
+// ErrShardKey reports that a collection has a shard key under which _id, or another unique
+// index, is not unique over all shards.
+var ErrShardKey = errors.New("the shard key of the collection does not keep ids and unique indexes unique over all shards")
 
-// Placement is where a collection lies.
+// Placement is the placement of a collection on the server.
 type Placement string
 
 // The placements of a collection.
@@ -29,7 +29,7 @@ const (
 	ShardedByID Placement = "by _id"
 )
 
-// Placement tells where a collection lies, and changes nothing. Errors: ErrShardKey.
+// Placement returns the placement of a collection and changes nothing. Errors: ErrShardKey.
 func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	placement := NoCluster
 	err := e.call(ctx, func() error {
@@ -52,8 +52,8 @@ func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, 
 	return placement, placement.check(spec)
 }
 
-// Shard shards a collection as it is declared, if the server is a sharded cluster and
-// the collection is not sharded yet. Errors: ErrShardKey.
+// Shard shards a collection as declared, if the server is a sharded cluster and the
+// collection is not sharded yet. It returns the resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	placement, err := e.Placement(ctx, spec)
 	if err != nil {
@@ -77,27 +77,28 @@ func (e *Engine) isCluster(ctx context.Context) (bool, error) {
 	return err == nil && isRouter(reply), err
 }
 
-// isRouter tells by its reply to hello whether a server is a mongos, through which one
-// talks to a sharded cluster.
+// isRouter reports whether a reply to hello is from a mongos, the router of a sharded
+// cluster.
 func isRouter(hello bson.Raw) bool {
 	message, isText := hello.Lookup("msg").StringValueOK()
 	return isText && message == "isdbgrid"
 }
 
-// shardEntry is what the cluster's catalog says of a collection. Since MongoDB 8 it also
-// has collections that were moved to a shard as a whole: they are unsplittable.
+// shardEntry is the entry of a collection in the cluster's catalog. Since MongoDB 8 the
+// catalog also has collections that were moved to one shard; they are unsplittable.
 type shardEntry struct {
 	Key          bson.D `bson:"key"`
 	Unsplittable bool   `bson:"unsplittable"`
 }
 
-// placement is where the collection lies, by a key that nobody declares if need be.
+// placement returns the placement of the collection. For a shard key other than _id it
+// is "by" and the names of the fields, which no declaration allows.
 func (s shardEntry) placement() Placement {
 	switch {
 	case len(s.Key) == 0 || s.Unsplittable:
 		return OnOneShard
 	case len(s.Key) == 1 && s.Key[0].Key == docstore.IDIndex:
-		// In ranges or by hash: documents of one _id are on one shard either way.
+		// By ranges or by hash, documents with the same _id are on the same shard.
 		return ShardedByID
 	}
 	fields := make([]string, len(s.Key))
@@ -107,8 +108,8 @@ func (s shardEntry) placement() Placement {
 	return Placement("by " + strings.Join(fields, ", "))
 }
 
-// check refuses what breaks a promise. On one shard everything holds, by _id only what
-// needs no other unique index.
+// check returns ErrShardKey if the placement breaks the uniqueness of an index. One shard
+// is always safe. Sharding by _id is safe if the collection has no other unique index.
 func (p Placement) check(spec docstore.Spec) error {
 	hasUnique := false
 	for _, index := range spec.Indexes {
@@ -117,10 +118,10 @@ func (p Placement) check(spec docstore.Spec) error {
 	if p == NoCluster || p == OnOneShard || p == ShardedByID && !hasUnique {
 		return nil
 	}
-	return fmt.Errorf("collection %s lies %s: %w", spec.Name, p, ErrShardKey)
+	return fmt.Errorf("collection %s is placed %s: %w", spec.Name, p, ErrShardKey)
 }
 
-// hashedIndex is the server's own name for the index by which a collection is sharded.
+// hashedIndex is the server's default name for a hashed index of _id.
 const hashedIndex = "_id_hashed"
 
 // command is a command to run in a database.
@@ -129,10 +130,10 @@ type command struct {
 	body     bson.D
 }
 
-// shardCommands are the commands that bring a collection to where it is declared to be,
-// none when it is there. By the hash an empty collection is spread at once, and one with
-// documents needs the index first. MongoDB 6 needs no other command before: it lets
-// every database have sharded collections.
+// shardCommands returns the commands that change a collection to its declared placement,
+// or none if it is placed so already. A hashed key spreads an empty collection at once; a
+// collection with documents needs the index first. Since MongoDB 6, sharding needs no
+// earlier command for the database.
 func shardCommands(database string, spec docstore.Spec, placement Placement) []command {
 	if spec.Sharding != docstore.ByID || placement != OnOneShard {
 		return nil

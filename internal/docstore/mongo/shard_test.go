@@ -17,7 +17,7 @@ func keyedSpec() docstore.Spec {
 	}}
 }
 
-func TestARouterIsKnownByItsReplyToHello(t *testing.T) {
+func TestARouterIsRecognizedByItsReplyToHello(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply bson.D
 		want  bool
@@ -37,7 +37,7 @@ func TestARouterIsKnownByItsReplyToHello(t *testing.T) {
 	}
 }
 
-func TestWhereACollectionLiesIsReadFromTheClustersCatalog(t *testing.T) {
+func TestThePlacementOfACollectionIsReadFromTheClustersCatalog(t *testing.T) {
 	byOwner := bson.D{{Key: "owner_id", Value: 1}}
 	for name, c := range map[string]struct {
 		entry shardEntry
@@ -76,7 +76,7 @@ func TestAPlacementThatBreaksUniquenessIsRefused(t *testing.T) {
 	}
 }
 
-func TestACollectionIsShardedByIDWhenThatIsDeclaredAndNotYetDone(t *testing.T) {
+func TestACollectionIsShardedByIDIfDeclaredAndNotShardedYet(t *testing.T) {
 	var got []string
 	for _, command := range shardCommands("db", keyedSpec(), OnOneShard) {
 		body, err := bson.MarshalExtJSON(command.body, false, false)

@@ -20,14 +20,14 @@ type table struct {
 	collection *mongo.Collection
 }
 
-// prefix is the filter for documents whose first fields in an index have some values.
+// prefix returns a filter for documents whose first index fields have the given values.
 func (t *table) prefix(index string, equal []any) (bson.D, error) {
 	fields, err := t.spec.FieldsOf(index)
 	if err != nil {
 		return nil, err
 	}
 	if len(equal) > len(fields) {
-		return nil, fmt.Errorf("%d values for the %d fields of index %q", len(equal), len(fields), index)
+		return nil, fmt.Errorf("got %d values for the %d fields of index %q", len(equal), len(fields), index)
 	}
 	if len(equal) == 0 {
 		return everything(fields[0]), nil
@@ -43,7 +43,7 @@ func (t *table) byID(id any) (bson.D, error) {
 	return equalTo([]docstore.Field{t.id()}, []any{id})
 }
 
-// find reads all that a query returns.
+// find returns all documents that match a filter.
 func (t *table) find(ctx context.Context, filter bson.D, find *options.FindOptionsBuilder) ([]bson.Raw, error) {
 	cursor, err := t.collection.Find(ctx, filter, find)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Insert sends all documents at once, unordered, so that each stands for itself.
+// Insert sends all documents in one unordered command, so that the server stores or
+// refuses each separately.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	errs := make([]error, len(documents))
 	var fit []bson.Raw
@@ -39,7 +40,7 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 	return errs, nil
 }
 
-// refusals says for each of the documents that the server refused why it did.
+// refusals calls say with the reason for each document that the server refused.
 func (t *table) refusals(
 	ctx context.Context, failures []mongo.BulkWriteError, documents []bson.Raw, say func(i int, refusal error),
 ) error {
@@ -65,7 +66,8 @@ func (t *table) refusals(
 	return nil
 }
 
-// refusal says in the port's terms why the server refused one document.
+// refusal returns the port's error for a document that the server refused. behind
+// returns the later documents of the same call that the server stored.
 func (t *table) refusal(
 	ctx context.Context, failure mongo.WriteError, document bson.Raw, behind func() []bson.Raw,
 ) (refusal, err error) {
@@ -84,7 +86,8 @@ func (t *table) refusal(
 	return &docstore.DuplicateError{Index: index}, nil
 }
 
-// Replace writes if id and revision are still those given, and asks why if not.
+// Replace replaces the document if its revision is still the given one. If no document
+// matches, it checks whether the id exists, to tell ErrConflict from ErrNotFound.
 func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
 	if err := t.spec.CheckDocument(document); err != nil {
 		return err
@@ -138,7 +141,7 @@ func (t *table) Delete(ctx context.Context, id any) error {
 	})
 }
 
-// DeleteAll is one command.
+// DeleteAll deletes with one command.
 func (t *table) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
 	filter, err := t.prefix(index, equal)
 	if err != nil {

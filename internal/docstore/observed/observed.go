@@ -1,5 +1,5 @@
-// Package observed wraps a store and tells of each call to it: to a function, which
-// counts, and as a span of the trace that the call belongs to.
+// Package observed wraps a store and reports each call to it, to a function and as a span
+// of the call's trace. The function usually counts the calls in metrics.
 package observed
 
 import (
@@ -15,21 +15,21 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Call is a call to a store that has ended. Each of its texts has few values.
+// Call is a completed call to a store. Each of its strings has few possible values, so it
+// can be a label of a metric.
 type Call struct {
 	Collection string
-	// Verb is the method of docstore.Table, such as get_many, and Index the index by
-	// which it went.
+	// Verb is the method of docstore.Table, such as get_many. Index is the index that the
+	// call used.
 	Verb, Index string
-	// Outcome is ok, or why not: not_found, duplicate, conflict, unavailable,
-	// canceled, timeout or error.
+	// Outcome is ok, not_found, duplicate, conflict, unavailable, canceled, timeout or
+	// error.
 	Outcome string
 	Elapsed time.Duration
 }
 
-// Wrap returns a store that tells of the calls to its collections. Without a tracer
-// there are no spans; a call that belongs to no trace, such as a sweep's, has none
-// either.
+// Wrap returns a store that reports the calls to its collections to tell. If tracer is
+// nil, there are no spans. A call outside a trace, such as one of a sweep, has no span.
 func Wrap(store docstore.Engine, tracer trace.Tracer, tell func(Call)) docstore.Engine {
 	return engine{store, tracer, tell}
 }
@@ -55,7 +55,7 @@ type table struct {
 	engine engine
 }
 
-// probe is a call under way.
+// probe is a call in flight.
 type probe struct {
 	table       *table
 	verb, index string
@@ -72,7 +72,8 @@ func (t *table) begin(ctx context.Context, verb, index string) (context.Context,
 	return ctx, p
 }
 
-// end tells of the call. Of an error only its kind: the text may hold what is stored.
+// end reports the call. It reports only the kind of an error, because the text of the
+// error may contain stored data.
 func (p probe) end(err error) {
 	outcome := outcomeOf(err)
 	p.table.engine.tell(Call{p.table.name, p.verb, p.index, outcome, time.Since(p.began)})
@@ -89,7 +90,7 @@ func (p probe) end(err error) {
 
 func outcomeOf(err error) string {
 	if err == nil {
-		return "ok" // before anything that would be allocated
+		return "ok" // first, to avoid allocations
 	}
 	var duplicate *docstore.DuplicateError
 	switch {
@@ -109,7 +110,7 @@ func outcomeOf(err error) string {
 	return "error"
 }
 
-// Insert stores documents. When some were refused the outcome is the first's.
+// Insert stores documents. If some are refused, the outcome is that of the first refusal.
 func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error) {
 	ctx, call := t.begin(ctx, "insert", docstore.IDIndex)
 	errs, err := t.Table.Insert(ctx, documents)
@@ -137,7 +138,7 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	return documents, err
 }
 
-// Replace stores a document in place of another.
+// Replace replaces a document.
 func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
 	ctx, call := t.begin(ctx, "replace", docstore.IDIndex)
 	err := t.Table.Replace(ctx, revision, document)

@@ -59,7 +59,7 @@ func thing(t *testing.T, id int64, name string) bson.Raw {
 	return raw
 }
 
-func TestEachCallIsToldWithItsVerbItsIndexAndItsOutcome(t *testing.T) {
+func TestEachCallIsReportedWithItsVerbIndexAndOutcome(t *testing.T) {
 	tracer, spans := newTracer()
 	var told []observed.Call
 	engine := observed.Wrap(open(t), tracer, func(c observed.Call) { told = append(told, c) })
@@ -89,7 +89,7 @@ func TestEachCallIsToldWithItsVerbItsIndexAndItsOutcome(t *testing.T) {
 		call(ctx)
 		parent.End()
 		if len(told) != 1 {
-			t.Fatalf("%s: told %v", want, told)
+			t.Fatalf("%s: reported %v", want, told)
 		}
 		c := told[0]
 		if got := fmt.Sprintf("%s %s %s", c.Verb, c.Index, c.Outcome); got != want || c.Collection != "things" || c.Elapsed <= 0 {
@@ -97,7 +97,7 @@ func TestEachCallIsToldWithItsVerbItsIndexAndItsOutcome(t *testing.T) {
 		}
 		made := spans.GetSpans()
 		if c.Outcome == "canceled" {
-			continue // it was called with a context of no trace
+			continue // its context has no trace
 		}
 		if len(made) != 2 || made[0].Name != c.Verb+" things" || made[0].Parent.SpanID() != made[1].SpanContext.SpanID() {
 			t.Errorf("%s: spans %v", want, made)
@@ -108,7 +108,7 @@ func TestEachCallIsToldWithItsVerbItsIndexAndItsOutcome(t *testing.T) {
 	}
 }
 
-func TestACallOfNoTraceHasNoSpan(t *testing.T) {
+func TestACallOutsideATraceHasNoSpan(t *testing.T) {
 	tracer, spans := newTracer()
 	table, err := observed.Wrap(open(t), tracer, func(observed.Call) {}).Open(t.Context(), spec)
 	if err != nil {
@@ -122,7 +122,7 @@ func TestACallOfNoTraceHasNoSpan(t *testing.T) {
 	}
 }
 
-// torn is a store whose errors hold what it stores.
+// torn is a store whose errors contain stored data.
 type torn struct{ docstore.Engine }
 
 type tornTable struct{ docstore.Table }
@@ -137,7 +137,7 @@ func (tornTable) Delete(context.Context, any) error {
 	return fmt.Errorf("%w: page 17 holds s3cr3t", docstore.ErrUnavailable)
 }
 
-func TestASpanTellsTheKindOfAnErrorAndNotItsText(t *testing.T) {
+func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 	tracer, spans := newTracer()
 	var told []observed.Call
 	table, err := observed.Wrap(torn{}, tracer, func(c observed.Call) { told = append(told, c) }).Open(t.Context(), spec)
@@ -149,7 +149,7 @@ func TestASpanTellsTheKindOfAnErrorAndNotItsText(t *testing.T) {
 	_ = table.Delete(ctx, 1)
 	parent.End()
 	if len(told) != 2 || told[0].Outcome != "error" || told[1].Outcome != "unavailable" {
-		t.Errorf("told %+v", told)
+		t.Errorf("reported %+v", told)
 	}
 	for _, span := range spans.GetSpans()[:2] {
 		if text := fmt.Sprintf("%+v", span); span.Status.Code != codes.Error || strings.Contains(text, "s3cr3t") {

@@ -1,6 +1,6 @@
-// Package admission bounds how much is done at a time. Who comes when all places are taken
-// waits a short while in a bounded queue, and is refused after that: a refusal at once
-// costs nearly nothing, an answer that comes too late costs as much as a good one.
+// Package admission limits concurrency. When the limit is reached, callers wait for a short
+// time in a bounded queue, and after that they are rejected. An early rejection costs almost
+// nothing; a reply that arrives too late costs as much as a useful one.
 package admission
 
 import (
@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// ErrFull says that all places and the queue are taken, or that no place became free
-// in time.
-var ErrFull = errors.New("as much is being done as may be at a time")
+// ErrFull reports that all places and the queue are full, or that no place became free
+// within Limits.Wait.
+var ErrFull = errors.New("too many requests in flight; retry later")
 
-// Limits bound a gate.
+// Limits configure a gate.
 type Limits struct {
-	// Places is how many may be inside at a time; 0 is any number.
+	// Places is the concurrency limit; 0 means no limit.
 	Places int
-	// Queue is how many may wait for a place.
+	// Queue is how many callers may wait for a place.
 	Queue int
-	// Wait is how long one of them may wait.
+	// Wait is how long a caller may wait for a place.
 	Wait time.Duration
 }
 
-// Gate lets in as many as it has places. A nil Gate lets everybody in. It may be used
-// concurrently.
+// Gate enforces a concurrency limit. A nil Gate has no limit. It may be used concurrently.
 type Gate struct {
 	limits  Limits
 	places  chan struct{}
@@ -33,7 +32,7 @@ type Gate struct {
 	refused atomic.Int64
 }
 
-// New returns a gate, or nil when there is no limit.
+// New returns a gate, or nil if there is no limit.
 func New(limits Limits) *Gate {
 	if limits.Places <= 0 {
 		return nil
@@ -41,9 +40,11 @@ func New(limits Limits) *Gate {
 	return &Gate{limits: limits, places: make(chan struct{}, limits.Places)}
 }
 
-// Enter takes a place, which Leave gives back. It returns ErrFull when there is none, and
-// the context's error when that has ended, even if a place became free at that moment:
-// what nobody waits for is not begun. Who has waited longer goes first.
+// Enter takes a place, which the caller returns with Leave. The queue is first in, first
+// out. Enter returns ErrFull if there is no place.
+//
+// If ctx has ended, Enter returns its error, even if a place is free: work that no caller
+// waits for must not start.
 func (g *Gate) Enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil || g == nil {
 		return err
@@ -72,7 +73,7 @@ func (g *Gate) Enter(ctx context.Context) error {
 	return nil
 }
 
-// TryEnter takes a place if there is one now.
+// TryEnter takes a place if one is free. It does not wait.
 func (g *Gate) TryEnter() bool {
 	if g == nil || g.take() {
 		return true
@@ -81,7 +82,7 @@ func (g *Gate) TryEnter() bool {
 	return false
 }
 
-// Leave gives a place back.
+// Leave returns a place.
 func (g *Gate) Leave() {
 	if g != nil {
 		<-g.places
@@ -102,13 +103,13 @@ func (g *Gate) refuse() error {
 	return ErrFull
 }
 
-// Stats is how a gate is used.
+// Stats is the usage of a gate.
 type Stats struct {
-	// Inside and Waiting are as of now, Refused since the start.
+	// Inside and Waiting are current numbers. Refused counts since the gate was created.
 	Inside, Waiting, Refused int64
 }
 
-// Stats returns how the gate is used; nothing for a nil Gate.
+// Stats returns the usage of the gate; zero for a nil Gate.
 func (g *Gate) Stats() Stats {
 	if g == nil {
 		return Stats{}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestWhoFindsNoPlaceWaitsForOne(t *testing.T) {
+func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(Limits{Places: 1, Queue: 1, Wait: time.Second})
 		if err := g.Enter(t.Context()); err != nil {
@@ -20,34 +20,34 @@ func TestWhoFindsNoPlaceWaitsForOne(t *testing.T) {
 		go func() { second <- g.Enter(t.Context()) }()
 		synctest.Wait()
 		if got, want := g.Stats(), (Stats{Inside: 1, Waiting: 1}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 		if err := g.Enter(t.Context()); !errors.Is(err, ErrFull) {
-			t.Errorf("the queue took a second: %v", err)
+			t.Errorf("a third caller with a queue of one: got error %v, want ErrFull", err)
 		}
 		g.Leave()
 		if err := <-second; err != nil {
 			t.Error(err)
 		}
 		if err := g.Enter(t.Context()); !errors.Is(err, ErrFull) {
-			t.Errorf("nobody left, and there was a place: %v", err)
+			t.Errorf("a caller while the place stays taken: got error %v, want ErrFull", err)
 		}
 		if got, want := g.Stats(), (Stats{Inside: 1, Refused: 2}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 }
 
-func TestWhatNobodyWaitsForIsNotBegun(t *testing.T) {
+func TestACallerWhoseContextHasEndedDoesNotEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(Limits{Places: 1, Queue: 9, Wait: time.Hour})
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := g.Enter(gone); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who is gone: %v", err)
+			t.Errorf("a canceled caller: got error %v", err)
 		}
 		if err := (*Gate)(nil).Enter(gone); !errors.Is(err, context.Canceled) {
-			t.Errorf("a caller who is gone, without a limit: %v", err)
+			t.Errorf("a canceled caller, without a limit: got error %v", err)
 		}
 		if err := g.Enter(t.Context()); err != nil {
 			t.Fatal(err)
@@ -55,23 +55,23 @@ func TestWhatNobodyWaitsForIsNotBegun(t *testing.T) {
 		late, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := g.Enter(late); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("a deadline that passed in the queue: %v", err)
+			t.Errorf("a deadline that passed in the queue: got error %v", err)
 		}
 		if got, want := g.Stats(), (Stats{Inside: 1}); got != want {
-			t.Errorf("%+v, want %+v", got, want)
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	})
 }
 
-func TestAGateWithoutPlacesIsNone(t *testing.T) {
+func TestZeroPlacesMeanNoLimit(t *testing.T) {
 	g := New(Limits{})
 	if err := g.Enter(t.Context()); err != nil || !g.TryEnter() || g.Stats() != (Stats{}) {
-		t.Errorf("%v, %+v", err, g.Stats())
+		t.Errorf("got error %v and %+v, want none", err, g.Stats())
 	}
 	g.Leave()
 }
 
-func TestNeverAreMoreInsideThanThereArePlaces(t *testing.T) {
+func TestTheLimitIsNeverExceeded(t *testing.T) {
 	const places = 3
 	g := New(Limits{Places: places, Queue: 100, Wait: time.Minute})
 	var inside atomic.Int64
@@ -84,13 +84,13 @@ func TestNeverAreMoreInsideThanThereArePlaces(t *testing.T) {
 			}
 			defer g.Leave()
 			if n := inside.Add(1); n > places {
-				t.Errorf("%d are inside", n)
+				t.Errorf("%d callers are inside, want at most %d", n, places)
 			}
 			inside.Add(-1)
 		})
 	}
 	group.Wait()
 	if got := g.Stats(); got != (Stats{}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v after all callers left, want zero", got)
 	}
 }

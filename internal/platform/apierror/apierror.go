@@ -1,6 +1,6 @@
-// Package apierror is the one error type of Waybook's services: a kind and a stable
-// reason that callers act on, a message written for them, and a private cause that
-// is logged and never leaves the process.
+// Package apierror is the one error type of Waybook's services. An error has a kind and a
+// stable reason, on which callers act, and a message for people. Its cause is private: it is
+// logged and never leaves the process.
 package apierror
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/admission"
 )
 
-// Domain is the domain of the google.rpc.ErrorInfo that each fault carries.
+// Domain is the domain of the google.rpc.ErrorInfo in each error.
 const Domain = "waybook"
 
-// Error is a failed call as its caller may see it.
+// Error is the failure of a call as its caller may see it.
 type Error struct {
 	// Kind is the gRPC status code.
 	Kind codes.Code
@@ -30,15 +30,15 @@ type Error struct {
 	Reason string
 	// Message is for people.
 	Message string
-	// Violations are all fields of the request that are wrong, if that is why.
+	// Violations are all invalid fields of the request, if that is the reason.
 	Violations []Violation
-	// RetryAfter, unless 0, is how long to wait before the same call may succeed.
+	// RetryAfter, unless 0, is how long the caller should wait before a retry.
 	RetryAfter time.Duration
 
 	cause error
 }
 
-// Violation is one field of a request that is wrong.
+// Violation is an invalid field of a request.
 type Violation struct {
 	// Field is the field's path in the request message, such as "location.lat".
 	Field string
@@ -46,24 +46,24 @@ type Violation struct {
 	Message string
 }
 
-// New makes a fault of a rule that was broken.
+// New returns an error for a broken rule.
 func New(kind codes.Code, reason, format string, args ...any) *Error {
 	return &Error{Kind: kind, Reason: reason, Message: fmt.Sprintf(format, args...)}
 }
 
-// NotFound says that what the request names is not there.
+// NotFound returns an error for a resource that does not exist.
 func NotFound(reason, format string, args ...any) *Error {
 	return New(codes.NotFound, reason, format, args...)
 }
 
-// NotOwner says that only somebody else may do that.
+// NotOwner returns an error for a caller who is not the owner.
 func NotOwner(format string, args ...any) *Error {
 	return New(codes.PermissionDenied, "NOT_OWNER", format, args...)
 }
 
-// Invalid says which fields of a request are wrong.
+// Invalid returns an error for invalid fields of a request.
 func Invalid(reason string, violations ...Violation) *Error {
-	e := New(codes.InvalidArgument, reason, "the request is not valid")
+	e := New(codes.InvalidArgument, reason, "the request is invalid")
 	e.Violations = violations
 	if len(violations) > 0 {
 		e.Message = violations[0].Field + ": " + violations[0].Message
@@ -71,11 +71,12 @@ func Invalid(reason string, violations ...Violation) *Error {
 	return e
 }
 
-// From makes a fault of any error: itself if it is one, otherwise what callers may
-// know of it. It is for the interceptors; a handler returns errors as they are.
+// From converts any error to an Error that contains only what callers may know. If err
+// wraps an Error, it returns that one. From is for interceptors; handlers return errors
+// unconverted.
 func From(err error) *Error {
 	if err == nil {
-		return nil // before anything that would be allocated
+		return nil // first, to avoid allocations
 	}
 	var known *Error
 	var duplicate *docstore.DuplicateError
@@ -87,15 +88,15 @@ func From(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		known = callerGone()
 	case errors.Is(err, admission.ErrFull):
-		// Not UNAVAILABLE, which callers repeat at once: that would add to what is too much.
-		known = New(codes.ResourceExhausted, "SERVICE_BUSY", "too much is being done at the moment; try again")
+		// Not UNAVAILABLE, because callers retry that at once and would add to the overload.
+		known = New(codes.ResourceExhausted, "SERVICE_BUSY", "too many calls in flight; retry after 1s")
 		known.RetryAfter = time.Second
 	case errors.Is(err, docstore.ErrBadToken):
-		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a token of this list"})
+		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a page token of this list"})
 	case errors.Is(err, docstore.ErrUnavailable):
-		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store can't be reached now; try again")
+		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store is unavailable; retry later")
 	case errors.Is(err, docstore.ErrConflict), errors.As(err, &duplicate):
-		known = New(codes.Aborted, "CONFLICT", "others changed the same thing; try again")
+		known = New(codes.Aborted, "CONFLICT", "the resource was changed concurrently; retry")
 	default:
 		known = fromStatus(err)
 	}
@@ -103,10 +104,10 @@ func From(err error) *Error {
 	return known
 }
 
-// fromStatus makes a fault of what a call to another service returned. Its code goes
-// on; its reason, its message and when to try again only from a service of ours.
+// fromStatus converts the error of a call to another service. It takes over code, reason,
+// message and retry delay from a Waybook service only.
 func fromStatus(err error) *Error {
-	// Not status.FromError: its message has that of every error wrapped around.
+	// Not status.FromError, whose message includes those of all wrapping errors.
 	var answer interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &answer) {
 		return internalError()
@@ -130,7 +131,7 @@ func fromStatus(err error) *Error {
 	}
 	switch remote.Code() {
 	case codes.Unavailable:
-		return New(codes.Unavailable, "SERVICE_UNAVAILABLE", "a service that is needed can't be reached now; try again")
+		return New(codes.Unavailable, "SERVICE_UNAVAILABLE", "a required service is unavailable; retry later")
 	case codes.DeadlineExceeded:
 		return tooLate()
 	case codes.Canceled:
@@ -140,18 +141,18 @@ func fromStatus(err error) *Error {
 }
 
 func tooLate() *Error {
-	return New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "the call took longer than it may")
+	return New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "the call exceeded its deadline")
 }
 
 func callerGone() *Error {
-	return New(codes.Canceled, "CANCELED", "the caller went away")
+	return New(codes.Canceled, "CANCELED", "the caller canceled the call")
 }
 
 func internalError() *Error {
-	return New(codes.Internal, "INTERNAL", "something went wrong here; it has been logged")
+	return New(codes.Internal, "INTERNAL", "internal error; the cause is in the log of the service")
 }
 
-// Error gives the reason, the message and the private cause.
+// Error returns the reason, the message and the private cause.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Reason, e.Message, e.cause)
@@ -162,8 +163,8 @@ func (e *Error) Error() string {
 // Unwrap returns the private cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// GRPCStatus is what the caller sees: code, message, google.rpc.ErrorInfo with the
-// reason, google.rpc.BadRequest with every violation, and google.rpc.RetryInfo.
+// GRPCStatus returns the status that the caller sees. Its details are google.rpc.ErrorInfo
+// with the reason, google.rpc.BadRequest with all violations, and google.rpc.RetryInfo.
 func (e *Error) GRPCStatus() *status.Status {
 	details := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: e.Reason, Domain: Domain}}
 	if len(e.Violations) > 0 {

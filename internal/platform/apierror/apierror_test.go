@@ -17,30 +17,30 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// secret stands for what only the log may hold.
+// secret stands for text that may appear in the log only.
 const secret = "bolt: page 17 of /var/lib/waybook.db"
 
-func TestEachErrorBecomesWhatCallersMayKnowOfIt(t *testing.T) {
+func TestAConvertedErrorContainsOnlyWhatCallersMayKnow(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		code   codes.Code
 		reason string
 	}{
-		"a fault":               {apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 7"), codes.NotFound, "ALBUM_NOT_FOUND"},
-		"a wrapped fault":       {fmt.Errorf("%s: %w", secret, apierror.NotOwner("no")), codes.PermissionDenied, "NOT_OWNER"},
-		"a deadline":            {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
-		"a caller who left":     {fmt.Errorf("%s: %w", secret, context.Canceled), codes.Canceled, "CANCELED"},
-		"a bad page token":      {fmt.Errorf("%s: %w", secret, docstore.ErrBadToken), codes.InvalidArgument, "INVALID_PARAMETER"},
-		"an unavailable store":  {fmt.Errorf("%w: %s", docstore.ErrUnavailable, secret), codes.Unavailable, "STORE_UNAVAILABLE"},
-		"a conflict":            {fmt.Errorf("%w: %s", docstore.ErrConflict, secret), codes.Aborted, "CONFLICT"},
-		"a full gate":           {fmt.Errorf("%s: %w", secret, admission.ErrFull), codes.ResourceExhausted, "SERVICE_BUSY"},
-		"a duplicate":           {fmt.Errorf("%s: %w", secret, &docstore.DuplicateError{Index: secret}), codes.Aborted, "CONFLICT"},
-		"a document not found":  {fmt.Errorf("%s: %w", secret, docstore.ErrNotFound), codes.Internal, "INTERNAL"},
-		"anything else":         {errors.New(secret), codes.Internal, "INTERNAL"},
-		"a service that is off": {status.Error(codes.Unavailable, secret), codes.Unavailable, "SERVICE_UNAVAILABLE"},
-		"a service too slow":    {status.Error(codes.DeadlineExceeded, secret), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
-		"a call ended":          {status.Error(codes.Canceled, secret), codes.Canceled, "CANCELED"},
-		"a stranger's status":   {status.Error(codes.NotFound, secret), codes.Internal, "INTERNAL"},
+		"an API error":               {apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 7"), codes.NotFound, "ALBUM_NOT_FOUND"},
+		"a wrapped API error":        {fmt.Errorf("%s: %w", secret, apierror.NotOwner("no")), codes.PermissionDenied, "NOT_OWNER"},
+		"a deadline":                 {fmt.Errorf("%s: %w", secret, context.DeadlineExceeded), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"a canceled call":            {fmt.Errorf("%s: %w", secret, context.Canceled), codes.Canceled, "CANCELED"},
+		"a bad page token":           {fmt.Errorf("%s: %w", secret, docstore.ErrBadToken), codes.InvalidArgument, "INVALID_PARAMETER"},
+		"an unavailable store":       {fmt.Errorf("%w: %s", docstore.ErrUnavailable, secret), codes.Unavailable, "STORE_UNAVAILABLE"},
+		"a conflict":                 {fmt.Errorf("%w: %s", docstore.ErrConflict, secret), codes.Aborted, "CONFLICT"},
+		"a full gate":                {fmt.Errorf("%s: %w", secret, admission.ErrFull), codes.ResourceExhausted, "SERVICE_BUSY"},
+		"a duplicate":                {fmt.Errorf("%s: %w", secret, &docstore.DuplicateError{Index: secret}), codes.Aborted, "CONFLICT"},
+		"a document not found":       {fmt.Errorf("%s: %w", secret, docstore.ErrNotFound), codes.Internal, "INTERNAL"},
+		"anything else":              {errors.New(secret), codes.Internal, "INTERNAL"},
+		"a service that is down":     {status.Error(codes.Unavailable, secret), codes.Unavailable, "SERVICE_UNAVAILABLE"},
+		"a slow service":             {status.Error(codes.DeadlineExceeded, secret), codes.DeadlineExceeded, "DEADLINE_EXCEEDED"},
+		"a canceled remote call":     {status.Error(codes.Canceled, secret), codes.Canceled, "CANCELED"},
+		"a status of another system": {status.Error(codes.NotFound, secret), codes.Internal, "INTERNAL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := apierror.From(test.err)
@@ -48,26 +48,26 @@ func TestEachErrorBecomesWhatCallersMayKnowOfIt(t *testing.T) {
 				t.Errorf("got %v %s, want %v %s", got.Kind, got.Reason, test.code, test.reason)
 			}
 			if shown := fmt.Sprint(got.GRPCStatus().Proto()); strings.Contains(shown, "bolt") || strings.Contains(shown, "/var") {
-				t.Errorf("the cause leaves the process: %s", shown)
+				t.Errorf("the status contains the private cause: %s", shown)
 			}
 		})
 	}
 }
 
-func TestNoErrorMakesNoFault(t *testing.T) {
+func TestFromNilIsNil(t *testing.T) {
 	if got := apierror.From(nil); got != nil {
-		t.Errorf("got %v", got)
+		t.Errorf("got %v, want nil", got)
 	}
 }
 
-func TestTheCauseIsKeptForTheLog(t *testing.T) {
+func TestTheErrorTextForTheLogContainsTheCause(t *testing.T) {
 	cause := errors.New(secret)
 	got := apierror.From(fmt.Errorf("insert albums: %w", cause))
 	if !errors.Is(got, cause) {
 		t.Errorf("%v does not wrap its cause", got)
 	}
 	if !strings.Contains(got.Error(), secret) {
-		t.Errorf("the log would not say why: %v", got)
+		t.Errorf("the error text lacks the cause: %v", got)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAStatusCarriesTheReasonAndEveryViolation(t *testing.T) {
 		apierror.Violation{Field: "location.lat", Message: "is too high"},
 	).GRPCStatus()
 	if got.Code() != codes.InvalidArgument {
-		t.Errorf("code %v", got.Code())
+		t.Errorf("got code %v", got.Code())
 	}
 	var reason, fields []string
 	for _, detail := range got.Details() {
@@ -91,14 +91,14 @@ func TestAStatusCarriesTheReasonAndEveryViolation(t *testing.T) {
 		}
 	}
 	if want := "[waybook INVALID_PARAMETER]"; fmt.Sprint(reason) != want {
-		t.Errorf("reason %v, want %s", reason, want)
+		t.Errorf("got reason %v, want %s", reason, want)
 	}
 	if want := "[title is too long location.lat is too high]"; fmt.Sprint(fields) != want {
-		t.Errorf("violations %v, want %s", fields, want)
+		t.Errorf("got violations %v, want %s", fields, want)
 	}
 }
 
-func TestAFaultOfAnotherServiceOfOursGoesOnAsItIs(t *testing.T) {
+func TestAnErrorOfAnotherWaybookServiceIsPassedOnUnchanged(t *testing.T) {
 	remote := apierror.NotFound("USER_NOT_FOUND", "there is no user 7").GRPCStatus().Err()
 	got := apierror.From(fmt.Errorf("resolve user 7: %w", remote))
 	if got.Kind != codes.NotFound || got.Reason != "USER_NOT_FOUND" || got.Message != "there is no user 7" {
@@ -106,14 +106,14 @@ func TestAFaultOfAnotherServiceOfOursGoesOnAsItIs(t *testing.T) {
 	}
 }
 
-func TestAStatusSaysWhenToTryAgainAndThatGoesOn(t *testing.T) {
+func TestTheRetryDelayIsInTheStatusAndIsPassedOn(t *testing.T) {
 	busy := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many attempts")
 	if details := busy.GRPCStatus().Details(); len(details) != 1 {
-		t.Errorf("it says more than its reason: %v", details)
+		t.Errorf("got details %v, want the reason only", details)
 	}
 	busy.RetryAfter = 90 * time.Second
 	got := apierror.From(fmt.Errorf("log in: %w", busy.GRPCStatus().Err()))
 	if got.Reason != busy.Reason || got.RetryAfter != busy.RetryAfter {
-		t.Errorf("got %s after %v", got.Reason, got.RetryAfter)
+		t.Errorf("got %s with retry delay %v", got.Reason, got.RetryAfter)
 	}
 }

@@ -1,5 +1,6 @@
-// Package devca makes the certificates by which Waybook's processes know each
-// other, for development and tests. Production uses whatever authority it has.
+// Package devca is a certificate authority for development and tests. It issues the
+// certificates with which Waybook's processes authenticate each other. Production uses an
+// authority of its own.
 package devca
 
 import (
@@ -17,10 +18,10 @@ import (
 	"time"
 )
 
-// backdated is how much earlier than now a certificate begins, for clocks that are behind.
+// backdated is how far in the past certificates become valid, for clocks that are behind.
 const backdated = 5 * time.Minute
 
-// Authority vouches for certificates. It may be used concurrently.
+// Authority issues certificates. It may be used concurrently.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -31,7 +32,7 @@ type Pair struct {
 	Certificate, Key []byte
 }
 
-// New makes an authority that lasts for a while from now.
+// New creates an authority that is valid for lifetime from now.
 func New(name string, now time.Time, lifetime time.Duration) (*Authority, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-backdated), NotAfter: now.Add(lifetime),
@@ -50,7 +51,7 @@ func New(name string, now time.Time, lifetime time.Duration) (*Authority, error)
 	return &Authority{certificate, key}, err
 }
 
-// Load returns the authority that Pair gave.
+// Load returns the authority with a certificate and key that Pair returned.
 func Load(pair Pair) (*Authority, error) {
 	loaded, err := tls.X509KeyPair(pair.Certificate, pair.Key)
 	if err != nil {
@@ -58,7 +59,7 @@ func Load(pair Pair) (*Authority, error) {
 	}
 	key, ok := loaded.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok || !loaded.Leaf.IsCA {
-		return nil, errors.New("not an authority that this program made")
+		return nil, errors.New("the certificate and key are not an authority that this program created")
 	}
 	return &Authority{loaded.Leaf, key}, nil
 }
@@ -66,8 +67,8 @@ func Load(pair Pair) (*Authority, error) {
 // Pair returns the authority's own certificate and key.
 func (a *Authority) Pair() (Pair, error) { return encode(a.certificate.Raw, a.key) }
 
-// Issue makes a certificate for a server and client with some names, DNS names or IP
-// addresses, that lasts for a while from now.
+// Issue issues a certificate for servers and clients that is valid for lifetime from now.
+// names are DNS names or IP addresses, at least one.
 func (a *Authority) Issue(names []string, now time.Time, lifetime time.Duration) (Pair, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: names[0]}, NotBefore: now.Add(-backdated), NotAfter: now.Add(lifetime),

@@ -13,14 +13,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Clients are the names of those who may call a service: DNS names of certificates.
-// It is a flag's value.
+// Clients are the clients that may call a service, as DNS names of their certificates. It
+// is a flag.Value.
 type Clients []string
 
-// String gives the names with commas between them.
+// String returns the names, separated by commas.
 func (c *Clients) String() string { return strings.Join(*c, ",") }
 
-// Set takes names with commas between them.
+// Set parses names that are separated by commas.
 func (c *Clients) Set(value string) error {
 	*c = nil
 	for name := range strings.SplitSeq(value, ",") {
@@ -31,7 +31,7 @@ func (c *Clients) Set(value string) error {
 	return nil
 }
 
-// Unary is the interceptor that refuses everybody else's unary calls.
+// Unary is an interceptor that rejects unary calls from other clients.
 func (c Clients) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	if err := c.admit(ctx); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (c Clients) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo
 	return handler(ctx, request)
 }
 
-// Stream is the interceptor that refuses everybody else's streams.
+// Stream is an interceptor that rejects streams from other clients.
 func (c Clients) Stream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if err := c.admit(stream.Context()); err != nil {
 		return err
@@ -57,9 +57,10 @@ func (c Clients) admit(ctx context.Context) error {
 	if slices.ContainsFunc(names, func(name string) bool { return slices.Contains(c, name) }) {
 		return nil
 	}
-	// Not by fault, which knows the storage port: the edge must not link that.
+	// Not an apierror.Error: that package imports the storage port, which the edge must not
+	// link.
 	refused := status.Newf(codes.PermissionDenied,
-		"your certificate names %s; this service answers %s only", strings.Join(names, ", "), strings.Join(c, ", "))
+		"your certificate has the names %s; this service serves only clients named %s", strings.Join(names, ", "), strings.Join(c, ", "))
 	if detailed, err := refused.WithDetails(&errdetails.ErrorInfo{Reason: "CLIENT_NOT_ALLOWED", Domain: "waybook"}); err == nil {
 		refused = detailed
 	}

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// Server returns credentials that let in only clients for whom an authority vouches.
+// Server returns credentials that accept only clients with a certificate of a trusted
+// authority.
 func (i *Identity) Server() credentials.TransportCredentials {
 	return credentials.NewTLS(&tls.Config{
 		MinVersion: tls.VersionTLS13,
@@ -20,14 +21,14 @@ func (i *Identity) Server() credentials.TransportCredentials {
 	})
 }
 
-// Client returns credentials that accept only a server for whom an authority vouches
-// under the name by which it is called.
+// Client returns credentials that accept only a server with a certificate of a trusted
+// authority for the name that the client dialed.
 func (i *Identity) Client() credentials.TransportCredentials {
 	return client{credentials.NewTLS(i.current().config()), i}
 }
 
-// client makes each handshake with the files as they are then, which a tls.Config can't
-// do for the authorities.
+// client uses the current contents of the files for each handshake. A tls.Config alone
+// cannot do that for the authorities.
 type client struct {
 	credentials.TransportCredentials
 	identity *Identity

@@ -1,6 +1,6 @@
-// Package mtls is who a process is to the others: a certificate with its key, and
-// the authority that vouches for everybody else's, as files in PEM. Connections are
-// mutually authenticated TLS 1.3; a changed file is taken up by the next connection.
+// Package mtls provides mutual TLS 1.3 between Waybook's processes. The identity of a
+// process is a set of PEM files: its certificate, its key, and the authorities that it
+// trusts. When a file changes, the next connection uses the new contents.
 package mtls
 
 import (
@@ -16,45 +16,45 @@ import (
 	"time"
 )
 
-// recheckAfter is how long the files are taken to be as they were.
+// recheckAfter is the minimum time between two checks of the files for changes.
 const recheckAfter = time.Second
 
-// Files are where an identity is kept.
+// Files are the paths of the files of an identity.
 type Files struct {
-	// Certificate may be followed by intermediate ones. Its DNS names are the names
-	// by which its owner is called and allowed.
+	// Certificate may be followed by intermediate certificates in the same file. Clients
+	// verify its DNS names when they connect, and services check them against Clients.
 	Certificate, Key string
-	// Authorities are the certificates of those who vouch for the others.
+	// Authorities has the certificates of the trusted authorities.
 	Authorities string
 }
 
 // Register declares the flags.
 func (f *Files) Register(flags *flag.FlagSet) {
 	flags.StringVar(&f.Certificate, "tls-cert", "", "`file` with this process's certificate, in PEM; read again when it changes")
-	flags.StringVar(&f.Key, "tls-key", "", "`file` with the certificate's private key")
-	flags.StringVar(&f.Authorities, "tls-ca", "", "`file` with the authorities of the other processes' certificates")
+	flags.StringVar(&f.Key, "tls-key", "", "`file` with the private key of the certificate, in PEM")
+	flags.StringVar(&f.Authorities, "tls-ca", "", "`file` with the certificates of the authorities that issue the other processes' certificates, in PEM")
 }
 
-// Identity is an identity kept in files. It may be used concurrently.
+// Identity is the identity of a process, loaded from files. It may be used concurrently.
 type Identity struct {
 	files Files
 	log   *slog.Logger
 	now   func() time.Time
 
 	mu sync.Mutex
-	// checked is when the files were read last, and contents what they held.
+	// checked is when the files were last read. contents are those of the last valid read.
 	checked  time.Time
 	contents [3][]byte
 	inUse    *material
 }
 
-// material is what a handshake needs.
+// material is the parsed contents of the files, for handshakes.
 type material struct {
 	certificate tls.Certificate
 	authorities *x509.CertPool
 }
 
-// Load reads an identity, or returns nil when no file is given.
+// Load loads an identity. It returns nil if no file is given.
 func Load(files Files, log *slog.Logger) (*Identity, error) {
 	return load(files, log, time.Now)
 }
@@ -77,8 +77,8 @@ func load(files Files, log *slog.Logger, now func() time.Time) (*Identity, error
 	return &Identity{files: files, log: log, now: now, checked: now(), contents: contents, inUse: loaded}, nil
 }
 
-// current returns what the files hold. While they hold nothing of use, such as half of
-// a change, it is what they held before.
+// current returns the contents of the files. If they are invalid, for example because only
+// some of the files have been replaced, it returns the last valid contents.
 func (i *Identity) current() *material {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -94,16 +94,16 @@ func (i *Identity) current() *material {
 		var changed *material
 		if changed, err = i.files.parse(contents); err == nil {
 			i.contents, i.inUse = contents, changed
-			i.log.Info("the TLS files changed and are in use", "expires", changed.certificate.Leaf.NotAfter)
+			i.log.Info("reloaded the TLS files", "expires", changed.certificate.Leaf.NotAfter)
 		}
 	}
 	if err != nil {
-		i.log.Error("the TLS files can't be used; those of before stay in use", "error", err)
+		i.log.Error("failed to reload the TLS files; the previous ones stay in use", "error", err)
 	}
 	return i.inUse
 }
 
-// Expiry is when the certificate in use expires.
+// Expiry returns when the current certificate expires.
 func (i *Identity) Expiry() time.Time { return i.current().certificate.Leaf.NotAfter }
 
 func equal(a, b [3][]byte) bool {
@@ -132,11 +132,11 @@ func (f Files) parse(contents [3][]byte) (*material, error) {
 		return nil, fmt.Errorf("%s and %s: %w", f.Certificate, f.Key, err)
 	}
 	if len(certificate.Leaf.DNSNames) == 0 {
-		return nil, fmt.Errorf("%s: the certificate has no DNS name, by which others would know its owner", f.Certificate)
+		return nil, fmt.Errorf("%s: the certificate has no DNS name; other processes identify its owner by one", f.Certificate)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(contents[2]) {
-		return nil, fmt.Errorf("%s: no certificate in PEM", f.Authorities)
+		return nil, fmt.Errorf("%s: no certificate in PEM format", f.Authorities)
 	}
 	return &material{certificate, authorities}, nil
 }

@@ -25,7 +25,7 @@ import (
 
 const day = 24 * time.Hour
 
-// clock is a time that tests move.
+// clock is a clock that tests advance.
 type clock struct{ offset atomic.Int64 }
 
 func (c *clock) now() time.Time          { return time.Now().Add(time.Duration(c.offset.Load())) }
@@ -40,7 +40,8 @@ func newAuthority(t *testing.T) *devca.Authority {
 	return made
 }
 
-// write issues a certificate and writes an identity's files, trusting some authorities.
+// write issues a certificate and writes the files of an identity that trusts the given
+// authorities.
 func write(t *testing.T, files Files, by *devca.Authority, name string, lifetime time.Duration, trusted ...*devca.Authority) {
 	t.Helper()
 	pair, err := by.Issue([]string{name, "127.0.0.1"}, time.Now(), lifetime)
@@ -76,7 +77,7 @@ func mustLoad(t *testing.T, files Files, now func() time.Time) *Identity {
 	return loaded
 }
 
-// serveHealth serves the health service to some clients and returns its address.
+// serveHealth serves the health service to the given clients and returns its address.
 func serveHealth(t *testing.T, identity *Identity, clients Clients) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -88,7 +89,7 @@ func serveHealth(t *testing.T, identity *Identity, clients Clients) string {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // ended by Stop
+		_ = server.Serve(listener) // returns after Stop
 	}()
 	t.Cleanup(func() {
 		server.Stop()
@@ -97,7 +98,7 @@ func serveHealth(t *testing.T, identity *Identity, clients Clients) string {
 	return listener.Addr().String()
 }
 
-// call asks a server for its health over a new connection.
+// call calls the health service over a new connection.
 func call(t *testing.T, address string, option grpc.DialOption) error {
 	t.Helper()
 	connection, err := grpc.NewClient(address, option)
@@ -111,7 +112,7 @@ func call(t *testing.T, address string, option grpc.DialOption) error {
 	return err
 }
 
-func TestOnlyClientsOnTheListWithACertificateOfTheAuthorityAreAnswered(t *testing.T) {
+func TestOnlyListedClientsWithATrustedCertificateAreServed(t *testing.T) {
 	ours, other := newAuthority(t), newAuthority(t)
 	serverFiles := newFiles(t)
 	write(t, serverFiles, ours, "album", day, ours)
@@ -128,7 +129,7 @@ func TestOnlyClientsOnTheListWithACertificateOfTheAuthorityAreAnswered(t *testin
 		{"on the list", ours, "edge", day, ours, codes.OK},
 		{"not on the list", ours, "poi", day, ours, codes.PermissionDenied},
 		{"expired", ours, "edge", -time.Minute, ours, codes.Unavailable},
-		{"of another authority", other, "edge", day, ours, codes.Unavailable},
+		{"with another authority", other, "edge", day, ours, codes.Unavailable},
 		{"that trusts another authority", ours, "edge", day, other, codes.Unavailable},
 	} {
 		files := newFiles(t)
@@ -143,7 +144,7 @@ func TestOnlyClientsOnTheListWithACertificateOfTheAuthorityAreAnswered(t *testin
 	}
 }
 
-func TestARefusalNamesBothSides(t *testing.T) {
+func TestARefusalNamesTheClientAndTheAllowedClients(t *testing.T) {
 	ours := newAuthority(t)
 	serverFiles, files := newFiles(t), newFiles(t)
 	write(t, serverFiles, ours, "album", day, ours)
@@ -157,7 +158,7 @@ func TestARefusalNamesBothSides(t *testing.T) {
 	}
 }
 
-func TestChangedFilesAreInUseWhileRequestsFlow(t *testing.T) {
+func TestReplacedFilesTakeEffectWithoutAFailedCall(t *testing.T) {
 	old, young := newAuthority(t), newAuthority(t)
 	var time clock
 	serverFiles, clientFiles := newFiles(t), newFiles(t)
@@ -167,8 +168,8 @@ func TestChangedFilesAreInUseWhileRequestsFlow(t *testing.T) {
 	address := serveHealth(t, server, Clients{"edge"})
 	secured := grpc.WithTransportCredentials(client.Client())
 
-	// The order in which an authority is replaced: first both are trusted, then the
-	// new one vouches, then the old one is forgotten.
+	// The steps replace an authority: first both are trusted, then the new one issues the
+	// certificates, then the old one is removed.
 	steps := []func(){
 		func() { write(t, serverFiles, old, "album", day, old, young) },
 		func() { write(t, clientFiles, old, "edge", day, old, young) },
@@ -187,11 +188,11 @@ func TestChangedFilesAreInUseWhileRequestsFlow(t *testing.T) {
 	stale := newFiles(t)
 	write(t, stale, old, "edge", day, young)
 	if err := call(t, address, grpc.WithTransportCredentials(mustLoad(t, stale, time.now).Client())); status.Code(err) != codes.Unavailable {
-		t.Errorf("a certificate of the authority that was forgotten: %v", err)
+		t.Errorf("a certificate of the removed authority: %v", err)
 	}
 }
 
-func TestFilesThatAreHalfChangedLeaveTheOldOnesInUse(t *testing.T) {
+func TestIncompletelyReplacedFilesLeaveTheOldOnesInUse(t *testing.T) {
 	ours := newAuthority(t)
 	var time clock
 	files := newFiles(t)
@@ -211,7 +212,7 @@ func TestFilesThatAreHalfChangedLeaveTheOldOnesInUse(t *testing.T) {
 		}
 		time.advance(recheckAfter)
 		if !identity.Expiry().Equal(before) {
-			t.Error("half a change is in use")
+			t.Error("an incomplete change took effect")
 		}
 	}
 	for from, to := range map[string]string{other.Key: files.Key, other.Authorities: files.Authorities} {
@@ -221,11 +222,11 @@ func TestFilesThatAreHalfChangedLeaveTheOldOnesInUse(t *testing.T) {
 	}
 	time.advance(recheckAfter)
 	if identity.Expiry().Equal(before) {
-		t.Error("the whole change is not in use")
+		t.Error("the complete change did not take effect")
 	}
 }
 
-func TestWhatCanNotBeAnIdentityIsRefusedAtTheStart(t *testing.T) {
+func TestInvalidIdentityFilesAreRefusedAtStartup(t *testing.T) {
 	ours := newAuthority(t)
 	whole := newFiles(t)
 	write(t, whole, ours, "album", day, ours)
@@ -238,15 +239,16 @@ func TestWhatCanNotBeAnIdentityIsRefusedAtTheStart(t *testing.T) {
 		"no DNS name":    nameless,
 	} {
 		if _, err := Load(files, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", files, err, want)
+			t.Errorf("%+v: got error %v, want one with %q", files, err, want)
 		}
 	}
 	if none, err := Load(Files{}, nil); none != nil || err != nil {
-		t.Errorf("no files: %v, %v", none, err)
+		t.Errorf("without files: got %v, %v, want nil", none, err)
 	}
 }
 
-// A list of clients reads back the same, and never lets in who has no name.
+// FuzzAListOfClientsReadsBackTheSame checks that a list of clients survives String and Set,
+// and never admits a client without a certificate.
 func FuzzAListOfClientsReadsBackTheSame(f *testing.F) {
 	for _, value := range []string{"", ",", " edge , account,", "a b", "*"} {
 		f.Add(value)
@@ -257,10 +259,10 @@ func FuzzAListOfClientsReadsBackTheSame(f *testing.F) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(read, again) || slices.Contains(read, "") || len(read) > strings.Count(value, ",")+1 {
-			t.Errorf("%q is %q, which reads back as %q", value, read, again)
+			t.Errorf("%q was parsed as %q, which is read back as %q", value, read, again)
 		}
 		if err := read.admit(t.Context()); err == nil {
-			t.Errorf("%q lets in who has no certificate", value)
+			t.Errorf("%q admits a client without a certificate", value)
 		}
 	})
 }

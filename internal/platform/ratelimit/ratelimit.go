@@ -1,4 +1,4 @@
-// Package ratelimit bounds how often each of many may do something, in bounded memory.
+// Package ratelimit limits the rate of events per key, in bounded memory.
 package ratelimit
 
 import (
@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// maxKeys is how many keys a generation remembers; there are two of them, so that
-// a limiter takes some 20 MB at most.
+// maxKeys is the maximum number of keys in a generation. A limiter keeps two generations,
+// so it takes at most about 20 MB.
 const maxKeys = 100_000
 
-// Limiter lets each key do a number of things in each second, and more at once when it
-// did less before. It may be used concurrently.
+// Limiter limits the events of each key to a rate per second, with a burst for a key that
+// was idle. It may be used concurrently.
 //
-// Of each key it keeps one moment: when all that was done would be done at the even rate
-// (the generic cell rate algorithm, which counts as a bucket of tokens does). A moment
-// that has passed says nothing more, so what is forgotten first is what was used last
-// longest ago.
+// It uses the generic cell rate algorithm, which is equivalent to a token bucket. For each
+// key it stores one time: when all events so far would have happened at the even rate. A
+// time in the past carries no information, so the limiter evicts the least recently used
+// keys first.
 type Limiter struct {
-	each  time.Duration // between two things at the even rate
-	burst time.Duration // how far ahead of it a key may be
+	each  time.Duration // between two events at the even rate
+	burst time.Duration // how far a key may be ahead of the even rate
 	now   func() time.Time
 
 	mu       sync.Mutex
@@ -28,13 +28,13 @@ type Limiter struct {
 	maxYoung int
 }
 
-// burstSeconds is how much may be done at once: what the rate gives in that time.
+// burstSeconds is the size of a burst: the events that the rate allows in that time.
 const burstSeconds = 10
 
-// New returns a limiter of as many things per second for each key, of which those of ten
-// seconds may come at once; nil, which allows everything, when perSecond is not positive.
+// New returns a limiter that allows each key perSecond events per second and a burst of ten
+// seconds' worth. If perSecond is not positive, it returns nil, which allows everything.
 func New(perSecond float64, now func() time.Time) *Limiter {
-	if !(perSecond > 0) { // NaN is no rate either
+	if !(perSecond > 0) { // also excludes NaN
 		return nil
 	}
 	each := time.Duration(float64(time.Second) / perSecond)
@@ -44,8 +44,8 @@ func New(perSecond float64, now func() time.Time) *Limiter {
 	}
 }
 
-// Take counts one thing of a key. When that is one too many, it is not counted, and
-// retryAfter is how long the key has to wait; otherwise that is 0.
+// Take counts an event of a key and returns 0. If the event exceeds the limit, Take does
+// not count it and returns how long the key must wait.
 func (l *Limiter) Take(key string) (retryAfter time.Duration) {
 	if l == nil {
 		return 0
@@ -65,7 +65,7 @@ func (l *Limiter) Take(key string) (retryAfter time.Duration) {
 	} else {
 		done = done.Add(l.each)
 	}
-	// One that is refused is remembered too: it is not to be forgotten for trying.
+	// Store refused keys too: a key that keeps trying must not be evicted.
 	if !known && len(l.young) >= l.maxYoung {
 		l.old, l.young = l.young, map[string]time.Time{}
 	}

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// clock is moved by hand.
+// clock is a clock that tests set.
 type clock struct{ time.Time }
 
 func (c *clock) now() time.Time { return c.Time }
 
-func TestAKeyHasTenSecondsAtOnceAndThenTheEvenRate(t *testing.T) {
+func TestAKeyGetsABurstOfTenSecondsAndThenTheEvenRate(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	l := New(2, c.now)
 	take := func(want int) {
@@ -21,12 +21,12 @@ func TestAKeyHasTenSecondsAtOnceAndThenTheEvenRate(t *testing.T) {
 			got++
 		}
 		if got != want {
-			t.Errorf("%d at once, want %d", got, want)
+			t.Errorf("%d events at once, want %d", got, want)
 		}
 	}
 	take(20)
 	if got := l.Take("a"); got != 500*time.Millisecond {
-		t.Errorf("wait for %v", got)
+		t.Errorf("retry after %v, want 500ms", got)
 	}
 	if l.Take("b") != 0 {
 		t.Error("another key was refused")
@@ -39,34 +39,34 @@ func TestAKeyHasTenSecondsAtOnceAndThenTheEvenRate(t *testing.T) {
 	take(20)
 }
 
-func TestARateBelowOneInTenSecondsAllowsOne(t *testing.T) {
+func TestARateBelowOneInTenSecondsAllowsABurstOfOne(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	l := New(0.01, c.now)
 	if l.Take("a") != 0 || l.Take("a") != 100*time.Second {
-		t.Error("not one in 100 seconds")
+		t.Error("the limit is not one event in 100 seconds")
 	}
 }
 
-func TestWithoutARateEverythingIsAllowed(t *testing.T) {
+func TestAZeroRateAllowsEverything(t *testing.T) {
 	if New(0, time.Now).Take("a") != 0 {
-		t.Error("refused")
+		t.Error("an event was refused")
 	}
 }
 
-func TestMemoryIsBoundedAndWhoIsBusyIsRemembered(t *testing.T) {
+func TestMemoryIsBoundedAndABusyKeyIsNotEvicted(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
 	l := New(1, c.now)
 	l.maxYoung = 100
 	for i := range 10_000 {
 		l.Take(fmt.Sprint("once", i))
 		if i < 10 && l.Take("busy") != 0 {
-			t.Fatal("refused too early")
+			t.Fatal("the busy key was refused within its burst")
 		}
 		if i >= 10 && l.Take("busy") == 0 {
-			t.Fatalf("forgotten after %d others", i)
+			t.Fatalf("the busy key was evicted after %d other keys", i)
 		}
 		if n := len(l.young) + len(l.old); n > 200 {
-			t.Fatalf("%d keys", n)
+			t.Fatalf("the limiter stores %d keys, want at most 200", n)
 		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package requestid follows one request of a client through all of Waybook: the edge
-// gives it an id, tells the client in a header, and hands it on with each call, so that
-// whatever any program logs of the request carries it.
+// Package requestid gives each request of a client an id that follows it through all of
+// Waybook. The edge creates the id, returns it to the client in a header, and sends it with
+// each call. Every program includes it in its log lines about the request.
 package requestid
 
 import (
@@ -14,40 +14,40 @@ import (
 )
 
 const (
-	// Header tells the id to the client, with every reply of the edge.
+	// Header is the HTTP header with the id in each reply of the edge.
 	Header = "X-Request-Id"
-	// metadataKey hands it on between processes.
+	// metadataKey is the gRPC metadata key with the id.
 	metadataKey = "x-request-id"
-	// maxLength bounds an id that another process hands on.
+	// maxLength bounds an id received from another process.
 	maxLength = 64
 )
 
 type contextKey struct{}
 
-// New returns a new id, 32 hexadecimal digits. It is a name and no secret, so it need
-// not be hard to guess.
+// New returns a new id of 32 hexadecimal digits. The id is not a secret, so it may be
+// guessable.
 func New() string {
 	var random [16]byte
-	binary.NativeEndian.PutUint64(random[:8], rand.Uint64()) // #nosec G404 -- no secret
-	binary.NativeEndian.PutUint64(random[8:], rand.Uint64()) // #nosec G404 -- no secret
+	binary.NativeEndian.PutUint64(random[:8], rand.Uint64()) // #nosec G404 -- not a secret
+	binary.NativeEndian.PutUint64(random[8:], rand.Uint64()) // #nosec G404 -- not a secret
 	var digits [2 * len(random)]byte
 	hex.Encode(digits[:], random[:])
 	return string(digits[:])
 }
 
-// With returns a context of the request with an id.
+// With returns a context with the id of its request.
 func With(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 
-// From returns the id of the request that a context is of; empty when it has none.
+// From returns the request id of a context; empty if it has none.
 func From(ctx context.Context) string {
 	id, _ := ctx.Value(contextKey{}).(string)
 	return id
 }
 
-// Receive returns a context with the id that the caller of an RPC handed on. One that
-// is no plain word is dropped.
+// Receive returns a context with the id that the caller of an RPC sent. It ignores an id
+// that is too long or has other characters than letters, digits and hyphens.
 func Receive(ctx context.Context) context.Context {
 	if From(ctx) != "" {
 		return ctx
@@ -80,7 +80,7 @@ func send(ctx context.Context) context.Context {
 	return ctx
 }
 
-// DialOptions hand the id on with each call of a connection.
+// DialOptions send the id with each call of a connection.
 func DialOptions() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(

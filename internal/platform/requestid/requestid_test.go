@@ -10,7 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
-func TestAnIDThatIsNoPlainWordIsNotTakenOver(t *testing.T) {
+func TestAReceivedIDThatIsNotAPlainWordIsIgnored(t *testing.T) {
 	for id, want := range map[string]string{
 		"0f-Az9":                "0f-Az9",
 		strings.Repeat("a", 64): strings.Repeat("a", 64),
@@ -31,7 +31,7 @@ func TestAnIDThatIsNoPlainWordIsNotTakenOver(t *testing.T) {
 	}
 }
 
-func TestEachNewIDIsAnotherThatIsTakenOver(t *testing.T) {
+func TestNewIDsDifferAndAreAcceptedByTheNextProcess(t *testing.T) {
 	first, second := requestid.New(), requestid.New()
 	if first == second || len(first) != 32 {
 		t.Errorf("got %q and %q", first, second)
@@ -41,12 +41,12 @@ func TestEachNewIDIsAnotherThatIsTakenOver(t *testing.T) {
 		t.Errorf("%q became %q", first, got)
 	}
 	if got := requestid.From(requestid.Receive(requestid.With(ctx, second))); got != second {
-		t.Errorf("an id that the process knows is replaced by %q", got)
+		t.Errorf("the id of the context was replaced by %q", got)
 	}
 }
 
-// Whatever another process hands on, what is taken over is as it was and may stand in a
-// line of a log.
+// FuzzOnlyAPlainWordIsTakenOver checks that any received id is either ignored or kept
+// unchanged, and that a kept id is safe in a log line.
 func FuzzOnlyAPlainWordIsTakenOver(f *testing.F) {
 	for _, id := range []string{"0f-Az9", "", "a b", "a\nlevel=ERROR", "é", strings.Repeat("a", 65)} {
 		f.Add(id)

@@ -15,13 +15,13 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// flushTime is what the last spans may take to be sent when a program stops. Like the
-// drain times of its ports it is a part of the time that a stop has.
+// flushTime bounds how long a stopping program takes to send the last spans. Like the drain
+// times of the ports, it is part of the total shutdown time.
 const flushTime = 2 * time.Second
 
-// Flags say where spans are sent.
+// Flags configure where spans are sent.
 type Flags struct {
-	// Endpoint is the URL of a collector; empty for what the standard variables say.
+	// Endpoint is the URL of a collector. If it is empty, the OTEL_* variables apply.
 	Endpoint string
 }
 
@@ -32,11 +32,11 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 			"the OTEL_* variables of OpenTelemetry work too, OTEL_TRACES_SAMPLER among them (default: trace every request)")
 }
 
-// LookupEnv looks a variable of the environment up.
+// LookupEnv looks up an environment variable.
 type LookupEnv func(name string) (value string, ok bool)
 
-// Start begins to send the spans of a program. Without an endpoint it returns no
-// tracing. stop sends what is left; it takes flushTime at most and never fails.
+// Start starts to send the spans of a program. Without an endpoint it returns the zero
+// Tracing. stop sends the remaining spans, takes at most flushTime and never fails.
 func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, log *slog.Logger) (tracing Tracing, stop func(context.Context) error, err error) {
 	stop = func(context.Context) error { return nil }
 	if isOn, err := f.isOn(lookupEnv); err != nil || !isOn {
@@ -60,13 +60,14 @@ func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, l
 		ctx, cancel := context.WithTimeout(ctx, flushTime)
 		defer cancel()
 		if err := provider.Shutdown(ctx); err != nil {
-			log.WarnContext(ctx, "the last spans are lost", "error", err)
+			log.WarnContext(ctx, "failed to send the last spans", "error", err)
 		}
 		return nil
 	}, nil
 }
 
-// isOn reports whether there is a collector, and refuses what would never reach it.
+// isOn reports whether a collector is configured. It returns an error if the configuration
+// cannot work.
 func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 	get := func(name string) string {
 		value, _ := lookupEnv(name)
@@ -78,7 +79,7 @@ func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 	if f.Endpoint != "" {
 		parsed, err := url.Parse(f.Endpoint)
 		if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil {
-			return false, errors.New("-otlp-endpoint: not a URL such as http://localhost:4317 or https://collector.example:4317")
+			return false, errors.New("-otlp-endpoint: want a URL without a password, such as http://localhost:4317 or https://collector.example:4317")
 		}
 		return true, nil
 	}
@@ -88,7 +89,7 @@ func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
 		if protocol := get(name); protocol != "" {
 			if protocol != "grpc" {
-				return false, fmt.Errorf("%s is %q: traces are sent by grpc only; set it to grpc, and the endpoint to the collector's gRPC port",
+				return false, fmt.Errorf("%s is %q, but traces are sent by grpc only; set it to grpc, and the endpoint to the collector's gRPC port",
 					name, protocol)
 			}
 			break
@@ -97,17 +98,17 @@ func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
 	return true, nil
 }
 
-// exporter logs what can't be sent, rather than handing it to the one error handler
-// that OpenTelemetry has for a whole process.
+// exporter logs failures to send. By default they would go to OpenTelemetry's global error
+// handler.
 type exporter struct {
 	sdktrace.SpanExporter
 	log *slog.Logger
 }
 
-// ExportSpans sends spans or logs that it can't.
+// ExportSpans sends spans. It logs a failure and returns nil.
 func (e exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.log.WarnContext(ctx, "spans can't be sent", "spans", len(spans), "error", err)
+		e.log.WarnContext(ctx, "failed to send spans", "spans", len(spans), "error", err)
 	}
 	return nil
 }

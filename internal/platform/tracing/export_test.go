@@ -21,29 +21,29 @@ func lookup(env map[string]string) tracing.LookupEnv {
 	}
 }
 
-// start starts the tracing of a program called edge, and returns what it logs.
+// start starts the tracing of a program named edge. It also returns the program's log.
 func start(t *testing.T, endpoint string, env map[string]string) (tracing.Tracing, func(context.Context) error, *bytes.Buffer, error) {
 	t.Helper()
 	for name, value := range env {
-		t.Setenv(name, value) // where OpenTelemetry itself looks
+		t.Setenv(name, value) // OpenTelemetry itself reads the environment
 	}
 	var log bytes.Buffer
 	spans, stop, err := tracing.Flags{Endpoint: endpoint}.Start(t.Context(), "edge", lookup(env), slog.New(slog.NewTextHandler(&log, nil)))
 	return spans, stop, &log, err
 }
 
-// request makes the span of a request.
+// request creates the span of a request.
 func request(t *testing.T, spans tracing.Tracing) {
 	t.Helper()
 	_, end := spans.StartRequest(t.Context(), httptest.NewRequest(http.MethodGet, "/API.php", nil))
 	end()
 }
 
-func TestThereIsNoTracingUnlessThereIsACollector(t *testing.T) {
+func TestTracingIsOffWithoutACollector(t *testing.T) {
 	for name, env := range map[string]map[string]string{
-		"nothing said": nil,
-		"disabled":     {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
-		"no exporter":  {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
+		"no setting":  nil,
+		"disabled":    {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"},
+		"no exporter": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_TRACES_EXPORTER": "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spans, stop, _, err := start(t, "", env)
@@ -51,7 +51,7 @@ func TestThereIsNoTracingUnlessThereIsACollector(t *testing.T) {
 				t.Errorf("got %v, %v", spans, err)
 			}
 			if len(spans.ServerOptions())+len(spans.DialOptions()) != 0 {
-				t.Error("gRPC is traced")
+				t.Error("gRPC calls are traced")
 			}
 			request(t, spans)
 		})
@@ -83,13 +83,13 @@ func TestTheLastSpansAreSentWhenTheProgramStops(t *testing.T) {
 				t.Errorf("stopped with %v, logged %s", err, log)
 			}
 			if tree := collector.Tree("request"); tree != "waybook-edge server request\n" {
-				t.Errorf("the collector has %q", tree)
+				t.Errorf("the collector received %q", tree)
 			}
 		})
 	}
 }
 
-func TestTheStandardVariablesSayWhatIsSampledAndHowTheProgramIsCalled(t *testing.T) {
+func TestTheStandardVariablesSetTheSamplerAndTheServiceName(t *testing.T) {
 	collector := tracingtest.Start(t)
 	spans, stop, _, err := start(t, collector.URL, map[string]string{
 		"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0",
@@ -99,7 +99,7 @@ func TestTheStandardVariablesSayWhatIsSampledAndHowTheProgramIsCalled(t *testing
 	}
 	request(t, spans)
 	if err := stop(t.Context()); err != nil || len(collector.Spans()) != 0 {
-		t.Errorf("with a ratio of 0: %v, %v", collector.Spans(), err)
+		t.Errorf("with a ratio of 0: got spans %v, %v", collector.Spans(), err)
 	}
 	spans, stop, _, err = start(t, collector.URL, map[string]string{"OTEL_TRACES_SAMPLER": "always_on", "OTEL_SERVICE_NAME": "mine"})
 	if err != nil {
@@ -107,18 +107,18 @@ func TestTheStandardVariablesSayWhatIsSampledAndHowTheProgramIsCalled(t *testing
 	}
 	request(t, spans)
 	if err := stop(t.Context()); err != nil || collector.Tree("request") != "mine server request\n" {
-		t.Errorf("%v, %v", collector.Spans(), err)
+		t.Errorf("with a service name: got spans %v, %v", collector.Spans(), err)
 	}
 }
 
-func TestACollectorThatIsAwayIsToldInTheLogAndIsNoFailure(t *testing.T) {
+func TestAnUnreachableCollectorIsLoggedAndIsNotAFailure(t *testing.T) {
 	spans, stop, log, err := start(t, "http://127.0.0.1:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request(t, spans)
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // no time left: it must not wait
+	cancel() // no time left: stop must not wait
 	if err := stop(ctx); err != nil {
 		t.Errorf("got %v", err)
 	}
@@ -127,7 +127,7 @@ func TestACollectorThatIsAwayIsToldInTheLogAndIsNoFailure(t *testing.T) {
 	}
 }
 
-func TestWhatWouldNeverReachACollectorIsRefused(t *testing.T) {
+func TestSettingsThatCannotReachACollectorAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		endpoint string
 		env      map[string]string

@@ -1,5 +1,5 @@
-// Package tracing follows requests through Waybook as OpenTelemetry spans: of the edge,
-// of each RPC, over TCP and in process, and of each call to the store.
+// Package tracing traces requests through Waybook with OpenTelemetry. The edge, each RPC
+// (over TCP or in process) and each call to the store have a span.
 package tracing
 
 import (
@@ -18,26 +18,26 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// scope names the instrumentation to whoever reads the spans.
+// scope is the name of the instrumentation in the spans.
 const scope = "github.com/waybook/waybook"
 
-// Tracing makes the spans of a program. The zero value makes none, at no cost. It may
+// Tracing creates the spans of a program. The zero value creates none, at no cost. It may
 // be used concurrently.
 type Tracing struct {
 	provider trace.TracerProvider
 	tracer   trace.Tracer
 }
 
-// New returns tracing whose spans go to a provider.
+// New returns a Tracing that creates its spans with a provider.
 func New(provider trace.TracerProvider) Tracing {
 	return Tracing{provider: provider, tracer: provider.Tracer(scope)}
 }
 
-// Tracer makes spans; nil when there is no tracing.
+// Tracer returns the tracer; nil if tracing is off.
 func (t Tracing) Tracer() trace.Tracer { return t.tracer }
 
-// ServerOptions make a span of each call that a gRPC server gets. Its parent is the
-// caller's: who may call at all is trusted.
+// ServerOptions create a span for each call that a gRPC server receives. Its parent is the
+// caller's span: every client that may call is trusted.
 func (t Tracing) ServerOptions() []grpc.ServerOption {
 	if t.tracer == nil {
 		return nil
@@ -45,7 +45,7 @@ func (t Tracing) ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.StatsHandler(otelgrpc.NewServerHandler(t.options()...))}
 }
 
-// DialOptions make a span of each call over a connection, and hand it on.
+// DialOptions create a span for each call over a connection and propagate it to the server.
 func (t Tracing) DialOptions() []grpc.DialOption {
 	if t.tracer == nil {
 		return nil
@@ -57,17 +57,17 @@ func (t Tracing) options() []otelgrpc.Option {
 	return []otelgrpc.Option{
 		otelgrpc.WithTracerProvider(t.provider),
 		otelgrpc.WithPropagators(propagation.TraceContext{}),
-		// Prometheus has the numbers.
+		// Prometheus collects the metrics.
 		otelgrpc.WithMeterProvider(noop.NewMeterProvider()),
-		// Not health checks and reflection.
+		// Skip health checks and reflection.
 		otelgrpc.WithFilter(func(info *stats.RPCTagInfo) bool { return isOurs(info.FullMethodName) }),
 	}
 }
 
 func isOurs(method string) bool { return strings.HasPrefix(method, "/waybook.") }
 
-// Carry returns ctx with the span of another context, for a call that does not leave
-// the process and so shares no context with its caller.
+// Carry returns ctx with the span of another context. It is for calls within the process,
+// whose context is not derived from the caller's.
 func Carry(ctx, from context.Context) context.Context {
 	if span := trace.SpanFromContext(from); span.SpanContext().IsValid() {
 		return trace.ContextWithSpan(ctx, span)
@@ -75,8 +75,7 @@ func Carry(ctx, from context.Context) context.Context {
 	return ctx
 }
 
-// StartCall begins the span of a call that does not leave the process; the function
-// that it returns ends it.
+// StartCall starts the span of a call within the process. The returned function ends it.
 func (t Tracing) StartCall(ctx context.Context, method string) (context.Context, func(error)) {
 	if t.tracer == nil || !isOurs(method) {
 		return ctx, func(error) {}
@@ -94,8 +93,9 @@ func (t Tracing) StartCall(ctx context.Context, method string) (context.Context,
 	}
 }
 
-// StartRequest begins the span of a request from the internet. It is the first of a new
-// trace, lest strangers decide what is traced; theirs, if they name one, is linked.
+// StartRequest starts the span of a request from the internet. The returned function ends
+// it. The span always starts a new trace, so that clients cannot decide which requests are
+// traced. If the client sends a trace context, the span links to it.
 func (t Tracing) StartRequest(ctx context.Context, request *http.Request) (context.Context, func()) {
 	if t.tracer == nil {
 		return ctx, func() {}

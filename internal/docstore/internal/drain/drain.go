@@ -1,10 +1,10 @@
-// Package drain lets an engine's Close wait for the calls under way and refuse
-// those that come later.
+// Package drain lets an engine's Close wait for the calls in flight and refuse later
+// ones.
 package drain
 
 import "sync"
 
-// Gate counts the calls inside. Its zero value is open.
+// Gate counts the calls in flight. The zero value is open.
 type Gate struct {
 	mu     sync.Mutex
 	inside int
@@ -12,7 +12,8 @@ type Gate struct {
 	empty  chan struct{}
 }
 
-// Enter lets a call in, which must Leave; it is false once the gate is closed.
+// Enter admits a call, which must call Leave when it ends. It returns false once the
+// gate is closed.
 func (g *Gate) Enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -23,7 +24,7 @@ func (g *Gate) Enter() bool {
 	return true
 }
 
-// Leave lets a call out.
+// Leave ends a call that Enter admitted.
 func (g *Gate) Leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,7 +34,7 @@ func (g *Gate) Leave() {
 	}
 }
 
-// Close lets nobody in any more and returns when everybody has left. It may be
+// Close refuses new calls and returns when all admitted calls have left. It may be
 // called again.
 func (g *Gate) Close() {
 	g.mu.Lock()

@@ -1,5 +1,5 @@
-// Package tracingtest is a collector of traces for tests: it takes OTLP over gRPC, as
-// any other does, and shows what it got.
+// Package tracingtest provides a trace collector for tests. It receives OTLP over gRPC and
+// returns the spans that it received.
 package tracingtest
 
 import (
@@ -16,23 +16,23 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Collector keeps the spans that it is sent. It may be used concurrently.
+// Collector stores the spans that it receives. It may be used concurrently.
 type Collector struct {
 	collectorv1.UnimplementedTraceServiceServer
-	// URL is where it listens.
+	// URL is the address on which it listens.
 	URL string
 
 	mu    sync.Mutex
 	spans []Span
 }
 
-// Span is a span and the program that made it.
+// Span is a span and the service name of the program that created it.
 type Span struct {
 	*tracev1.Span
 	Service string
 }
 
-// Start starts a collector that runs until the test's end.
+// Start starts a collector that runs until the end of the test.
 func Start(t testing.TB) *Collector {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func Start(t testing.TB) *Collector {
 	return c
 }
 
-// Export takes spans.
+// Export receives spans.
 func (c *Collector) Export(_ context.Context, request *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,16 +73,16 @@ func (c *Collector) Export(_ context.Context, request *collectorv1.ExportTraceSe
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
-// Spans returns the spans that have come so far.
+// Spans returns the spans received so far.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Tree draws the trace to which the one span of a name belongs that has no parent: a line
-// for each span, deeper than its parent's, in the order in which they began. It is empty
-// when there is not exactly one such span.
+// Tree returns a drawing of the trace whose root span has the given name. It has a line for
+// each span, indented below its parent, in order of their start. Tree returns an empty
+// string unless exactly one root span has that name.
 func (c *Collector) Tree(root string) string {
 	spans := c.Spans()
 	slices.SortStableFunc(spans, func(a, b Span) int { return int(int64(a.GetStartTimeUnixNano()) - int64(b.GetStartTimeUnixNano())) })

@@ -14,7 +14,7 @@ func main() {
 	service.Program{
 		Name: "account",
 		GRPC: "127.0.0.1:9091",
-		// They ask it for names.
+		// They read the names of users.
 		Clients: []string{"album", "blog", "poi"},
 		Flags: func(flags *flag.FlagSet) {
 			config.Register(flags)
