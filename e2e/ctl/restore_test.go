@@ -70,10 +70,10 @@ func TestWhatIsRestoredAnswersAsBefore(t *testing.T) {
 	if status := waybook.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("standalone ended with %d", status)
 	}
-	on.run("", "store", "load", file, "--data", restored).expect(1, "holds something else", "albums")
+	on.run("", "store", "load", file, "--data", restored).expect(1, "already holds other documents", "albums")
 
 	if err := os.Truncate(file, 1000); err != nil {
 		t.Fatal(err)
 	}
-	on.run("", "store", "load", file, "--data", filepath.Join(t.TempDir(), "none")).expect(1, "ends too early", "nothing was loaded")
+	on.run("", "store", "load", file, "--data", filepath.Join(t.TempDir(), "none")).expect(1, "it is truncated", "nothing was loaded")
 }

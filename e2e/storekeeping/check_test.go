@@ -243,7 +243,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 			}
 		}
 		options.Services = []string{"blog"}
-		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "right one") {
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "the right store") {
 			t.Errorf("got error %v", err)
 		}
 		options.Services = []string{"blogs"}

@@ -274,7 +274,7 @@ func TestDocumentsThatExcludeEachOtherAreNamed(t *testing.T) {
 		_, err = w.Close()
 		s.must(errors.Join(err, file.Close()))
 	})
-	if err := load(t.Context(), empty(t).options(), path); err == nil || !strings.Contains(err.Error(), "the same ") || !strings.Contains(err.Error(), "not whole") {
+	if err := load(t.Context(), empty(t).options(), path); err == nil || !strings.Contains(err.Error(), "the same ") || !strings.Contains(err.Error(), "is incomplete") {
 		t.Errorf("got error %v", err)
 	}
 }

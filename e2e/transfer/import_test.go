@@ -228,7 +228,7 @@ func TestPlacesWithoutKeysAreKnownAgainAndExactRepeatsAreOne(t *testing.T) {
 	for _, created := range []int64{2, 0} {
 		summary, err := w.importText(file, w.options(landmarkfile.JSON))
 		expect(t, summary, err, created, 2-created, 0)
-		if summary.Checked.Duplicates != 1 || !strings.Contains(summary.String(), "1 stood in the file more than once") {
+		if summary.Checked.Duplicates != 1 || !strings.Contains(summary.String(), "1 repeated in the file") {
 			t.Errorf("%v", summary)
 		}
 	}
