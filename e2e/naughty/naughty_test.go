@@ -1,6 +1,6 @@
-// Package naughty sends what programs stumble over through every parameter of every
-// operation, over a real connection to all of Waybook: the answer is always a well-formed
-// document, never an error of the server, and what is stored reads back as it was sent.
+// Package naughty sends strings that often break programs in every parameter of every operation,
+// over a real connection to all of Waybook. The reply must always be a well-formed document and
+// never a server error. Stored values must read back as they were sent.
 package naughty
 
 import (
@@ -14,13 +14,13 @@ import (
 	"testing"
 )
 
-// operation is one of the interface's, with a form that it takes and all its parameters.
+// operation is an operation with a valid form and all its parameters.
 type operation struct {
 	name, form string
 	parameters []string
 }
 
-// operations returns all of the table, on content that is there.
+// operations returns all operations of the table, on existing content.
 func operations(t *testing.T, w *waybook) (all []operation) {
 	t.Helper()
 	const (
@@ -45,7 +45,7 @@ func operations(t *testing.T, w *waybook) (all []operation) {
 	for name, own := range read.own {
 		form, ok := forms[name]
 		if !ok {
-			t.Errorf("%s is in the table and has no form here", name)
+			t.Errorf("%s is in the table but has no form in this test", name)
 		}
 		parameters := slices.Concat(own, read.shared, []string{"nobody-knows-this"})
 		all = append(all, operation{name, "func=" + name + form, parameters})
@@ -57,8 +57,8 @@ func operations(t *testing.T, w *waybook) (all []operation) {
 func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 	w := start(t)
 	all := naughtyStrings(t)
-	// Each parameter gets every eighth of them, the next parameter others, unless all
-	// are wanted.
+	// Each parameter gets every eighth string, shifted by one for each parameter, unless all are
+	// selected.
 	isWhole := os.Getenv("WAYBOOK_NAUGHTY") == "all"
 	var group sync.WaitGroup
 	for _, each := range operations(t, w) {
@@ -81,7 +81,7 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 					w.post(sent.Encode(), cookieOf(w, each.name)).check(t, fmt.Sprintf("%s with %s=%.100q", each.name, name, value))
 				}
 			}
-			// As the name of a parameter, and as the whole query without being encoded.
+			// Each string is also the name of a parameter, and unencoded text in the query.
 			for _, value := range all {
 				w.post("func="+each.name+"&"+url.QueryEscape(value)+"=x", "").check(t, fmt.Sprintf("a parameter %.100q", value))
 				w.post("func="+each.name+"&"+value, "").check(t, fmt.Sprintf("the form %.100q", value))
@@ -92,7 +92,7 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 	w.checkLog(t)
 }
 
-// cookieOf leaves the session open for the others.
+// cookieOf returns no cookie for logout, so that the session stays open for the other operations.
 func cookieOf(w *waybook, operation string) string {
 	if operation == "logout" {
 		return ""
@@ -108,7 +108,7 @@ func TestNaughtyStringsInHeaders(t *testing.T) {
 	} {
 		for _, value := range naughtyStrings(t) {
 			if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				continue // the client refuses to send it, and Go's server to take it
+				continue // Go's client and server refuse it
 			}
 			r := w.newRequest(http.MethodPost, "func=addAlbum&albumTitle=a&category=5&lat=1&lng=1")
 			r.Header.Set(name, value)
@@ -118,7 +118,7 @@ func TestNaughtyStringsInHeaders(t *testing.T) {
 	w.checkLog(t)
 }
 
-func TestWhatIsTakenReadsBackAsItWasSent(t *testing.T) {
+func TestAcceptedValuesReadBackAsTheyWereSent(t *testing.T) {
 	w := start(t)
 	taken := 0
 	for _, value := range naughtyStrings(t) {
@@ -139,6 +139,6 @@ func TestWhatIsTakenReadsBackAsItWasSent(t *testing.T) {
 		}
 	}
 	if taken == 0 {
-		t.Error("none was taken")
+		t.Error("no value was accepted")
 	}
 }
