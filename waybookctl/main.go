@@ -1,5 +1,5 @@
-// Command waybookctl is for people who operate Waybook: it calls the services over
-// gRPC.
+// Command waybookctl lets operators manage Waybook: it calls the services over gRPC and maintains
+// the store.
 package main
 
 import (

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// WriteArchive writes an image as an OCI archive, which `ctr images import`, `kind load
-// image-archive` and `podman load` take, under the name that Kubernetes knows it by.
+// WriteArchive writes an image as an OCI archive, with the name that Kubernetes uses for it. `ctr
+// images import`, `kind load image-archive` and `podman load` accept the archive.
 func WriteArchive(w io.Writer, index v1.ImageIndex, p Program, tag string, when time.Time) error {
 	directory, err := os.MkdirTemp("", "waybook-archive-")
 	if err != nil {
@@ -35,7 +35,7 @@ func WriteArchive(w io.Writer, index v1.ImageIndex, p Program, tag string, when 
 	return archive(w, directory, when)
 }
 
-// archive writes the files below a directory, in the order of their names.
+// archive writes the files below a directory, ordered by name.
 func archive(w io.Writer, directory string, when time.Time) error {
 	out := tar.NewWriter(w)
 	root := os.DirFS(directory)

@@ -11,14 +11,13 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// compileTags let a program know the time zones by itself, and leave out gRPC's pages for
-// golang.org/x/net/trace, which nobody serves: they are templates, which may call any
-// method by its name, so that the linker would have to keep all methods of all types, a
-// fifth of a program.
+// compileTags embed the time zones and leave out gRPC's pages for golang.org/x/net/trace, which no
+// program serves. Those pages are templates, and a template may call any method by name. With them,
+// the linker would keep all methods of all types, a fifth of a program.
 const compileTags = "timetzdata,grpcnotrace"
 
-// CompileFlags make a program that says nothing of where and when it was built, but which
-// version it is.
+// CompileFlags make a build reproducible: the program contains its version, but not where or when
+// it was built.
 func CompileFlags(version string) []string {
 	return []string{
 		"-trimpath", "-buildvcs=false", "-tags=" + compileTags,
@@ -26,8 +25,8 @@ func CompileFlags(version string) []string {
 	}
 }
 
-// Compile builds a version of the programs in some packages of the workspace at root for a
-// platform, statically, into a directory.
+// Compile builds programs statically for a platform and writes them to directory. packages are
+// packages of the workspace at root.
 func Compile(ctx context.Context, root, directory, version string, platform v1.Platform, packages ...string) error {
 	directory, err := filepath.Abs(directory)
 	if err != nil {
@@ -36,7 +35,7 @@ func Compile(ctx context.Context, root, directory, version string, platform v1.P
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, CompileFlags(version)...)
 	command := exec.CommandContext(ctx, "go", append(args, packages...)...)
 	command.Dir = root
-	// GOAMD64 and GOARM64 are part of what is built; these are Go's defaults.
+	// GOAMD64 and GOARM64 affect the build; these are Go's defaults.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=",
 		"GOOS="+platform.OS, "GOARCH="+platform.Architecture, "GOAMD64=v1", "GOARM64=v8.0")
 	if output, err := command.CombinedOutput(); err != nil {

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// User is the number of the user and group that own nothing but WorkingDirectory.
+// User is the user and group ID of the programs. It owns only WorkingDirectory.
 const User = 65532
 
-// Executable is the program, whichever it is.
+// Executable is the path of the program, the same in all images.
 const Executable = "/waybook"
 
-// WorkingDirectory is where a program keeps its embedded store, when it has one.
+// WorkingDirectory is the directory of an embedded store.
 const WorkingDirectory = "/data"
 
 // file is a file or directory of an image.
@@ -31,11 +31,11 @@ type file struct {
 	content []byte
 }
 
-// Files are what an image holds: a program, the authorities that the public vouches
-// with, and a place for data.
+// Files are the contents of an image: a program, the public certificate authorities, and a
+// directory for data.
 type Files []file
 
-// NewFiles returns the files of the image of a program that was compiled.
+// NewFiles returns the files of an image for a compiled program.
 func NewFiles(executable []byte) Files {
 	return Files{
 		{path: WorkingDirectory[1:], mode: fs.ModeDir | 0o700, owner: User},
@@ -47,8 +47,8 @@ func NewFiles(executable []byte) Files {
 	}
 }
 
-// authorities are Mozilla's as of the version of their module in go.mod. One that is
-// trusted under conditions is left out, as a file in PEM can't state them.
+// authorities are Mozilla's, as of the module version in go.mod. Authorities with constraints are
+// left out, because a PEM file cannot express the constraints.
 func authorities() []byte {
 	var encoded bytes.Buffer
 	for root := range bundle.Roots() {
@@ -59,7 +59,7 @@ func authorities() []byte {
 	return encoded.Bytes()
 }
 
-// Archive writes the files as a tar archive, all of one time.
+// Archive writes the files as a tar archive. All have the same time.
 func (f Files) Archive(w io.Writer, when time.Time) error {
 	archive := tar.NewWriter(w)
 	for _, file := range f {
@@ -80,10 +80,10 @@ func (f Files) Archive(w io.Writer, when time.Time) error {
 	return archive.Close()
 }
 
-// Unpack writes the files below a directory, for a container engine to copy. Owners are
-// left to it.
+// Unpack writes the files below a directory for a container engine to copy. The engine sets their
+// owners.
 func (f Files) Unpack(directory string, when time.Time) error {
-	if err := os.MkdirAll(directory, 0o755); err != nil { // #nosec G301 -- an engine of another user reads it
+	if err := os.MkdirAll(directory, 0o755); err != nil { // #nosec G301 -- an engine that runs as another user reads it
 		return err
 	}
 	for _, file := range f {
@@ -97,11 +97,11 @@ func (f Files) Unpack(directory string, when time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := os.Chmod(path, file.mode.Perm()); err != nil { // whatever the umask
+		if err := os.Chmod(path, file.mode.Perm()); err != nil { // independent of the umask
 			return err
 		}
 	}
-	for _, file := range f { // afterwards, as what is written changes a directory's time
+	for _, file := range f { // last, because writing a file changes its directory's time
 		if err := os.Chtimes(filepath.Join(directory, file.path), when, when); err != nil {
 			return err
 		}

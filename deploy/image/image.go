@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Labels are what an image says of itself.
+// Labels returns the labels of the program's image.
 func (p Program) Labels(version string) map[string]string {
 	return map[string]string{
 		"org.opencontainers.image.title":       p.Name,
@@ -25,7 +25,7 @@ func (p Program) Labels(version string) map[string]string {
 	}
 }
 
-// New returns the image of a program that was compiled for a platform.
+// New returns the image of a program compiled for a platform.
 func New(p Program, executable []byte, platform v1.Platform, version string, when time.Time) (v1.Image, error) {
 	var files bytes.Buffer
 	if err := NewFiles(executable).Archive(&files, when); err != nil {
@@ -57,17 +57,17 @@ func New(p Program, executable []byte, platform v1.Platform, version string, whe
 
 // Builder builds images from the sources of a workspace.
 type Builder struct {
-	// Root is the workspace's directory.
+	// Root is the directory of the workspace.
 	Root      string
 	Platforms []v1.Platform
-	// Version is what the images are labelled with, their tag, and what the programs say
-	// that they are.
+	// Version is the tag of the images, their version label, and the version that the programs
+	// report.
 	Version string
-	// When is the time of all that is in them.
+	// When is the time of all files in the images.
 	When time.Time
 }
 
-// Build compiles a program for each platform and returns its image for all of them.
+// Build compiles a program for each platform and returns one image for all platforms.
 func (b Builder) Build(ctx context.Context, p Program) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, platform := range b.Platforms {

@@ -24,12 +24,12 @@ import (
 
 const root = "../.."
 
-// version is what the tests build.
+// version is the version that the tests build.
 const version = "v1.2.3"
 
 var amd64 = v1.Platform{OS: "linux", Architecture: "amd64"}
 
-// checkout copies the sources of the workspace somewhere else.
+// checkout copies the sources of the workspace to another directory.
 func checkout(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -61,7 +61,7 @@ func checkout(t *testing.T) string {
 	return directory
 }
 
-// archive runs a command line and returns the archive that it made.
+// archive runs a command line and returns the archive that it wrote.
 func archive(t *testing.T, root, program string) []byte {
 	t.Helper()
 	out := t.TempDir()
@@ -84,7 +84,7 @@ func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
 	}
 }
 
-func TestAnArchiveIsAnOCILayoutThatSaysItsName(t *testing.T) {
+func TestAnArchiveIsAnOCILayoutWithItsName(t *testing.T) {
 	directory := t.TempDir()
 	for reader := tar.NewReader(bytes.NewReader(archive(t, root, "edge"))); ; {
 		header, err := reader.Next()
@@ -119,11 +119,11 @@ func TestAnArchiveIsAnOCILayoutThatSaysItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	if name := manifest.Manifests[0].Annotations["io.containerd.image.name"]; name != "docker.io/waybook/edge:dev" {
-		t.Errorf("it is called %q", name)
+		t.Errorf("the image is named %q", name)
 	}
 }
 
-func TestAnImageRunsItsProgramAsNobodyInParticular(t *testing.T) {
+func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
 	executable := compiled(t)
 	program := image.Programs()[0]
 	made, err := image.New(program, executable, amd64, version, time.Unix(0, 0).UTC())
@@ -162,14 +162,14 @@ func TestAnImageRunsItsProgramAsNobodyInParticular(t *testing.T) {
 			t.Fatal(err)
 		}
 		if header.ModTime.Unix() != 0 || header.Uname != "" || (header.Uid == image.User) != (header.Name == "data/") {
-			t.Errorf("%s is of %v and belongs to %d", header.Name, header.ModTime, header.Uid)
+			t.Errorf("%s has time %v and owner %d", header.Name, header.ModTime, header.Uid)
 		}
 	}
 	if !bytes.Equal(files["waybook"], executable) {
-		t.Error("it holds another program")
+		t.Error("the image has another program")
 	}
 	if pool := x509.NewCertPool(); !pool.AppendCertsFromPEM(files["etc/ssl/certs/ca-certificates.crt"]) {
-		t.Error("it holds no authorities")
+		t.Error("the image has no certificate authorities")
 	}
 }
 
@@ -192,7 +192,7 @@ func TestUnpackedFilesAreThoseOfTheImage(t *testing.T) {
 	}
 }
 
-func TestACommandLineThatCannotBeMetIsRefused(t *testing.T) {
+func TestAnInvalidCommandLineIsRefused(t *testing.T) {
 	for _, args := range [][]string{
 		{"-platforms", "windows/amd64"},
 		{"-platforms", "linux"},
@@ -202,16 +202,16 @@ func TestACommandLineThatCannotBeMetIsRefused(t *testing.T) {
 		{"-unpack", "x", "-programs", "album", "-platforms", "linux/amd64,linux/arm64"},
 	} {
 		if err := image.Main(context.Background(), args, noEnv, io.Discard); err == nil {
-			t.Errorf("%v was taken", args)
+			t.Errorf("%v was accepted", args)
 		}
 	}
 	bad := func(string) (string, bool) { return "yesterday", true }
 	if err := image.Main(t.Context(), []string{"-list"}, bad, io.Discard); err == nil {
-		t.Error("a bad SOURCE_DATE_EPOCH was taken")
+		t.Error("a bad SOURCE_DATE_EPOCH was accepted")
 	}
 }
 
-// The Dockerfile takes the files from this package; what it says itself has to agree.
+// The Dockerfile takes the files from this package; its own settings must agree.
 func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 	content, err := os.ReadFile("../Dockerfile")
 	if err != nil {
@@ -219,7 +219,7 @@ func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 	}
 	_, final, found := strings.Cut(string(content), "FROM scratch\n")
 	if !found {
-		t.Fatal("it does not start from scratch")
+		t.Fatal("the Dockerfile does not start from scratch")
 	}
 	for _, line := range []string{
 		"COPY --from=build /image/ /",
@@ -229,12 +229,12 @@ func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 		`ENTRYPOINT ["` + image.Executable + `"]`,
 	} {
 		if !strings.Contains(final, line+"\n") {
-			t.Errorf("it does not say %s", line)
+			t.Errorf("the Dockerfile lacks %s", line)
 		}
 	}
 	for label := range image.Programs()[0].Labels("") {
 		if !strings.Contains(final, label+"=$") {
-			t.Errorf("it has no label %s", label)
+			t.Errorf("the Dockerfile lacks the label %s", label)
 		}
 	}
 }

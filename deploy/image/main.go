@@ -17,18 +17,18 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// tags are those that an image may have.
+// tags are the valid tags of an image.
 var tags = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
 
-// request is what a command line asks for.
+// request is a parsed command line.
 type request struct {
 	Builder
 	programs []Program
-	// archives is the directory that gets an archive of each image.
+	// archives is the directory for an archive of each image.
 	archives string
-	// list asks only for the names.
+	// list prints the names only.
 	list bool
-	// unpacked is the directory that gets the files of one image instead.
+	// unpacked, if set, is the directory for the files of one image instead.
 	unpacked string
 }
 
@@ -50,7 +50,7 @@ func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bo
 	if asked.unpacked != "" {
 		return asked.unpack(ctx)
 	}
-	if err := os.MkdirAll(asked.archives, 0o755); err != nil { // #nosec G301 -- images are for everybody
+	if err := os.MkdirAll(asked.archives, 0o755); err != nil { // #nosec G301 -- images are public
 		return err
 	}
 	for _, program := range asked.programs {
@@ -66,22 +66,22 @@ func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) 
 	flags := flag.NewFlagSet("ociimages", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.StringVar(&asked.Root, "root", ".", "`directory` of the workspace")
-	flags.StringVar(&asked.Version, "tag", "dev", "`tag` of the images, and the version they are labelled with")
-	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` that gets an archive of each image")
-	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` that gets the files of one program's image instead, for a Dockerfile")
-	flags.BoolVar(&asked.list, "list", false, "only print the names of the programs and what they are")
+	flags.StringVar(&asked.Version, "tag", "dev", "`tag` of the images, and their version label")
+	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` for an archive of each image")
+	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` for the files of one program's image instead of archives, for a Dockerfile")
+	flags.BoolVar(&asked.list, "list", false, "only print the names and summaries of the programs")
 	platforms := flags.String("platforms", "linux/amd64", "`platforms` to build for, such as linux/amd64,linux/arm64")
-	programs := flags.String("programs", "", "`programs` to build, with commas between them; all when empty")
+	programs := flags.String("programs", "", "comma-separated `programs` to build; all when empty")
 	if err := flags.Parse(args); err != nil {
 		return asked, err
 	}
 	if !tags.MatchString(asked.Version) {
-		return asked, fmt.Errorf("-tag: %q has other than letters, digits, dots, dashes and underscores, or too many", asked.Version)
+		return asked, fmt.Errorf("-tag: %q is not a tag; use at most 128 letters, digits, dots, dashes and underscores", asked.Version)
 	}
 	for name := range strings.SplitSeq(*platforms, ",") {
 		platform, err := v1.ParsePlatform(name)
 		if err != nil || platform.OS != "linux" || platform.Architecture == "" {
-			return asked, fmt.Errorf("-platforms: %q is not like linux/arm64", name)
+			return asked, fmt.Errorf("-platforms: %q is not a Linux platform; want, for example, linux/arm64", name)
 		}
 		asked.Platforms = append(asked.Platforms, *platform)
 	}
@@ -90,18 +90,18 @@ func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) 
 		wanted := strings.Split(*programs, ",")
 		asked.programs = slices.DeleteFunc(asked.programs, func(p Program) bool { return !slices.Contains(wanted, p.Name) })
 		if len(asked.programs) != len(wanted) {
-			return asked, fmt.Errorf("-programs: not all of %s exist, or one comes twice", *programs)
+			return asked, fmt.Errorf("-programs: %s has an unknown or repeated program; -list prints all programs", *programs)
 		}
 	}
 	if asked.unpacked != "" && (len(asked.programs) != 1 || len(asked.Platforms) != 1) {
-		return asked, errors.New("-unpack takes one of -programs and one of -platforms")
+		return asked, errors.New("-unpack requires exactly one of -programs and one of -platforms")
 	}
 	var err error
 	asked.When, err = sourceDate(lookupEnv)
 	return asked, err
 }
 
-// sourceDate is the time of SOURCE_DATE_EPOCH, or the epoch itself.
+// sourceDate returns the time in SOURCE_DATE_EPOCH, or the Unix epoch if it is not set.
 func sourceDate(lookupEnv func(string) (string, bool)) (time.Time, error) {
 	value, ok := lookupEnv("SOURCE_DATE_EPOCH")
 	if !ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/waybook/waybook/deploy/image"
 )
 
-func TestAProgramIsStaticAndKnowsTheTimeZones(t *testing.T) {
+func TestAProgramIsStaticAndEmbedsTheTimeZones(t *testing.T) {
 	executable := compiled(t)
 	file, err := elf.NewFile(bytes.NewReader(executable))
 	if err != nil {
@@ -26,17 +26,17 @@ func TestAProgramIsStaticAndKnowsTheTimeZones(t *testing.T) {
 	}
 	for _, segment := range file.Progs {
 		if segment.Type == elf.PT_INTERP {
-			t.Error("it needs a dynamic linker")
+			t.Error("the program needs a dynamic linker")
 		}
 	}
 	if !bytes.Contains(executable, []byte("Asia/Taipei")) || !slices.ContainsFunc(image.CompileFlags(version), func(flag string) bool { return strings.Contains(flag, "timetzdata") }) {
-		t.Error("it does not know the time zones")
+		t.Error("the program does not embed the time zones")
 	}
 }
 
-func TestAProgramSaysItsVersion(t *testing.T) {
+func TestAProgramReportsItsVersion(t *testing.T) {
 	if runtime.GOOS != amd64.OS || runtime.GOARCH != amd64.Architecture {
-		t.Skip("SKIPPED: this machine runs no programs for linux/amd64")
+		t.Skip("SKIPPED: this machine cannot run programs for linux/amd64")
 	}
 	path := filepath.Join(t.TempDir(), "edge")
 	if err := os.WriteFile(path, compiled(t), 0o700); err != nil {
@@ -51,7 +51,7 @@ func TestAProgramSaysItsVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = program.Process.Kill() // fails when it has ended
+		_ = program.Process.Kill() // fails after the program has ended
 		_ = program.Wait()         // it was killed
 	})
 	admin := ""
@@ -74,8 +74,8 @@ func TestAProgramSaysItsVersion(t *testing.T) {
 	}
 }
 
-// The limits are of the files as they are unpacked, which is what a node keeps; packed they
-// take less than half. deploy/README.md says what makes two of the images larger.
+// The limits apply to the unpacked files, which a node stores; compressed, they take less than
+// half. deploy/README.md explains why two images are larger.
 func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 	const mebibyte = 1 << 20
 	larger := map[string]int{"standalone": 26 * mebibyte, "waybookctl": 31 * mebibyte}
@@ -101,7 +101,7 @@ func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 			limit = known
 		}
 		if files.Len() >= limit {
-			t.Errorf("%s has %.1f MiB, of %d", program.Name, float64(files.Len())/mebibyte, limit/mebibyte)
+			t.Errorf("%s has %.1f MiB, limit %d", program.Name, float64(files.Len())/mebibyte, limit/mebibyte)
 		}
 		t.Logf("%-10s %.1f MiB", program.Name, float64(files.Len())/mebibyte)
 		expectVersion(t, filepath.Join(directory, program.Name), program.Name)

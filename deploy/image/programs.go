@@ -1,18 +1,18 @@
-// Package image builds the container images of Waybook's programs, without a container
-// engine and the same to the byte wherever it runs.
+// Package image builds the container images of Waybook's programs without a container engine. The
+// images are the same, byte for byte, on every machine.
 package image
 
 // Program is a program that has an image.
 type Program struct {
-	// Name is the program's name and, after "waybook/", that of its image.
+	// Name is the name of the program; "waybook/" and it are the name of the image.
 	Name string
-	// Package is where its main function is, from the workspace's root.
+	// Package is the path of its main package, relative to the workspace.
 	Package string
-	// Summary is what the image's label says of it.
+	// Summary is the description in the image's label.
 	Summary string
 }
 
-// Programs are all programs that have an image.
+// Programs returns all programs that have an image.
 func Programs() []Program {
 	return []Program{
 		{"edge", "./edge/cmd/edge", "The XML edge of Waybook"},
@@ -21,9 +21,9 @@ func Programs() []Program {
 		{"blog", "./services/blog/cmd/blog", "The blog service of Waybook"},
 		{"poi", "./services/poi/cmd/poi", "The landmark service of Waybook"},
 		{"standalone", "./standalone", "All of Waybook in one process"},
-		{"waybookctl", "./waybookctl", "The command line for people who operate Waybook"},
+		{"waybookctl", "./waybookctl", "The command line for operators of Waybook"},
 	}
 }
 
-// Repository is the image's name without a tag.
+// Repository returns the image's name without a tag.
 func (p Program) Repository() string { return "waybook/" + p.Name }

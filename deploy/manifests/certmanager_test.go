@@ -12,9 +12,8 @@ import (
 
 const certManager = "cert-manager.io/v1"
 
-// certificate has the fields of cert-manager's Certificate that are used here, and
-// issuer those of its Issuer. cert-manager's own types come in a module that needs two
-// hundred others, clouds and all.
+// certificate has the fields of cert-manager's Certificate that the manifests use, and issuer those
+// of its Issuer. cert-manager's own types are in a module with 200 dependencies.
 type certificate struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -60,10 +59,10 @@ func (c *cluster) addCertManager(kind string, document []byte) error {
 		c.issuers = append(c.issuers, &issuer{})
 		return unmarshalStrictly(document, c.issuers[len(c.issuers)-1])
 	}
-	return fmt.Errorf("no check looks at cert-manager's %s", kind)
+	return fmt.Errorf("no check covers cert-manager's %s", kind)
 }
 
-// unmarshalStrictly is as particular as the API server, about the case of letters too.
+// unmarshalStrictly is as strict as the API server, including the case of field names.
 func unmarshalStrictly(document []byte, into any) error {
 	raw, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {
@@ -73,11 +72,11 @@ func unmarshalStrictly(document []byte, into any) error {
 	return errors.Join(append(unknown, err)...)
 }
 
-// checkCertificates wants, where cert-manager makes them, a certificate for everybody
-// that says who its owner is and by which name it is dialled, from an issuer that is there.
+// checkCertificates checks, if cert-manager is used, that each process has a certificate from an
+// existing issuer, with its own name and the names by which it is dialled.
 func checkCertificates(c *cluster, complain complain) {
 	if (len(c.certificates) > 0) != c.variant.has("cert-manager") {
-		complain("there are %d certificates", len(c.certificates))
+		complain("unexpected number of certificates: %d", len(c.certificates))
 	}
 	if len(c.certificates) == 0 {
 		return

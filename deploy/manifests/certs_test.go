@@ -13,8 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
-// loaded writes a Secret's keys to files, as a pod has them, and loads them as a program
-// does.
+// loaded writes a Secret's keys to files, as in a pod, and loads them as a program does.
 func loaded(t *testing.T, secret map[string][]byte) *mtls.Identity {
 	t.Helper()
 	directory := t.TempDir()
@@ -33,7 +32,7 @@ func loaded(t *testing.T, secret map[string][]byte) *mtls.Identity {
 	return result
 }
 
-func TestTheCertificatesForDevelopmentAreWhatDevNeeds(t *testing.T) {
+func TestTheDevelopmentCertificatesProvideAllSecretsOfDev(t *testing.T) {
 	program := filepath.Join(compile(t, "waybookctl"), "waybookctl")
 	printed, err := exec.CommandContext(t.Context(), program, "certs", t.TempDir(), "--secrets").Output()
 	if err != nil {
@@ -64,6 +63,6 @@ func TestTheCertificatesForDevelopmentAreWhatDevNeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	if names := certificate.Leaf.DNSNames; !slices.Contains(names, "album") {
-		t.Errorf("album is called %v", names)
+		t.Errorf("the certificate of album has the names %v", names)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// checks are what every variant passes. Each is shown to fail by some mutation.
+// checks are the checks that every variant passes. For each, a mutation shows that it can fail.
 func checks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":     checkSecurity,
@@ -24,7 +24,7 @@ func checks() map[string]func(*cluster, complain) {
 	}
 }
 
-// complaints are what a check says of a cluster.
+// complaints returns what a check reports about a cluster.
 func complaints(check func(*cluster, complain), c *cluster) (all []string) {
 	check(c, func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) })
 	return all

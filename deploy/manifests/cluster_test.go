@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// cluster is what a variant asks a cluster for.
+// cluster holds the objects of a variant.
 type cluster struct {
 	variant      variant
 	namespaces   []*corev1.Namespace
@@ -38,7 +38,7 @@ type cluster struct {
 	issuers      []*issuer
 }
 
-// newScheme knows the kinds that deploy/k8s may hold, and no other.
+// newScheme knows the kinds that deploy/k8s may contain, and no others.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -111,21 +111,21 @@ func (c *cluster) add(object runtime.Object) error {
 		c.routes = append(c.routes, o)
 	case *monitoringv1.PodMonitor:
 		c.podMonitors = append(c.podMonitors, o)
-	case *monitoringv1.PrometheusRule: // decoded strictly, and checked where its queries are
+	case *monitoringv1.PrometheusRule: // decoded strictly here; a test of its queries checks it
 	default:
-		return fmt.Errorf("no check looks at a %T", object)
+		return fmt.Errorf("no check covers a %T", object)
 	}
 	return nil
 }
 
-// workload is something that makes pods.
+// workload is an object that creates pods.
 type workload struct {
 	name     string
 	selector *metav1.LabelSelector // nil for a Job
 	template *corev1.PodTemplateSpec
 }
 
-// workloads are all that make pods.
+// workloads returns all objects that create pods.
 func (c *cluster) workloads() (all []workload) {
 	for _, d := range c.deployments {
 		all = append(all, workload{d.Name, d.Spec.Selector, &d.Spec.Template})
@@ -139,7 +139,7 @@ func (c *cluster) workloads() (all []workload) {
 	return all
 }
 
-// containers are those of a workload, the ones that run first included.
+// containers returns the containers of a workload, including init containers.
 func (w workload) containers() []*corev1.Container {
 	var all []*corev1.Container
 	for n := range w.template.Spec.InitContainers {
@@ -151,7 +151,7 @@ func (w workload) containers() []*corev1.Container {
 	return all
 }
 
-// port finds a port of the workload's by its name or number.
+// port finds a port of the workload by name or number.
 func (w workload) port(name string, number int32) (int32, bool) {
 	for _, container := range w.containers() {
 		for _, port := range container.Ports {

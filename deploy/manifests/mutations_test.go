@@ -14,13 +14,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// mutation is a mistake that somebody may make, and the check that has to see it.
+// mutation is a plausible mistake, and the check that must find it.
 type mutation struct {
 	name, check string
 	mutate      func(*cluster)
 }
 
-// pod is the template of a deployment, and program its container.
+// pod returns the pod of a deployment, and program its container.
 func (c *cluster) pod(name string) *corev1.PodSpec {
 	for _, d := range c.deployments {
 		if d.Name == name {
@@ -54,7 +54,7 @@ func monitorOf(name, port string) *monitoringv1.PodMonitor {
 	}}
 }
 
-// mutations are of dev with cert-manager and monitoring, where everything is.
+// mutations apply to dev with cert-manager and monitoring, which has all kinds of objects.
 func mutations() []mutation {
 	return []mutation{
 		{"a namespace that enforces less", "security", func(c *cluster) {
@@ -72,7 +72,7 @@ func mutations() []mutation {
 
 		{"no limit", "resources", func(c *cluster) { delete(c.program("edge").Resources.Limits, corev1.ResourceMemory) }},
 		{"no request", "resources", func(c *cluster) { delete(c.program("edge").Resources.Requests, corev1.ResourceCPU) }},
-		{"a limit at what Go takes", "resources", func(c *cluster) {
+		{"a limit close to GOMEMLIMIT", "resources", func(c *cluster) {
 			c.program("edge").Resources.Limits[corev1.ResourceMemory] = resource.MustParse("200Mi")
 		}},
 		{"GOMEMLIMIT of the limit itself", "resources", func(c *cluster) {
@@ -82,7 +82,7 @@ func mutations() []mutation {
 		{"a literal GOMEMLIMIT", "resources", func(c *cluster) {
 			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMEMLIMIT", Value: "190MiB"})
 		}},
-		{"GOMAXPROCS that stayed", "resources", func(c *cluster) {
+		{"a literal GOMAXPROCS", "resources", func(c *cluster) {
 			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMAXPROCS", Value: "4"})
 		}},
 
@@ -103,7 +103,7 @@ func mutations() []mutation {
 		{"too little time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = ptr.To[int64](15) }},
 		{"no time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = nil }},
 		{"no wait before the stop", "stop", func(c *cluster) { c.program("edge").Lifecycle = nil }},
-		{"a rollout that takes away", "stop", func(c *cluster) {
+		{"a rollout that removes pods first", "stop", func(c *cluster) {
 			c.deployments[0].Spec.Strategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromString("25%"))
 		}},
 		{"all pods on one node", "stop", func(c *cluster) { c.pod("edge").TopologySpreadConstraints = nil }},
@@ -111,11 +111,11 @@ func mutations() []mutation {
 			c.pod("edge").TopologySpreadConstraints[0].LabelSelector.MatchLabels["app.kubernetes.io/name"] = "poi"
 		}},
 
-		{"a selector of nobody", "services", func(c *cluster) { c.service("poi").Spec.Selector["app.kubernetes.io/name"] = "pois" }},
-		{"a selector of everybody", "services", func(c *cluster) {
+		{"a selector of no pods", "services", func(c *cluster) { c.service("poi").Spec.Selector["app.kubernetes.io/name"] = "pois" }},
+		{"a selector of all pods", "services", func(c *cluster) {
 			c.service("poi").Spec.Selector = map[string]string{"app.kubernetes.io/part-of": "waybook"}
 		}},
-		{"a target that is no port", "services", func(c *cluster) { c.service("poi").Spec.Ports[0].TargetPort = intstr.FromString("rpc") }},
+		{"a target port that does not exist", "services", func(c *cluster) { c.service("poi").Spec.Ports[0].TargetPort = intstr.FromString("rpc") }},
 		{"an address that is not balanced", "services", func(c *cluster) { c.service("poi").Spec.ClusterIP = "" }},
 		{"a deployment that loses its pods", "services", func(c *cluster) {
 			c.deployments[0].Spec.Template.Labels["app.kubernetes.io/name"] = "x"
@@ -123,31 +123,31 @@ func mutations() []mutation {
 		{"a StatefulSet without its service", "services", func(c *cluster) { c.statefulSets[0].Spec.ServiceName = "mongo" }},
 
 		{"a listener elsewhere", "addresses", func(c *cluster) { c.program("poi").Args[0] = "-grpc=:9095" }},
-		{"a call to nobody", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///accounts:9091" }},
+		{"a call to an unknown service", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///accounts:9091" }},
 		{"a call to the wrong port", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=dns:///account:9092" }},
 		{"a call that is not balanced", "addresses", func(c *cluster) { c.program("poi").Args[1] = "-account=account:9091" }},
 		{"a call to the default address", "addresses", func(c *cluster) { c.program("edge").Args = c.program("edge").Args[:4] }},
 
 		{"no way in", "entrance", func(c *cluster) { c.ingresses = nil }},
-		{"an ingress to a port that is not there", "entrance", func(c *cluster) {
+		{"an ingress to a port that does not exist", "entrance", func(c *cluster) {
 			c.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Backend.Service.Port.Name = "https"
 		}},
 		{"an ingress of another path", "entrance", func(c *cluster) { c.ingresses[0].Spec.Rules[0].HTTP.Paths[0].Path = "/" }},
 
-		{"a monitor of nobody", "monitors", func(c *cluster) { c.podMonitors = append(c.podMonitors, monitorOf("x", "admin")) }},
+		{"a monitor of no pods", "monitors", func(c *cluster) { c.podMonitors = append(c.podMonitors, monitorOf("x", "admin")) }},
 		{"a monitor of another port", "monitors", func(c *cluster) { c.podMonitors = append(c.podMonitors, monitorOf("edge", "metrics")) }},
 
-		{"a Secret that nobody makes", "references", func(c *cluster) { c.secrets = nil }},
-		{"a key that is not there", "references", func(c *cluster) {
+		{"a Secret that does not exist", "references", func(c *cluster) { c.secrets = nil }},
+		{"a key that does not exist", "references", func(c *cluster) {
 			for _, s := range c.secrets {
 				delete(s.Data, "keyfile")
 			}
 		}},
-		{"settings that are not there", "references", func(c *cluster) { c.configMaps = c.configMaps[1:] }},
-		{"settings that nobody reads", "references", func(c *cluster) { c.program("blog").EnvFrom = nil }},
+		{"settings that do not exist", "references", func(c *cluster) { c.configMaps = c.configMaps[1:] }},
+		{"unused settings", "references", func(c *cluster) { c.program("blog").EnvFrom = nil }},
 		{"a mount of nothing", "references", func(c *cluster) { c.pod("blog").Volumes[0].Name = "certificates" }},
 		{"a certificate mounted elsewhere", "references", func(c *cluster) { c.program("blog").VolumeMounts[0].MountPath = "/tls" }},
-		{"a certificate of somebody else's that nobody makes", "references", func(c *cluster) {
+		{"a certificate that does not exist", "references", func(c *cluster) {
 			c.pod("blog").Volumes[0].Secret.SecretName = "waybook-blogs-tls"
 		}},
 
@@ -162,19 +162,19 @@ func mutations() []mutation {
 
 		{"an autoscaler of nothing", "replicas", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
 		{"a single replica", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
-		{"fewer at most than at least", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
-		{"two who decide the replicas", "replicas", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
-		{"a budget that lets nobody go", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0)) }},
-		{"a budget of all replicas", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(2)) }},
+		{"a maximum below the minimum", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"a fixed number of replicas despite an autoscaler", "replicas", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
+		{"a budget that allows no eviction", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0)) }},
+		{"a budget that allows eviction of all replicas", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(2)) }},
 		{"a budget of nothing", "replicas", func(c *cluster) { c.budgets[0].Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }},
 		{"no budget", "replicas", func(c *cluster) { c.budgets = c.budgets[1:] }},
 		{"a replica set that may lose its majority", "replicas", func(c *cluster) { c.statefulSets[0].Spec.Replicas = ptr.To[int32](2) }},
 
 		{"an image without a tag", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge" }},
 		{"the latest image", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:latest" }},
-		{"an image that nobody builds", "images", func(c *cluster) { c.program("edge").Image = "waybook/edges:dev" }},
+		{"an image that is not built here", "images", func(c *cluster) { c.program("edge").Image = "waybook/edges:dev" }},
 		{"another program's image", "images", func(c *cluster) { c.program("edge").Image = "waybook/poi:dev" }},
-		{"an image from somewhere", "images", func(c *cluster) { c.program("edge").Image = "example.com/edge:1" }},
+		{"an image from another registry", "images", func(c *cluster) { c.program("edge").Image = "example.com/edge:1" }},
 		{"a tag that was not loaded", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:v1" }},
 
 		{"no default", "network", func(c *cluster) { c.policy("default-deny").PolicyTypes = nil }},
@@ -191,7 +191,7 @@ func mutations() []mutation {
 	}
 }
 
-func TestEachCheckSeesTheMistakesItIsFor(t *testing.T) {
+func TestEachCheckFindsItsMistakes(t *testing.T) {
 	v := variant{"dev", []string{"cert-manager", "monitoring"}}
 	documents := render(t, v)
 	seen := map[string]bool{}
@@ -204,13 +204,13 @@ func TestEachCheckSeesTheMistakesItIsFor(t *testing.T) {
 			}
 			m.mutate(c)
 			if len(complaints(checks()[m.check], c)) == 0 {
-				t.Error("the check sees nothing wrong")
+				t.Error("the check finds nothing wrong")
 			}
 		})
 	}
 	for name := range checks() {
 		if !seen[name] {
-			t.Errorf("no mutation shows that %s can fail", name)
+			t.Errorf("no mutation makes the check %s fail", name)
 		}
 	}
 }
@@ -219,17 +219,17 @@ func TestDecodingIsStrict(t *testing.T) {
 	v := variant{"dev", []string{"cert-manager", "gateway-api", "monitoring"}}
 	documents := render(t, v)
 	for name, change := range map[string][2]string{
-		"a misspelled field":                    {"revisionHistoryLimit:", "revisionHistoryLimits:"},
-		"a field in the wrong place":            {"  podManagementPolicy:", "  enableServiceLinks:"},
-		"a string for a number":                 {"maxReplicas: 10", "maxReplicas: ten"},
-		"a kind that is not known":              {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
-		"a version that is gone":                {"apiVersion: autoscaling/v2", "apiVersion: autoscaling/v2beta2"},
-		"a misspelled field of a route":         {"backendRefs:", "backends:"},
-		"a misspelled field of a certificate":   {"dnsNames:", "dnsName:"},
-		"a misspelled field of an issuer":       {"selfSigned:", "selfsigned:"},
-		"an object that is in no namespace":     {"namespace: waybook", "namespace: default"},
-		"a duration that is not one":            {"duration: 2160h", "duration: 90d"},
-		"a kind of cert-manager's, not checked": {"kind: Issuer\nmetadata", "kind: ClusterIssuer\nmetadata"},
+		"a misspelled field":                  {"revisionHistoryLimit:", "revisionHistoryLimits:"},
+		"a field in the wrong place":          {"  podManagementPolicy:", "  enableServiceLinks:"},
+		"a string for a number":               {"maxReplicas: 10", "maxReplicas: ten"},
+		"a kind that is not known":            {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
+		"a version that was removed":          {"apiVersion: autoscaling/v2", "apiVersion: autoscaling/v2beta2"},
+		"a misspelled field of a route":       {"backendRefs:", "backends:"},
+		"a misspelled field of a certificate": {"dnsNames:", "dnsName:"},
+		"a misspelled field of an issuer":     {"selfSigned:", "selfsigned:"},
+		"an object in another namespace":      {"namespace: waybook", "namespace: default"},
+		"an invalid duration":                 {"duration: 2160h", "duration: 90d"},
+		"an unchecked kind of cert-manager":   {"kind: Issuer\nmetadata", "kind: ClusterIssuer\nmetadata"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			changed := make([][]byte, len(documents))
@@ -239,10 +239,10 @@ func TestDecodingIsStrict(t *testing.T) {
 				found = found || !bytes.Equal(changed[n], document)
 			}
 			if !found {
-				t.Fatalf("nothing says %q", change[0])
+				t.Fatalf("no document contains %q", change[0])
 			}
 			if _, err := decode(v, changed); err == nil {
-				t.Error("it was decoded")
+				t.Error("the document was decoded")
 			}
 		})
 	}

@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// endpoint is somebody who may send or get packets: a pod, or an address elsewhere.
+// endpoint is a sender or receiver of packets: a pod, or an address elsewhere.
 type endpoint struct {
 	name   string
 	labels map[string]string
-	// namespace has these labels; nil means outside the cluster.
+	// namespace holds the labels of its namespace; nil means outside the cluster.
 	namespace map[string]string
 	address   netip.Addr
 	ports     []port
@@ -32,7 +32,7 @@ func namespaceNamed(name string) map[string]string {
 	return map[string]string{corev1.LabelMetadataName: name}
 }
 
-// endpoints are the pods, and one example of everybody else.
+// endpoints returns the pods of the variant, and one example of each other kind of endpoint.
 func (c *cluster) endpoints() []endpoint {
 	pod := netip.MustParseAddr("10.244.0.1")
 	all := []endpoint{
@@ -58,7 +58,7 @@ func (c *cluster) endpoints() []endpoint {
 	return all
 }
 
-// arrows are all connections that the policies allow, as "from -> to:port".
+// arrows returns all connections that the policies allow, as "from -> to:port".
 func (c *cluster) arrows() (arrows []string) {
 	for _, from := range c.endpoints() {
 		for _, to := range c.endpoints() {
@@ -77,8 +77,8 @@ func (c *cluster) arrows() (arrows []string) {
 
 func (e endpoint) ours() bool { return e.namespace[corev1.LabelMetadataName] == "waybook" }
 
-// allows reports whether the policies that hold for one end let it speak with the other,
-// on a port of the one that is called.
+// allows reports whether the policies for one end allow traffic with the other end. The port is one
+// of the end that is called.
 func (c *cluster) allows(direction networkingv1.PolicyType, one, other endpoint, p port) bool {
 	restricted := false
 	for _, policy := range c.policies {
@@ -106,7 +106,7 @@ func (c *cluster) allows(direction networkingv1.PolicyType, one, other endpoint,
 func matchesPeer(peers []networkingv1.NetworkPolicyPeer, e endpoint) bool {
 	return len(peers) == 0 || slices.ContainsFunc(peers, func(peer networkingv1.NetworkPolicyPeer) bool {
 		if peer.IPBlock != nil {
-			// What a block means for pods is left to the network plugin; here, nothing.
+			// Network plugins differ in whether a block applies to pods. Here it does not.
 			return e.namespace == nil && netip.MustParsePrefix(peer.IPBlock.CIDR).Contains(e.address) && len(peer.IPBlock.Except) == 0
 		}
 		namespace := peer.NamespaceSelector
@@ -137,7 +137,7 @@ func matchesPort(ports []networkingv1.NetworkPolicyPort, p port) bool {
 	})
 }
 
-// wantedArrows are those of rule 15.5, of one variant.
+// wantedArrows returns the connections of rule 15.5 in a variant.
 func wantedArrows(v variant) (wanted []string) {
 	table := `
 internet,database,stranger,prometheus,collector,dns -> edge:8080
@@ -181,7 +181,7 @@ mongodb,mongodb-initiate -> dns:53/UDP
 	return wanted
 }
 
-// checkNetwork compares what the policies allow with the arrows of rule 15.5.
+// checkNetwork compares the connections that the policies allow with those of rule 15.5.
 func checkNetwork(c *cluster, complain complain) {
 	got, wanted := c.arrows(), wantedArrows(c.variant)
 	for _, arrow := range got {

@@ -15,11 +15,11 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// complain is told what is wrong.
+// complain reports a fault.
 type complain func(format string, args ...any)
 
-// checkSecurity holds every pod to the restricted standard, to which the namespace must
-// hold them too, and to what that standard leaves open.
+// checkSecurity checks that every pod meets the restricted standard, that the namespace enforces
+// it, and some settings that the standard does not cover.
 func checkSecurity(c *cluster, complain complain) {
 	if len(c.namespaces) != 1 || c.namespaces[0].Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
 		complain("the namespace does not enforce the restricted standard")
@@ -37,7 +37,7 @@ func checkSecurity(c *cluster, complain complain) {
 			complain("%s: %s", w.name, result.ForbiddenDetail())
 		}
 		if spec.AutomountServiceAccountToken == nil || *spec.AutomountServiceAccountToken {
-			complain("%s mounts a token", w.name)
+			complain("%s mounts a service account token", w.name)
 		}
 		if spec.EnableServiceLinks == nil || *spec.EnableServiceLinks {
 			complain("%s gets variables of all services, such as WAYBOOK_PORT", w.name)
@@ -45,14 +45,14 @@ func checkSecurity(c *cluster, complain complain) {
 		for _, container := range w.containers() {
 			security := container.SecurityContext
 			if security == nil || security.ReadOnlyRootFilesystem == nil || !*security.ReadOnlyRootFilesystem {
-				complain("%s/%s may write to its image", w.name, container.Name)
+				complain("%s/%s can write to its image", w.name, container.Name)
 			}
 		}
 	}
 }
 
-// checkResources wants requests and limits, and a Go runtime that knows them: its
-// memory limit below the container's, so that it collects before it is killed.
+// checkResources checks requests and limits, and that the Go runtime knows them. GOMEMLIMIT must be
+// below the container's limit, so that Go collects garbage before the container is killed.
 func checkResources(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		for _, container := range w.containers() {
@@ -60,7 +60,7 @@ func checkResources(c *cluster, complain complain) {
 			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 				request, limit := container.Resources.Requests[name], container.Resources.Limits[name]
 				if request.IsZero() || limit.IsZero() || request.Cmp(limit) > 0 {
-					complain("%s requests %s of %s and is limited to %s", where, request.String(), name, limit.String())
+					complain("%s requests %s of %s, and its limit is %s", where, request.String(), name, limit.String())
 				}
 			}
 			if _, ours := programOf(container.Image); !ours {
@@ -72,14 +72,15 @@ func checkResources(c *cluster, complain complain) {
 			}
 			cpu := container.Resources.Limits[corev1.ResourceCPU]
 			if got := resourceVariable(container, "GOMAXPROCS"); got != cpu.Value() {
-				complain("%s: GOMAXPROCS is %d, and the limit %s", where, got, cpu.String())
+				complain("%s: GOMAXPROCS is %d, and the limit is %s", where, got, cpu.String())
 			}
 		}
 	}
 }
 
-// resourceVariable is what the kubelet puts into a variable that refers to the container's
-// own resources, and 0 for any other: a literal would be forgotten when those change.
+// resourceVariable returns the value that the kubelet sets for a variable that refers to the
+// container's own resources. It returns 0 for any other variable: a literal would be forgotten when
+// the resources change.
 func resourceVariable(container *corev1.Container, name string) int64 {
 	for _, variable := range container.Env {
 		if variable.Name != name || variable.ValueFrom == nil || variable.ValueFrom.ResourceFieldRef == nil {
@@ -91,14 +92,13 @@ func resourceVariable(container *corev1.Container, name string) int64 {
 	return 0
 }
 
-// checkProbes wants the probes of the programs to ask what the programs answer, where
-// they listen.
+// checkProbes checks that the probes ask for services that the programs serve, on the admin port.
 func checkProbes(c *cluster, complain complain) {
 	for _, d := range c.deployments {
 		for _, container := range d.Spec.Template.Spec.Containers {
 			admin := ":" + strconv.Itoa(int(portOf(container, "admin")))
 			if got := value(container, "WAYBOOK_ADMIN"); got != admin {
-				complain("%s: the admin port is %s, and WAYBOOK_ADMIN %q", d.Name, admin, got)
+				complain("%s: the admin port is %s, and WAYBOOK_ADMIN is %q", d.Name, admin, got)
 			}
 			for what, probe := range map[string]*corev1.Probe{
 				serve.Liveness: container.LivenessProbe, serve.ReadinessName: container.ReadinessProbe, "startup": container.StartupProbe,
@@ -112,7 +112,7 @@ func checkProbes(c *cluster, complain complain) {
 				}
 			}
 			if probe := container.ReadinessProbe; probe != nil && probe.TimeoutSeconds <= 2 {
-				complain("%s: readiness asks the store for up to 2 s, and the probe waits %d", d.Name, probe.TimeoutSeconds)
+				complain("%s: readiness asks the store for up to 2 s, and the probe waits %d s", d.Name, probe.TimeoutSeconds)
 			}
 		}
 	}
@@ -127,8 +127,8 @@ func checkProbes(c *cluster, complain complain) {
 	}
 }
 
-// checkStop wants a pod to have the time that its program takes to stop, and a rollout
-// never to have fewer pods than there were.
+// checkStop checks that a pod has enough time to stop its program, and that a rollout never reduces
+// the number of pods.
 func checkStop(c *cluster, complain complain) {
 	for _, d := range c.deployments {
 		spec := d.Spec.Template.Spec
@@ -138,18 +138,18 @@ func checkStop(c *cluster, complain complain) {
 		}
 		for _, container := range spec.Containers {
 			if container.Lifecycle == nil || container.Lifecycle.PreStop == nil || container.Lifecycle.PreStop.Sleep == nil {
-				complain("%s stops before its callers know", d.Name)
+				complain("%s stops before its callers know; it has no preStop sleep", d.Name)
 				continue
 			}
 			before := time.Duration(container.Lifecycle.PreStop.Sleep.Seconds) * time.Second
 			if grace <= before+serve.StopTimeout {
-				complain("%s is killed after %v, and takes %v and %v to stop", d.Name, grace, before, serve.StopTimeout)
+				complain("%s is killed after %v, but stopping takes %v and then up to %v", d.Name, grace, before, serve.StopTimeout)
 			}
 		}
 		rolling := d.Spec.Strategy.RollingUpdate
 		if rolling == nil || rolling.MaxUnavailable == nil || *rolling.MaxUnavailable != intstr.FromInt32(0) ||
 			rolling.MaxSurge == nil || rolling.MaxSurge.IntValue() < 1 {
-			complain("%s: a rollout may take pods away before it adds others", d.Name)
+			complain("%s: a rollout may remove pods before it adds others", d.Name)
 		}
 		spread := func(key string) bool {
 			return slices.ContainsFunc(spec.TopologySpreadConstraints, func(s corev1.TopologySpreadConstraint) bool {

@@ -16,11 +16,11 @@ import (
 	"github.com/waybook/waybook/deploy/image"
 )
 
-// startable are the programs that pods run, without waybookctl, whose command line is of
-// another kind.
+// startable are the programs that pods run, except waybookctl, which has another kind of command
+// line.
 var startable = []string{"edge", "account", "album", "blog", "poi"}
 
-// compile compiles programs as they are in the images, and returns where they are.
+// compile compiles programs as in the images, and returns their directory.
 func compile(t *testing.T, names ...string) string {
 	t.Helper()
 	var packages []string
@@ -37,8 +37,8 @@ func compile(t *testing.T, names ...string) string {
 	return directory
 }
 
-// accepted asks a program whether it takes its container's flags: -help comes last, so
-// the program reads all of them and goes no further.
+// accepted reports whether a program accepts the flags of its container. -help is the last flag, so
+// the program parses all of them and then exits.
 func accepted(c *cluster, executable string, container *corev1.Container) (string, bool) {
 	var args []string
 	for flag, value := range c.flags(container) {
@@ -50,7 +50,7 @@ func accepted(c *cluster, executable string, container *corev1.Container) (strin
 	return string(output), err == nil
 }
 
-func TestTheProgramsTakeTheirFlags(t *testing.T) {
+func TestTheProgramsAcceptTheirFlags(t *testing.T) {
 	programs := compile(t, startable...)
 	for _, v := range variants() {
 		c, err := decode(v, render(t, v))
@@ -67,7 +67,7 @@ func TestTheProgramsTakeTheirFlags(t *testing.T) {
 	v := variant{overlay: "dev"}
 	documents := render(t, v)
 	for name, mutate := range map[string]func(*cluster){
-		"a flag that is not there": func(c *cluster) { c.program("blog").Args[0] = "-rpc=:9093" },
+		"an unknown flag": func(c *cluster) { c.program("blog").Args[0] = "-rpc=:9093" },
 		"a flag of another program": func(c *cluster) {
 			c.program("blog").Env = append(c.program("blog").Env, corev1.EnvVar{Name: "WAYBOOK_SESSION_TTL", Value: "1h"})
 		},
@@ -78,7 +78,7 @@ func TestTheProgramsTakeTheirFlags(t *testing.T) {
 				}
 			}
 		},
-		"a variable that is nobody's": func(c *cluster) {
+		"an unknown variable": func(c *cluster) {
 			c.program("blog").Env = append(c.program("blog").Env, corev1.EnvVar{Name: "MONGODB_URL", Value: "x"})
 		},
 	} {
@@ -89,7 +89,7 @@ func TestTheProgramsTakeTheirFlags(t *testing.T) {
 			}
 			mutate(c)
 			if output, ok := accepted(c, filepath.Join(programs, "blog"), c.program("blog")); ok {
-				t.Errorf("it was taken: %s", output)
+				t.Errorf("it was accepted: %s", output)
 			}
 		})
 	}
@@ -116,8 +116,7 @@ func TestTheJobsCommandExists(t *testing.T) {
 	}
 }
 
-// flags are those that a container's program is started with, whether by an argument or
-// by the environment.
+// flags returns the flags of a container's program, from its arguments and its environment.
 func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, argument := range container.Args {
@@ -150,7 +149,7 @@ func (c *cluster) flags(container *corev1.Container) iter.Seq2[string, string] {
 	}
 }
 
-// flagOf is the flag whose twin in the environment has some name.
+// flagOf returns the flag that an environment variable sets.
 func flagOf(variable string) string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(variable, "WAYBOOK_"), "_", "-"))
 }

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// external are the Secrets, with their keys, that deploy/README.md tells people to make.
+// external returns the Secrets, with their keys, that deploy/README.md asks operators to create.
 func (v variant) external() map[string][]string {
 	secrets := map[string][]string{}
 	if v.overlay == "prod" {
@@ -28,7 +28,7 @@ func (v variant) external() map[string][]string {
 	return secrets
 }
 
-func TestTheReadmeNamesTheSecretsThatPeopleMake(t *testing.T) {
+func TestTheReadmeNamesTheSecretsThatOperatorsCreate(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -37,15 +37,15 @@ func TestTheReadmeNamesTheSecretsThatPeopleMake(t *testing.T) {
 		for name, keys := range v.external() {
 			for _, word := range append(keys, name) {
 				if !bytes.Contains(readme, []byte("`"+word+"`")) {
-					t.Errorf("%v: it does not name %s", v, word)
+					t.Errorf("%v: the README does not name %s", v, word)
 				}
 			}
 		}
 	}
 }
 
-// checkReferences wants every Secret and ConfigMap that is named, and each key, to be
-// there, every external one to be needed, and the TLS files to be where the flags say.
+// checkReferences checks that every Secret, ConfigMap and key that is named exists, that each of
+// them is used, and that the TLS files are where the flags name them.
 func checkReferences(c *cluster, complain complain) {
 	present, used := map[string][]string{}, map[string]bool{}
 	for name, keys := range c.variant.external() {
@@ -97,7 +97,7 @@ func checkReferences(c *cluster, complain complain) {
 			}
 			for _, mount := range container.VolumeMounts {
 				if !w.hasVolume(c, mount.Name) {
-					complain("%s mounts %s, which is no volume", where, mount.Name)
+					complain("%s mounts %s, which is not a volume", where, mount.Name)
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func (w workload) hasVolume(c *cluster, name string) bool {
 	return slices.ContainsFunc(w.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 }
 
-// secretFile finds the Secret that is mounted where a file is.
+// secretFile returns the Secret and the key that are mounted as a file.
 func (w workload) secretFile(container *corev1.Container, file string) (name, key string, ok bool) {
 	for _, mount := range container.VolumeMounts {
 		for _, volume := range w.template.Spec.Volumes {

@@ -1,6 +1,5 @@
-// Package manifests_test holds what deploy/k8s promises: every overlay, with every
-// component that it may be given, is rendered as kubectl would, decoded strictly, and
-// checked against the programs themselves. There is no cluster in it.
+// Package manifests_test verifies deploy/k8s without a cluster. It renders every overlay with every
+// optional component as kubectl does, decodes it strictly, and checks it against the programs.
 package manifests_test
 
 import (
@@ -12,7 +11,7 @@ import (
 
 const kustomizations = "../k8s"
 
-// variant is an overlay with some components added.
+// variant is an overlay with additional components.
 type variant struct {
 	overlay    string
 	components []string
@@ -22,7 +21,7 @@ func (v variant) String() string {
 	return strings.Join(append([]string{v.overlay}, v.components...), "+")
 }
 
-// has reports whether the variant has a component, of its own or its overlay's.
+// has reports whether the variant or its overlay includes a component.
 func (v variant) has(component string) bool {
 	own := map[string][]string{"dev": {"mongodb"}, "prod": {"cert-manager", "monitoring"}}
 	for _, c := range append(own[v.overlay], v.components...) {
@@ -33,7 +32,7 @@ func (v variant) has(component string) bool {
 	return false
 }
 
-// variants are all overlays with all components that they do not have already.
+// variants returns all overlays with all combinations of their optional components.
 func variants() (all []variant) {
 	for overlay, optional := range map[string][]string{
 		"dev": {"cert-manager", "gateway-api", "monitoring", "tracing"}, "prod": {"gateway-api", "tracing"},
@@ -51,7 +50,7 @@ func variants() (all []variant) {
 	return all
 }
 
-// render renders a variant: one document for each object.
+// render renders a variant into one document for each object.
 func render(t *testing.T, v variant) [][]byte {
 	t.Helper()
 	documents, err := rendered.Overlay(kustomizations, v.overlay, v.components...)

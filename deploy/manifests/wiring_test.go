@@ -13,14 +13,13 @@ import (
 	"github.com/waybook/waybook/deploy/image"
 )
 
-// selects reports whether a selector selects what has some labels. No selector selects
-// nothing.
+// selects reports whether a selector matches labels. A nil selector matches nothing.
 func selects(selector *metav1.LabelSelector, of map[string]string) bool {
 	matcher, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && matcher.Matches(labels.Set(of))
 }
 
-// behind are the workloads that a selector selects.
+// behind returns the workloads that a selector matches.
 func (c *cluster) behind(selector *metav1.LabelSelector) (found []workload) {
 	for _, w := range c.workloads() {
 		if selects(selector, w.template.Labels) {
@@ -30,24 +29,24 @@ func (c *cluster) behind(selector *metav1.LabelSelector) (found []workload) {
 	return found
 }
 
-// checkServices wants a Service to have the pods of one workload, and of those alone, a
-// port that they have, and no address of its own where callers balance themselves.
+// checkServices checks that a Service selects the pods of exactly one workload and has a port that
+// they have. It must be headless if callers balance the load themselves.
 func checkServices(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		if w.selector != nil && (!selects(w.selector, w.template.Labels) || len(c.behind(w.selector)) != 1) {
-			complain("%s does not select its own pods alone", w.name)
+			complain("%s does not select exactly its own pods", w.name)
 		}
 	}
 	for _, service := range c.services {
 		found := c.behind(&metav1.LabelSelector{MatchLabels: service.Spec.Selector})
 		if len(found) != 1 || len(service.Spec.Selector) == 0 {
-			complain("service %s has %d workloads", service.Name, len(found))
+			complain("service %s selects %d workloads", service.Name, len(found))
 			continue
 		}
 		for _, port := range service.Spec.Ports {
 			target, ok := found[0].port(port.TargetPort.StrVal, port.TargetPort.IntVal)
 			if !ok || target != port.Port {
-				complain("service %s: port %d leads to %s, which is %d", service.Name, port.Port, port.TargetPort.String(), target)
+				complain("service %s: port %d targets %s, which is %d", service.Name, port.Port, port.TargetPort.String(), target)
 			}
 		}
 		if headless := service.Spec.ClusterIP == corev1.ClusterIPNone; headless == (service.Name == "edge") {
@@ -61,8 +60,8 @@ func checkServices(c *cluster, complain complain) {
 	}
 }
 
-// checkAddresses wants a program to listen on the port that its pods declare, and to
-// call services that exist, where they listen.
+// checkAddresses checks that a program listens on the port that its pods declare, and that it calls
+// existing services on their ports.
 func checkAddresses(c *cluster, complain complain) {
 	for _, d := range c.deployments {
 		for _, container := range d.Spec.Template.Spec.Containers {
@@ -79,7 +78,7 @@ func checkAddresses(c *cluster, complain complain) {
 					service := c.service(host)
 					if service == nil || host != flag || !strings.HasPrefix(value, "dns:///") ||
 						strconv.Itoa(int(service.Spec.Ports[0].Port)) != port {
-						complain("%s: -%s %s is not where that service is", d.Name, flag, value)
+						complain("%s: -%s %s is not the address of that service", d.Name, flag, value)
 					}
 				}
 			}
@@ -91,7 +90,7 @@ func checkAddresses(c *cluster, complain complain) {
 	}
 }
 
-// checkEntrance wants one way in, to the port of the edge.
+// checkEntrance checks that there is one way in, to the port of the edge.
 func checkEntrance(c *cluster, complain complain) {
 	if len(c.ingresses)+len(c.routes) != 1 || (len(c.routes) == 1) != c.variant.has("gateway-api") {
 		complain("there are %d ingresses and %d routes", len(c.ingresses), len(c.routes))
@@ -120,8 +119,8 @@ func checkEntrance(c *cluster, complain complain) {
 	}
 }
 
-// checkMonitors wants what is scraped to be there: pods, and the port of each that is
-// named. The namespace is that of the monitor itself.
+// checkMonitors checks that monitors select existing pods and ports. A monitor selects pods in its
+// own namespace.
 func checkMonitors(c *cluster, complain complain) {
 	for _, monitor := range c.podMonitors {
 		found := c.behind(&monitor.Spec.Selector)
@@ -140,8 +139,8 @@ func checkMonitors(c *cluster, complain complain) {
 	}
 }
 
-// checkReplicas wants each program to be scaled, each to bear the loss of a node, and
-// each to let a node be drained all the same.
+// checkReplicas checks that each program is scaled, survives the loss of a node, and allows a node
+// to be drained.
 func checkReplicas(c *cluster, complain complain) {
 	least := map[string]int32{}
 	for _, s := range c.statefulSets {
@@ -161,7 +160,7 @@ func checkReplicas(c *cluster, complain complain) {
 			complain("%s is scaled from %d to %d", d.Name, least[d.Name], c.autoscalers[n].Spec.MaxReplicas)
 		}
 		if d.Spec.Replicas != nil {
-			complain("%s has a number of replicas, which each apply would set again", d.Name)
+			complain("%s sets a number of replicas, which each apply would reset", d.Name)
 		}
 	}
 	if len(c.autoscalers) != len(c.deployments) {
@@ -171,14 +170,14 @@ func checkReplicas(c *cluster, complain complain) {
 	for _, budget := range c.budgets {
 		found := c.behind(budget.Spec.Selector)
 		if len(found) != 1 || budget.Spec.MaxUnavailable == nil {
-			complain("budget %s has %d workloads", budget.Name, len(found))
+			complain("budget %s selects %d workloads", budget.Name, len(found))
 			continue
 		}
 		name := found[0].name
 		covered[name]++
 		lost := int32(budget.Spec.MaxUnavailable.IntValue())
 		if remaining := least[name] - lost; lost < 1 || remaining < 1 || name == "mongodb" && remaining <= least[name]/2 {
-			complain("budget %s: %d of %d may go", budget.Name, lost, least[name])
+			complain("budget %s allows %d of %d to be evicted", budget.Name, lost, least[name])
 		}
 	}
 	for name := range least {
@@ -188,7 +187,7 @@ func checkReplicas(c *cluster, complain complain) {
 	}
 }
 
-// programOf is the program that an image holds, when it is one of ours.
+// programOf returns the program in an image, if the image is one of Waybook's.
 func programOf(reference string) (string, bool) {
 	name := reference
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
@@ -198,8 +197,8 @@ func programOf(reference string) (string, bool) {
 	return program, found && (before == "" || strings.HasSuffix(before, "/"))
 }
 
-// checkImages wants the images that the images tool builds, each in its place and with
-// a tag that tells which.
+// checkImages checks that each container runs the right image, that deploy/images builds it, and
+// that it has a tag other than latest.
 func checkImages(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		for _, container := range w.containers() {
@@ -210,12 +209,12 @@ func checkImages(c *cluster, complain complain) {
 			name, ours := programOf(container.Image)
 			if !ours {
 				if container.Image != "mongo:8.0" {
-					complain("%s: nobody builds %s", w.name, container.Image)
+					complain("%s: image %s is not built here", w.name, container.Image)
 				}
 				continue
 			}
 			if !slices.ContainsFunc(image.Programs(), func(p image.Program) bool { return p.Name == name }) {
-				complain("%s: nobody builds %s", w.name, container.Image)
+				complain("%s: image %s is not built here", w.name, container.Image)
 			}
 			if name != w.name && !(w.name == "prepare" && name == "waybookctl") {
 				complain("%s runs %s", w.name, container.Image)

@@ -1,5 +1,5 @@
-// Package rendered is what deploy/k8s comes to: an overlay as kubectl would render it, and
-// how its pods start Waybook's programs.
+// Package rendered renders the manifests in deploy/k8s: an overlay as kubectl would render it, and
+// the resulting command lines and environments of Waybook's programs.
 package rendered
 
 import (
@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Overlay renders an overlay of the manifests in a directory, with some components more:
-// one document in YAML for each object.
+// Overlay renders an overlay of the manifests in a directory, with additional components. It
+// returns one YAML document for each object.
 func Overlay(directory, name string, components ...string) (documents [][]byte, err error) {
 	files, err := inMemory(directory)
 	if err != nil {
@@ -40,7 +40,7 @@ func Overlay(directory, name string, components ...string) (documents [][]byte, 
 	return documents, nil
 }
 
-// inMemory copies the manifests to where a kustomization may be put beside them.
+// inMemory copies the manifests to a file system in memory, to which a kustomization can be added.
 func inMemory(directory string) (filesys.FileSystem, error) {
 	files, manifests := filesys.MakeFsInMemory(), os.DirFS(directory)
 	return files, fs.WalkDir(manifests, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -13,21 +13,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Program is how the pods of a deployment start their program, with all that Kubernetes
-// fills in.
+// Program is the command line and the environment of a deployment's program, with all values that
+// Kubernetes fills in.
 type Program struct {
 	Args        []string
 	Environment map[string]string
-	// Secrets are the names of those that are mounted, by directory.
+	// Secrets are the names of the mounted Secrets, by directory.
 	Secrets map[string]string
 }
 
-// Settings are what ConfigMaps or Secrets hold: values by name and key.
+// Settings are the contents of ConfigMaps or Secrets: values by name and key.
 type Settings map[string]map[string]string
 
-// Programs are those of all deployments among the documents, by their names. secrets are
-// what people put into Secrets. What a manifest may say and this does not understand is an
-// error.
+// Programs returns the programs of all deployments among the documents, by name. secrets are the
+// contents of the Secrets. Anything in a manifest that it does not support is an error.
 func Programs(documents [][]byte, secrets Settings) (map[string]Program, error) {
 	configMaps := Settings{}
 	var deployments []*appsv1.Deployment
@@ -93,14 +92,14 @@ func programOf(pod *corev1.PodSpec, configMaps, secrets Settings) (Program, erro
 	for _, mount := range container.VolumeMounts {
 		secret := secretIn(pod, mount)
 		if secret == "" {
-			return program, fmt.Errorf("%s is no whole Secret", mount.MountPath)
+			return program, fmt.Errorf("%s is not an entire Secret", mount.MountPath)
 		}
 		program.Secrets[mount.MountPath] = secret
 	}
 	return program, nil
 }
 
-// valueOf is what the kubelet sets a variable to.
+// valueOf returns the value that the kubelet sets for a variable.
 func valueOf(container *corev1.Container, variable corev1.EnvVar, secrets Settings) (string, error) {
 	from := variable.ValueFrom
 	switch {
@@ -119,10 +118,10 @@ func valueOf(container *corev1.Container, variable corev1.EnvVar, secrets Settin
 		}
 		return strconv.FormatInt(number, 10), nil
 	}
-	return "", fmt.Errorf("its value %q %v is not understood", variable.Value, from)
+	return "", fmt.Errorf("its value %q %v is not supported", variable.Value, from)
 }
 
-// secretIn is the Secret that is mounted as a whole, or empty.
+// secretIn returns the Secret that is mounted as a whole, or "".
 func secretIn(pod *corev1.PodSpec, mount corev1.VolumeMount) string {
 	for _, volume := range pod.Volumes {
 		if volume.Name == mount.Name && volume.Secret != nil && len(volume.Secret.Items) == 0 && mount.SubPath == "" {

@@ -21,7 +21,7 @@ func overlay(t *testing.T, name string) [][]byte {
 	return documents
 }
 
-func TestAProgramIsStartedWithAllThatKubernetesFillsIn(t *testing.T) {
+func TestAProgramHasTheValuesThatKubernetesFillsIn(t *testing.T) {
 	programs, err := rendered.Programs(overlay(t, "prod"), secrets)
 	if err != nil {
 		t.Fatal(err)
@@ -49,15 +49,15 @@ func TestAProgramIsStartedWithAllThatKubernetesFillsIn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestAnUnsupportedManifestIsRefused(t *testing.T) {
 	for want, change := range map[string][2]string{
 		"not the image's program":   {"        image: registry.example.com/waybook/edge:v0.0.0\n", "        command: [sh]\n        image: x\n"},
 		"refers to a variable":      {"-http=:8080", "-http=$(ADDRESS)"},
 		"variables come from":       {"- configMapRef:", "- secretRef:"},
-		"is not understood":         {"value: json", "value: $(FORMAT)"},
+		"is not supported":          {"value: json", "value: $(FORMAT)"},
 		"there is no key url":       {"key: uri", "key: url"},
 		"has no limits.disk":        {"resource: limits.cpu", "resource: limits.disk"},
-		"is no whole Secret":        {"readOnly: true", "subPath: tls"},
+		"is not an entire Secret":   {"readOnly: true", "subPath: tls"},
 		"other containers than the": {"      containers:\n", "      initContainers: [{name: first}]\n      containers:\n"},
 		"unknown field":             {"automountServiceAccountToken", "mountToken"},
 	} {

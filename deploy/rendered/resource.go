@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Resource is what the kubelet makes of a reference to a container's own requests or
-// limits, and whether it has what is referred to.
+// Resource returns the value that the kubelet computes for a reference to a container's own
+// requests or limits. It reports false if there is no such resource.
 func Resource(container *corev1.Container, ref *corev1.ResourceFieldSelector) (int64, bool) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := map[string]corev1.ResourceList{"requests": container.Resources.Requests, "limits": container.Resources.Limits}[kind]

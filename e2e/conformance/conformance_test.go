@@ -1,5 +1,5 @@
-// Package conformance runs the storage port's suite on the mongo engine over the
-// real wire protocol. No case is left out for FerretDB.
+// Package conformance runs the suite of the storage port on the mongo engine over the real wire
+// protocol. It runs every case on FerretDB.
 package conformance
 
 import (
@@ -18,11 +18,11 @@ import (
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// serverURI names a real server on which the suite runs too. Its databases whose
-// names begin with test_ are made and dropped.
+// serverURI names a real server on which the suite also runs. The tests create and drop its
+// databases with the prefix test_.
 const serverURI = "WAYBOOK_TEST_MONGODB_URI"
 
-// ferretSettings keep the data small: FerretDB answers every query with a scan.
+// ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
 func ferretSettings() docstoretest.Settings {
 	return docstoretest.Settings{Programs: 30, Many: 300}
 }
@@ -39,7 +39,7 @@ func TestMongoEngineOnARealServer(t *testing.T) {
 	runAll(t, uri, docstoretest.Settings{})
 }
 
-// The programs are few here; -rapid.checks runs as many as wanted.
+// This runs few programs; set -rapid.checks to run more.
 func TestTheMongoEngineDoesWhatTheEmbeddedOneDoes(t *testing.T) {
 	uris := map[string]string{"FerretDB": mongotest.Start(t)}
 	if uri := os.Getenv(serverURI); uri != "" {
@@ -75,7 +75,7 @@ func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
 	})
 }
 
-// freshDatabase names a database that is dropped at the test's end.
+// freshDatabase returns the name of a database that is dropped at the end of the test.
 func freshDatabase(t *testing.T, uri string) string {
 	t.Helper()
 	name := mongotest.Database()

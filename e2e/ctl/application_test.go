@@ -12,7 +12,7 @@ type application struct {
 	Secret      string
 }
 
-func TestAnApplicationsWholeLife(t *testing.T) {
+func TestTheLifeCycleOfAnApplication(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	var made application
 	o.mustRead(&made, "application", "create", "地圖")

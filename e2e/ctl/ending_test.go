@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestScriptsLearnFromTheStatusWhatWentWrong(t *testing.T) {
+func TestTheExitStatusTellsScriptsTheKindOfFailure(t *testing.T) {
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	o.run("", "album", "show", "12").expect(3, "12")
@@ -26,7 +26,7 @@ func TestScriptsLearnFromTheStatusWhatWentWrong(t *testing.T) {
 	o.run("", "album", "show", "12").expect(5, "no album service answers at "+p.GRPC)
 }
 
-func TestASignalEndsACommandThatWaits(t *testing.T) {
+func TestASignalEndsAWaitingCommand(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -46,15 +46,15 @@ func TestASignalEndsACommandThatWaits(t *testing.T) {
 	if err := program.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	_ = program.Wait() // how it ended is in ProcessState
+	_ = program.Wait() // ProcessState has the result
 	if got := program.ProcessState.ExitCode(); got != 130 || !strings.Contains(failed.String(), "interrupted") {
 		t.Errorf("status %d: %s", got, failed.String())
 	}
 }
 
-func TestBashCompletesWhatIsTyped(t *testing.T) {
+func TestBashCompletesCommandLines(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip("SKIPPED: bash is not installed, so its script can't be tried")
+		t.Skip("SKIPPED: bash is not installed, so its script is not checked")
 	}
 	script := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(script, []byte(operator{t, ""}.must("completion", "bash")), 0o600); err != nil {
@@ -68,7 +68,7 @@ func TestBashCompletesWhatIsTyped(t *testing.T) {
 		`waybookctl -o json album list -o t`: "table",
 		`waybookctl album show ""`:           "",
 	} {
-		// What bash itself does when Tab is pressed: it calls the function that complete
+		// This does what bash does when Tab is pressed: it calls the function that complete
 		// registered, with the words of the line.
 		shell := exec.CommandContext(t.Context(), "bash", "--norc", "-c", fmt.Sprintf(`
 			set -eu
@@ -80,7 +80,7 @@ func TestBashCompletesWhatIsTyped(t *testing.T) {
 		shell.Env = append(os.Environ(), "PATH="+binaries+string(filepath.ListSeparator)+os.Getenv("PATH"))
 		out, err := shell.CombinedOutput()
 		if err != nil || !strings.HasPrefix(string(out), want) || want == "" && string(out) != "\n" {
-			t.Errorf("%s may become %q, want %q (%v)", words, out, want, err)
+			t.Errorf("candidates for %s: %q, want %q (%v)", words, out, want, err)
 		}
 	}
 }

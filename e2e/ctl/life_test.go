@@ -33,7 +33,7 @@ func call(t *testing.T, edge, cookie string, form url.Values) string {
 	return string(body)
 }
 
-func TestASessionsCookieOpensTheEdgeUntilItIsClosed(t *testing.T) {
+func TestTheEdgeAcceptsASessionsCookieUntilItIsClosed(t *testing.T) {
 	p := startEmpty(t)
 	o := operator{t, p.GRPC}
 	user := o.createUser("小旅人")
@@ -73,12 +73,12 @@ func TestASessionsCookieOpensTheEdgeUntilItIsClosed(t *testing.T) {
 	}
 }
 
-// thing is what the life of albums, entries and landmarks has in common.
+// thing is an album, an entry or a landmark.
 type thing struct {
 	noun, id string
 }
 
-func TestAnAlbumsWholeLife(t *testing.T) {
+func TestTheLifeCycleOfAnAlbum(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("小旅人"), o.createUser("阿海")
 	var album struct {
@@ -102,7 +102,7 @@ func TestAnAlbumsWholeLife(t *testing.T) {
 	end(o, thing{"album", id}, friend, "album", "list", "--owner", owner)
 }
 
-func TestALandmarksWholeLife(t *testing.T) {
+func TestTheLifeCycleOfALandmark(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	owner, friend := o.createUser("地主"), o.createUser("阿海")
 	var landmark struct {
@@ -120,7 +120,7 @@ func TestALandmarksWholeLife(t *testing.T) {
 	end(o, thing{"landmark", id}, friend, "landmark", "list", "--category", "4")
 }
 
-func TestAnEntrysWholeLife(t *testing.T) {
+func TestTheLifeCycleOfAnEntry(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	author, friend := o.createUser("作者"), o.createUser("阿海")
 	var entry struct {
@@ -151,7 +151,7 @@ func TestAnEntrysWholeLife(t *testing.T) {
 	end(o, thing{"entry", id}, friend, "entry", "list", "--author", author)
 }
 
-// live comments, answers and recommends, and shows it all in the three formats.
+// live adds a comment, a reply and a recommendation, and shows them in all formats.
 func live(o operator, it thing, owner, friend string) {
 	o.t.Helper()
 	var comment struct {
@@ -214,7 +214,7 @@ func picture(o operator, it thing, friend string) {
 	o.run("", it.noun, "photo", "list", it.id).expect(0, "no photos")
 }
 
-// end removes a comment, and deletes, as nobody but the owner can.
+// end removes a comment and deletes the thing, which only the owner can do.
 func end(o operator, it thing, friend string, list ...string) {
 	o.t.Helper()
 	var comments []struct {

@@ -1,5 +1,5 @@
-// Package ctl_test runs the real waybookctl against the real standalone, as the people
-// who operate Waybook do: by its arguments, its input and output, and its exit status.
+// Package ctl_test runs the real waybookctl against the real standalone, as operators do: with its
+// arguments, input, output and exit status.
 package ctl_test
 
 import (
@@ -20,7 +20,7 @@ import (
 	_ "github.com/waybook/waybook/waybookctl/cli"
 )
 
-// binaries is the directory of the programs, built once for all tests.
+// binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -60,7 +60,7 @@ type operator struct {
 	address string
 }
 
-// command is waybookctl with nothing of the tester's own settings.
+// command returns a waybookctl command without the WAYBOOK_ variables of the tester.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	program := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...)
@@ -69,12 +69,12 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 			program.Env = append(program.Env, variable)
 		}
 	}
-	// A program with the race detector would wait for a second before it ends.
+	// With the race detector, a program would otherwise wait for a second before it exits.
 	program.Env = append(program.Env, "GORACE=atexit_sleep_ms=0")
 	return program
 }
 
-// result is how a command ended.
+// result is the result of a command.
 type result struct {
 	t        *testing.T
 	line     string
@@ -96,19 +96,19 @@ func (o operator) run(in string, args ...string) result {
 	return result{o.t, strings.Join(args, " "), program.ProcessState.ExitCode(), out.String(), failed.String()}
 }
 
-// must runs a command that succeeds, and returns what it prints.
+// must runs a command that must succeed and returns its output.
 func (o operator) must(args ...string) string {
 	o.t.Helper()
 	return o.run("", args...).expect(0).out
 }
 
-// mustRead runs a command that succeeds, and reads the JSON that it prints.
+// mustRead runs a command that must succeed and decodes its JSON output.
 func (o operator) mustRead(into any, args ...string) {
 	o.t.Helper()
 	o.run("", append(args, "-o", "json")...).expect(0).read(into)
 }
 
-// expect checks the exit status and what is said on standard error.
+// expect checks the exit status and the text on standard error.
 func (r result) expect(status int, parts ...string) result {
 	r.t.Helper()
 	if r.status != status {
@@ -123,12 +123,12 @@ func (r result) expect(status int, parts ...string) result {
 		}
 	}
 	if strings.Contains(r.err, "rpc error") || strings.Contains(r.err, "desc =") {
-		r.t.Errorf("%s says in gRPC's own words:\n%s", r.line, r.err)
+		r.t.Errorf("%s prints gRPC's own text:\n%s", r.line, r.err)
 	}
 	return r
 }
 
-// read reads the JSON that was printed.
+// read decodes the JSON output.
 func (r result) read(into any) {
 	r.t.Helper()
 	if err := json.Unmarshal([]byte(r.out), into); err != nil {
@@ -136,7 +136,7 @@ func (r result) read(into any) {
 	}
 }
 
-// createUser creates a user who can't log in, and returns the identifier.
+// createUser creates a user without a password and returns the identifier.
 func (o operator) createUser(name string) string {
 	o.t.Helper()
 	var user struct {

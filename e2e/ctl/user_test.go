@@ -19,7 +19,7 @@ type account struct {
 	Password    string
 }
 
-// logsIn reports whether somebody can log in with a password.
+// logsIn reports whether a user can log in with a password.
 func (o operator) logsIn(email, password string) bool {
 	o.t.Helper()
 	_, err := accountv1.NewAccountServiceClient(launch.Dial(o.t, o.address)).
@@ -30,7 +30,7 @@ func (o operator) logsIn(email, password string) bool {
 	return err == nil
 }
 
-func TestAUserLogsInWithThePasswordThatWasPipedIn(t *testing.T) {
+func TestAUserLogsInWithAPipedPassword(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	var user account
 	o.run("correct horse\n", "user", "create", "Ann", "--email", "Ann@example.com", "--password-stdin", "-o", "json").expect(0).read(&user)
@@ -55,7 +55,7 @@ func TestAUserLogsInWithThePasswordThatWasPipedIn(t *testing.T) {
 	}
 }
 
-func TestAPasswordThatIsMadeUpIsPrintedOnceAndWorks(t *testing.T) {
+func TestAGeneratedPasswordIsPrintedOnceAndWorks(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	var user account
 	o.mustRead(&user, "user", "create", "Ann", "--email", "ann@example.com", "--generate-password")

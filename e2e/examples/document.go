@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Docs is where the documents are, for tests two folders below the top one.
+// Docs is the folder of the documents, for tests two folders below the root.
 const Docs = "../../docs/"
 
 // Block is a fenced block of a document.
 type Block struct {
-	// Line is where it begins in the document.
+	// Line is its first line in the document.
 	Line int
-	// Language is what the fence says, such as sh.
+	// Language is the info string of the fence, such as sh.
 	Language string
 	Text     string
 }
 
-// Blocks reads the blocks of a document.
+// Blocks returns the blocks of a document.
 func Blocks(path string) ([]Block, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {
@@ -43,16 +43,15 @@ func Blocks(path string) ([]Block, error) {
 	return found, nil
 }
 
-// example is a block of code and what the document says that it prints.
+// example is a block of code with its documented output.
 type example struct {
 	Block
-	// printed is nil when the document does not say.
+	// printed is nil if the document does not show the output.
 	printed *string
 }
 
-// examples reads the examples of a document: every block of sh, go or php, with the
-// block of text or xml that follows, if one does before the next. Blocks of json are
-// data and no examples.
+// examples returns the examples of a document: every block of sh, go or php, with a following block
+// of text or xml as its output. Blocks of json are data, not examples.
 func examples(path string) ([]example, error) {
 	blocks, err := Blocks(path)
 	if err != nil {
@@ -65,26 +64,26 @@ func examples(path string) ([]example, error) {
 			found = append(found, example{Block: block})
 		case "text", "xml":
 			if len(found) == 0 || found[len(found)-1].printed != nil {
-				return nil, fmt.Errorf("%s:%d: the reply of no example", path, block.Line)
+				return nil, fmt.Errorf("%s:%d: an output without an example", path, block.Line)
 			}
 			found[len(found)-1].printed = &block.Text
 		case "json":
 		default:
-			return nil, fmt.Errorf("%s:%d: a block of %q", path, block.Line, block.Language)
+			return nil, fmt.Errorf("%s:%d: a block of the unsupported language %q", path, block.Line, block.Language)
 		}
 	}
 	return found, nil
 }
 
-// varying is what differs from run to run: identifiers, secrets, days and times.
+// varying matches text that differs from run to run: identifiers, secrets, days and times.
 var varying = regexp.MustCompile(`\b[0-9]{13,16}\b|\b(?:[0-9a-f]{32}){1,2}\b|` +
 	`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z?|` +
 	`<updateDate><year>\d{4}</year><month>\d\d</month><day>\d\d</day>`)
 
-// spaces between parts of a line, which protojson varies on purpose.
+// spaces matches blanks, which protojson varies on purpose.
 var spaces = regexp.MustCompile(`[ \t]+`)
 
-// masked is a text without what differs from run to run.
+// masked replaces text that differs from run to run.
 func masked(text string) string {
 	return strings.TrimSpace(spaces.ReplaceAllString(varying.ReplaceAllString(text, "…"), " "))
 }

@@ -13,22 +13,22 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// separator begins what each example printed.
+// separator precedes the output of each example.
 const separator = "\n@@@ example\n"
 
-// Setting is what the examples of a document run in, besides a folder in which
+// Setting describes the environment of a document's examples, in addition to a folder in which
 // standalone keeps its data.
 type Setting struct {
-	// Programs are the packages of programs that they call, and Folder is one with
-	// others that are built; both may be empty.
+	// Programs are the packages of programs that the examples call. Folder holds other programs
+	// that are already built. Both may be empty.
 	Programs []string
 	Folder   string
-	// Args are given to standalone.
+	// Args are arguments of standalone.
 	Args []string
 }
 
-// Play runs the examples of a document in one shell and compares what each printed. It
-// returns how many there were.
+// Play runs the examples of a document in one shell and compares their output with the document. It
+// returns the number of examples.
 func Play(t *testing.T, document string, setting Setting) int {
 	t.Helper()
 	Need(t, "bash")
@@ -72,7 +72,7 @@ func Play(t *testing.T, document string, setting Setting) int {
 	return len(all)
 }
 
-// compare compares what examples printed with what their document says.
+// compare compares the output of the examples with their document.
 func compare(t *testing.T, document string, run []example, output string) {
 	t.Helper()
 	printed := strings.Split(output, separator)[1:]
@@ -87,13 +87,13 @@ func compare(t *testing.T, document string, run []example, output string) {
 			continue
 		}
 		if diff := cmp.Diff(masked(*each.printed), masked(printed[i])); diff != "" {
-			t.Errorf("%s:%d prints something else (-said +printed):\n%s\nall of it:\n%s", document, each.Line, diff, printed[i])
+			t.Errorf("%s:%d prints other text than documented (-documented +printed):\n%s\nentire output:\n%s", document, each.Line, diff, printed[i])
 		}
 	}
 }
 
-// goRun is the shell's line that runs a Go program for the demo user, built by this
-// module.
+// goRun returns the shell command that runs a Go program for the demo user. The program is built in
+// this module.
 func goRun(t *testing.T, code string) string {
 	t.Helper()
 	source := write(t, "main.go", code)
@@ -118,7 +118,7 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// Need skips a test that needs a program which is missing.
+// Need skips the test if a program is not installed.
 func Need(t *testing.T, program string) {
 	t.Helper()
 	if !has(program) {

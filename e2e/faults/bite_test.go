@@ -12,9 +12,9 @@ import (
 	"github.com/waybook/waybook/e2e/faults/history"
 )
 
-// Each protection is taken away in turn, and the suite has to notice.
+// Each test removes one protection; the suite must report a violation.
 
-func TestTheSuiteNoticesAStoreThatForgets(t *testing.T) {
+func TestTheSuiteNoticesLostWrites(t *testing.T) {
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	p := r.fleet.programs[0]
 	file := filepath.Join(p.data, storeFile)
@@ -36,7 +36,7 @@ func TestTheSuiteNoticesAStoreThatForgets(t *testing.T) {
 	expect(t, r, history.Lost)
 }
 
-func TestTheSuiteNoticesRequestsThatAreDoneTwice(t *testing.T) {
+func TestTheSuiteNoticesRequestsDoneTwice(t *testing.T) {
 	r := begin(t, fault{shape: standalone}, 1, 0, func(w *worker) { w.doesNotNameRequests = true })
 	r.carry()
 	r.breakHalfWay()
@@ -45,7 +45,7 @@ func TestTheSuiteNoticesRequestsThatAreDoneTwice(t *testing.T) {
 	expect(t, r, history.Twice)
 }
 
-func TestTheSuiteNoticesAProgramThatDoesNotComeBack(t *testing.T) {
+func TestTheSuiteNoticesAProgramThatDoesNotRestart(t *testing.T) {
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	r.carry()
 	r.fleet.programs[0].kill()
@@ -55,7 +55,7 @@ func TestTheSuiteNoticesAProgramThatDoesNotComeBack(t *testing.T) {
 	expect(t, r, history.Idle)
 }
 
-func TestTheSuiteNoticesAFailureThatNothingExcuses(t *testing.T) {
+func TestTheSuiteNoticesAnUnexpectedFailure(t *testing.T) {
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	r.carry()
 	r.fillDisk()

@@ -12,7 +12,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// request is a call that makes something and may be repeated. It returns the id.
+// request is a call that creates something and may be repeated. send returns the id.
 type request struct {
 	list           history.List
 	value          string
@@ -20,7 +20,7 @@ type request struct {
 	send           func(ctx context.Context, c *clients) (int64, history.Span, bool)
 }
 
-// attempt sends a request and records what came of it.
+// attempt sends a request and records the outcome.
 func (r *request) attempt(ctx context.Context, c *clients) bool {
 	id, span, isAcknowledged := r.send(ctx, c)
 	if !isAcknowledged {
@@ -45,7 +45,7 @@ func (w *worker) repeat(ctx context.Context) bool {
 	return w.requests[w.random.IntN(len(w.requests))].attempt(ctx, w.clients)
 }
 
-// requestID is a UUID that the seed makes.
+// requestID returns a UUID derived from the seed.
 func (w *worker) requestID() string {
 	if w.doesNotNameRequests {
 		return ""
@@ -53,7 +53,7 @@ func (w *worker) requestID() string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.random.Uint64()>>16)
 }
 
-// thread is the list of comments under a thing.
+// thread returns the list of comments on a thing.
 func thread(thing history.Thing) history.List {
 	return history.List{Kind: "comment", Owner: string(thing)}
 }
@@ -101,10 +101,10 @@ func (w *worker) recommend(ctx context.Context) bool {
 	return w.clients.recommend(ctx, w.world, kind, w.world.voters[w.random.IntN(voters)])
 }
 
-// scoreOf names the tally of a thing's recommendations.
+// scoreOf names the tally of the recommendations of a thing.
 func scoreOf(kind string) string { return "score of the " + kind }
 
-// recommend lets a user recommend one of the things that all do.
+// recommend lets a user recommend one of the shared things.
 func (c *clients) recommend(ctx context.Context, w *world, kind string, voter int64) bool {
 	var isAcknowledged bool
 	switch kind {
@@ -123,7 +123,7 @@ func (w *worker) vote(ctx context.Context) bool {
 	return w.clients.vote(ctx, w.world, w.world.voters[w.random.IntN(voters)])
 }
 
-// choiceOf is the one that a voter votes for, always.
+// choiceOf returns the choice of a voter, which never changes.
 func choiceOf(voter int64) int32 { return int32(voter%choices) + 1 }
 
 func votesFor(choice int32) string { return fmt.Sprint("votes for ", choice) }

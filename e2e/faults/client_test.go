@@ -21,31 +21,31 @@ import (
 )
 
 const (
-	// callBound is what an answer may take at most, beyond what the fault itself
-	// holds it up: the edge gives a service 10 seconds. It measures nothing.
+	// callBound is the longest acceptable time of a reply, without the delay of the fault
+	// itself. The edge gives a service 10 s. The bound is not a measurement.
 	callBound = 15 * time.Second
-	// callPause is how long a client waits after a failure.
+	// callPause is the pause of a client after a failure.
 	callPause = 20 * time.Millisecond
-	// recovery is how long a fleet may fail after its faults are over, unless
-	// recoveryVariable says it.
+	// recovery is how long a fleet may fail after its faults have ended. recoveryVariable overrides
+	// it.
 	recovery = 30 * time.Second
 )
 
-// clients call a fleet and complain of replies that no fault excuses.
+// clients call a fleet and record replies that no fault excuses.
 type clients struct {
 	fleet   *fleet
 	http    *http.Client
 	history *history.History
-	// excused are reasons of failures, and codes, that the fault at hand allows.
+	// excused are the failure reasons and codes that the current fault allows.
 	excused []string
-	// heldUp is how long the fault keeps answers from coming.
+	// heldUp is how long the fault delays replies.
 	heldUp time.Duration
 
-	// recovery bounds how long the fleet may fail after its faults are over.
+	// recovery is how long the fleet may fail after its faults have ended.
 	recovery time.Duration
 
-	// answered counts replies that say what was asked for, that it is not there
-	// included; slowest is the longest time, in nanoseconds.
+	// answered counts successful replies, including "not found". slowest is the longest time of a
+	// reply, in nanoseconds.
 	answered, failed, slowest atomic.Int64
 }
 
@@ -56,19 +56,19 @@ func newClients(f *fleet, h *history.History, heldUp time.Duration, excused []st
 	}
 }
 
-// ordinary are the reasons with which /API.php may fail because of any fault.
+// ordinary are the failure reasons of /API.php that any fault may cause.
 var ordinary = []string{"SERVICE_UNAVAILABLE", "SERVICE_TIMEOUT", "CONFLICT", "TOO_MANY_REQUESTS", "UNREADABLE_REQUEST", "REQUEST_TIMEOUT"}
 
-// answer is what /API.php said.
+// answer is a reply of /API.php.
 type answer struct {
 	history.Span
 	isAcknowledged bool
-	// reason is why it failed; empty when there was no reply.
+	// reason is the failure reason; it is empty without a reply.
 	reason string
 	document
 }
 
-// post sends a form to /API.php. In every other reply JSON is asked for.
+// post sends a form to /API.php. If isJSON is set, it asks for JSON.
 func (c *clients) post(ctx context.Context, cookie string, isJSON bool, form ...string) answer {
 	values := url.Values{}
 	for pair := range slices.Chunk(form, 2) {
@@ -101,7 +101,7 @@ func (c *clients) post(ctx context.Context, cookie string, isJSON bool, form ...
 	return a
 }
 
-// read makes out what a whole reply says.
+// read interprets a complete reply.
 func (c *clients) read(a *answer, function string, isJSON bool, header http.Header, body []byte) {
 	parse := parseXML
 	if isJSON && strings.HasPrefix(header.Get("Content-Type"), "application/json") {
@@ -120,11 +120,11 @@ func (c *clients) read(a *answer, function string, isJSON bool, header http.Head
 	case a.reason == "LOGIN_REQUIRED":
 		c.complain(history.Lost, "%s: a session", function)
 	default:
-		c.complain(history.Malformed, "%s: no answer: %s", function, body)
+		c.complain(history.Malformed, "%s: unexpected reply: %s", function, body)
 	}
 }
 
-// call makes a call over gRPC and returns whether it was acknowledged.
+// call makes a gRPC call and reports whether it was acknowledged.
 func call[Request, Response any](
 	ctx context.Context, c *clients, method func(context.Context, Request, ...grpc.CallOption) (Response, error), request Request,
 ) (Response, history.Span, bool) {
@@ -151,7 +151,7 @@ func (c *clients) complain(rule, format string, args ...any) {
 	c.history.Record(history.Violation{Rule: rule, Detail: fmt.Sprintf(format, args...)})
 }
 
-// observe keeps how long an answer took, and complains of one beyond its bound.
+// observe records the time of a reply, and reports a violation if it exceeds the bound.
 func (c *clients) observe(ctx context.Context, what string, span history.Span) {
 	took := span.End - span.Begin
 	for {
@@ -165,7 +165,7 @@ func (c *clients) observe(ctx context.Context, what string, span history.Span) {
 	}
 }
 
-// count counts a request, unless it was the client that gave up.
+// count counts a request, unless the client cancelled it.
 func (c *clients) count(ctx context.Context, isAnswered bool) {
 	switch {
 	case isAnswered:

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// fault is something that happens to a fleet, and ends.
+// fault is a temporary failure of a fleet.
 type fault struct {
 	name  string
 	shape shape
-	// excuses are the failures that only this fault may cause.
+	// excuses are failures that only this fault may cause.
 	excuses []string
-	// bite is what clients can't but notice.
+	// bite says how clients must notice the fault.
 	bite   bite
 	happen func(*run)
 }
 
 func (f fault) String() string { return string(f.shape) + ", " + f.name }
 
-// bite is how clients notice a fault for sure.
+// bite says how clients are certain to notice a fault.
 type bite int
 
 const (
-	// maySpare: a retry, or luck, may hide it from everybody.
+	// maySpare: retries or timing may hide the fault from all clients.
 	maySpare bite = iota
-	// fails: somebody's request fails.
+	// fails: at least one request fails.
 	fails
-	// slows: somebody's request takes as long as the fault.
+	// slows: at least one request takes as long as the fault.
 	slows
 )
 
-// shortestHold is how long a fault lasts at least.
+// shortestHold is the minimum duration of a fault.
 const shortestHold = 100 * time.Millisecond
 
 func (f fault) hasBitten(r result) bool {
@@ -49,11 +49,11 @@ func (f fault) hasBitten(r result) bool {
 	}
 }
 
-// longestHold is how long a fault lasts at most, unless it is an outage.
+// longestHold is the maximum duration of a fault other than an outage.
 const longestHold = 1500 * time.Millisecond
 
-// faults are all that are known. Seeds that follow each other go through them in turn;
-// the first ones are those of the short form.
+// faults returns all known faults. Consecutive seeds select them in turn; the short form uses the
+// first ones.
 func faults() []fault {
 	brokenStore := []string{"INTERNAL_ERROR", "Internal"}
 	return []fault{
@@ -82,7 +82,7 @@ func faults() []fault {
 	}
 }
 
-// times is how often a fault happens in a run.
+// times returns how often a fault happens in a run.
 func (r *run) times() int { return 1 + r.random.IntN(3) }
 
 func (r *run) anyProgram() *program {
@@ -97,8 +97,8 @@ func (r *run) anyStoreHop() *hop {
 
 func (r *run) shortly() { r.hold(0, 100*time.Millisecond) }
 
-// victims are all programs, the database included, in any order; a single one is struck
-// some times.
+// victims returns all programs, including the database, in random order. A single program is
+// returned several times.
 func (r *run) victims() []*program {
 	if len(r.fleet.programs) == 1 {
 		return slices.Repeat(r.fleet.programs, r.times())
@@ -126,7 +126,7 @@ func (r *run) pauseProgram() {
 	}
 }
 
-// fillDisk lets no page be written beyond some part of the store's file.
+// fillDisk rejects writes beyond a random offset in the store's file.
 func (r *run) fillDisk() {
 	const metaPages = 2 * 4096
 	p := r.anyProgram()
@@ -140,7 +140,7 @@ func (r *run) fillDisk() {
 	limitFiles(r.t, p.process.PID(), ^uint64(0))
 }
 
-// failSyncs lets the program run for a while on a disk that syncs nothing.
+// failSyncs lets the program run for a while on a disk whose syncs fail.
 func (r *run) failSyncs() {
 	p := r.anyProgram()
 	p.kill()
@@ -161,7 +161,7 @@ func (r *run) tearTail() {
 	}
 }
 
-// awaitFailure waits until a client has seen a failure, or should have.
+// awaitFailure waits until a client has seen a failure, or until callBound has passed.
 func (r *run) awaitFailure() {
 	before := r.clients.failed.Load()
 	for deadline := time.Now().Add(callBound); r.clients.failed.Load() == before && time.Now().Before(deadline); {

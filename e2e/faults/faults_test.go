@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package faults breaks a running Waybook in every way that one machine allows, while
-// clients read and write, and holds what they saw against what was promised. What
-// happens is drawn from a seed; when exactly it meets which request is not.
+// Package faults injects every fault that one machine allows into a running Waybook. Meanwhile,
+// clients read and write, and a checker compares their observations with Waybook's promises. A seed
+// determines the faults, but not which request each fault hits.
 package faults
 
 import (
@@ -20,19 +20,19 @@ import (
 )
 
 const (
-	// runsVariable says how many runs there are; the long form.
+	// runsVariable sets the number of runs, for the long form.
 	runsVariable = "WAYBOOK_FAULT_RUNS"
-	// seedVariable is the first run's seed; each run has the next one.
+	// seedVariable is the seed of the first run; each later run adds 1.
 	seedVariable = "WAYBOOK_FAULT_SEED"
-	// outageVariable says for how many seconds the database is gone.
+	// outageVariable is the duration of a database outage in seconds.
 	outageVariable = "WAYBOOK_FAULT_OUTAGE_SECONDS"
 
-	// onlyVariable names the one fault that is wanted, as a run does: "processes, cut".
+	// onlyVariable selects a single fault by its name in a run: "processes, cut".
 	onlyVariable = "WAYBOOK_FAULT_ONLY"
 
-	// recoveryVariable says for how many seconds a fleet may fail after its faults are over.
+	// recoveryVariable is how long a fleet may fail after its faults have ended, in seconds.
 	recoveryVariable = "FAULTS_RECOVERY_SECONDS"
-	// binVariable names the directory of programs that are not to be built.
+	// binVariable is the directory of programs that are already built.
 	binVariable = "FAULTS_BIN"
 
 	shortRuns   = 6
@@ -53,14 +53,14 @@ func TestNothingAcknowledgedIsLostOrDoneTwiceWhateverFails(t *testing.T) {
 				t.Errorf("%s=%d: %v", seedVariable, r.seed, violation)
 			}
 			if !f.hasBitten(r) {
-				t.Errorf("%s=%d: nobody noticed the fault", seedVariable, r.seed)
+				t.Errorf("%s=%d: no client noticed the fault", seedVariable, r.seed)
 			}
 		})
 	}
 	report(results)
 }
 
-// chosen are all faults, or the one that is wanted.
+// chosen returns all faults, or the selected one.
 func chosen(t *testing.T) []fault {
 	t.Helper()
 	all, only := faults(), os.Getenv(onlyVariable)
@@ -74,10 +74,10 @@ func chosen(t *testing.T) []fault {
 	return all[i : i+1]
 }
 
-// bin has the programs, built once for all tests.
+// bin is the directory of the programs, which are built once for all tests.
 var bin string
 
-// runAll builds the programs, unless it is told where they are, and runs the tests.
+// runAll builds the programs, unless binVariable names them, and runs the tests.
 func runAll(m *testing.M) int {
 	zerolog.SetGlobalLevel(zerolog.Disabled) // toxiproxy's
 	if bin = os.Getenv(binVariable); bin != "" {

@@ -16,22 +16,22 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 )
 
-// shape is how Waybook is run.
+// shape is the way Waybook is deployed in a run.
 type shape string
 
 const (
 	standalone shape = "standalone"
 	processes  shape = "processes"
-	// onMongoDB is processes over one database.
+	// onMongoDB is processes that share one database.
 	onMongoDB shape = "on MongoDB"
 )
 
-// fleet is a running Waybook, and the ways between its parts.
+// fleet is a running Waybook with the connections between its parts.
 type fleet struct {
 	shape    shape
 	programs []*program
 	hops     []*hop
-	// storeHops are those of the hops that lead to a database.
+	// storeHops are the hops to a database.
 	storeHops []*hop
 	edge      string
 	services  map[string]*grpc.ClientConn
@@ -102,7 +102,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 	f.edge = f.hop(t, "client-edge", edge.http)
 }
 
-// hop opens a way and returns where it begins.
+// hop opens a hop to an address and returns the hop's own address.
 func (f *fleet) hop(t *testing.T, name, to string) (address string) {
 	t.Helper()
 	opened := newHop(t, name, to)
@@ -110,7 +110,7 @@ func (f *fleet) hop(t *testing.T, name, to string) (address string) {
 	return opened.address()
 }
 
-// storeHop opens a service's way to a database and returns its URI there.
+// storeHop opens a hop from a service to a database and returns the URI through it.
 func (f *fleet) storeHop(t *testing.T, service, uri string) string {
 	t.Helper()
 	parsed, err := url.Parse(uri)
@@ -123,7 +123,7 @@ func (f *fleet) storeHop(t *testing.T, service, uri string) string {
 	return parsed.String()
 }
 
-// dial connects a client that repeats nothing by itself.
+// dial returns a connection that does not retry.
 func (f *fleet) dial(t *testing.T, address string, secured credentials.TransportCredentials) *grpc.ClientConn {
 	t.Helper()
 	eager := backoff.DefaultConfig

@@ -12,13 +12,13 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// hop is a way between two programs, through a proxy that can be told to fail.
+// hop is a connection between two programs through a proxy that can inject faults.
 type hop struct {
 	name  string
 	proxy *toxiproxy.Proxy
 }
 
-// newHop opens a way to an address until the test's end.
+// newHop opens a hop to an address until the test ends.
 func newHop(t *testing.T, name, to string) *hop {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
@@ -30,17 +30,16 @@ func newHop(t *testing.T, name, to string) *hop {
 	return h
 }
 
-// address is where the way begins.
+// address returns the address of the proxy.
 func (h *hop) address() string { return h.proxy.Listen }
 
-// Directions of what a trouble is for.
+// The directions that a trouble affects.
 const (
 	requests = "upstream"
 	replies  = "downstream"
 )
 
-// trouble makes the way do something to what passes in a direction. kind and
-// attributes are a toxic's.
+// trouble adds a toxic to a direction of the hop. kind and attributes are those of toxiproxy.
 func (h *hop) trouble(t *testing.T, kind, direction string, attributes map[string]int) {
 	t.Helper()
 	toxic, err := json.Marshal(map[string]any{"type": kind, "stream": direction, "attributes": attributes})
@@ -52,10 +51,10 @@ func (h *hop) trouble(t *testing.T, kind, direction string, attributes map[strin
 	}
 }
 
-// heal ends all troubles.
+// heal removes all toxics.
 func (h *hop) heal(ctx context.Context) { h.proxy.Toxics.ResetToxics(ctx) }
 
-// cut breaks all connections and takes no new ones.
+// cut closes all connections and refuses new ones.
 func (h *hop) cut() { h.proxy.Stop() }
 
 // mend ends a cut.

@@ -4,7 +4,7 @@ package faults
 
 import "time"
 
-// hit lets something happen on a way, some times.
+// hit injects a fault into a hop, several times.
 func (r *run) hit(pick func() *hop, begin func(*hop)) {
 	for range r.times() {
 		h := pick()
@@ -38,10 +38,11 @@ func (r *run) throttle() {
 	})
 }
 
-// halfWay ends each connection in the middle of what it carries.
+// halfWay closes each connection after some bytes.
 func (r *run) halfWay(h *hop) {
 	direction := []string{requests, replies}[r.random.IntN(2)]
-	// Of any magnitude: within a handshake, a reply, between the parts of a list.
+	// The limit has any magnitude: it ends within a handshake, a reply, or between the parts of a
+	// list.
 	most := 1 << (4 + r.random.IntN(13))
 	h.trouble(r.t, "limit_data", direction, map[string]int{"bytes": 1 + r.random.IntN(most)})
 }
@@ -50,15 +51,14 @@ func (r *run) breakHalfWay() { r.hit(r.anyHop, r.halfWay) }
 
 func (r *run) breakStoreHalfWay() { r.hit(r.anyStoreHop, r.halfWay) }
 
-// swallow passes requests on and lets no reply come back; in the end the connections
-// break.
+// swallow forwards requests but drops all replies; in the end, the connections break.
 func (r *run) swallow(h *hop) { h.trouble(r.t, "timeout", replies, map[string]int{"timeout": 0}) }
 
 func (r *run) loseReplies() { r.hit(r.anyHop, r.swallow) }
 
 func (r *run) loseStoreReplies() { r.hit(r.anyStoreHop, r.swallow) }
 
-// loseStore takes the database away from everybody.
+// loseStore disconnects all services from the database.
 func (r *run) loseStore() {
 	for _, h := range r.fleet.storeHops {
 		h.cut()

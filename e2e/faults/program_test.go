@@ -10,22 +10,22 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// program is a program that is started again at its addresses.
+// program is a program that restarts at the same addresses.
 type program struct {
 	name, path  string
 	environment []string
-	// data is the directory of its store; empty when it has none.
+	// data is the directory of its store; empty if it has none.
 	data string
 	args []string
-	// http and grpc are where it listens: anyPort until it has first been started, and
-	// empty when it does not.
+	// http and grpc are the addresses to listen on: anyPort before the first start, and empty if
+	// the program does not listen.
 	http, grpc string
 
 	process *launch.Process
 }
 
-// start starts the program, by way of this test's own binary, which can make the
-// system refuse what a broken disk would (see become). variables are for that.
+// start starts the program through this test's own binary, which can make the system behave like a
+// broken disk (see become). variables configure that.
 func (p *program) start(t *testing.T, variables ...string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -54,5 +54,5 @@ func (p *program) start(t *testing.T, variables ...string) {
 
 func (p *program) kill() { p.process.End(syscall.SIGKILL) }
 
-// anyPort lets a program pick its port when it is first started.
+// anyPort lets a program choose its port on the first start.
 const anyPort = "127.0.0.1:0"

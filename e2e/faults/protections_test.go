@@ -4,35 +4,33 @@ package faults
 
 import "github.com/waybook/waybook/e2e/faults/history"
 
-// protection is something that keeps a fault from doing harm.
+// protection is code that keeps a fault from doing harm.
 type protection struct {
-	// against is the fault that happens to a shape, or the step of the clock that a unit
-	// test makes.
+	// against is the fault, or the clock step of a unit test.
 	against string
 	shape   shape
-	// off tells what is so when it is switched off. changes make it so.
+	// off describes the program without the protection. changes remove the protection.
 	off     string
 	changes []change
-	// finds is what has to be found then: a rule, or that a program does not start.
+	// finds is the expected finding: a rule, or that a program does not start.
 	finds string
-	// seed is of a run that hits what is unprotected, where most hit something else; runs, 1
-	// when it is 0, is how many are tried from there on, where a hit is a matter of time too.
+	// seed is the seed of a run that hits the missing protection; most seeds do not. runs is the
+	// number of runs from that seed, because timing matters too; 0 means 1.
 	seed uint64
 	runs int
-	// outageSeconds are by outageVariable, unless they are 0.
+	// outageSeconds overrides outageVariable, unless it is 0.
 	outageSeconds int
-	// isCheap puts it into the short form.
+	// isCheap includes it in the short form.
 	isCheap bool
 }
 
-// change is made to a source file of the workspace or, when module is not empty, of that
-// module.
+// change replaces text in a source file of the workspace, or of module if that is not empty.
 type change struct{ module, file, old, new string }
 
 const doesNotStart = "the program is not ready"
 
-// protections are at least one for each fault. What is not its fault's alone, such as the
-// name of a request, is named for the one that needs it most.
+// protections returns at least one protection for each fault. A protection that serves several
+// faults, such as the request id, is listed for the fault that needs it most.
 func protections() []protection {
 	const (
 		committer, engine = "internal/docstore/embedded/committer.go", "internal/docstore/embedded/engine.go"
@@ -47,53 +45,53 @@ func protections() []protection {
 	unnamed := []change{{"", edge + "operation/requestid.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
 	unnoticed := []change{{"", committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
 	return []protection{
-		{against: "disk full", shape: standalone, off: "a commit that failed is acknowledged", changes: unnoticed, finds: history.Lost + ": ", isCheap: true},
+		{against: "disk full", shape: standalone, off: "a failed commit is acknowledged", changes: unnoticed, finds: history.Lost + ": ", isCheap: true},
 		{against: "a clock that steps back", off: "identifiers follow the clock", changes: []change{
 			{"", "internal/id/id.go", "if drawn <= s.last {", "if drawn < 0 {"},
 		}, finds: "TestAClockThatStepsBackDoesNotLowerIdentifiers", isCheap: true},
-		{against: "a clock that steps forward", off: "an identifier below the last one is drawn as soon as the clock is right again", changes: []change{
+		{against: "a clock that steps forward", off: "an identifier below the last one is issued as soon as the clock is correct again", changes: []change{
 			{"", "internal/id/id.go", "s.last = drawn\n", "s.last = s.now().Sub(epoch).Milliseconds() << randomBits\n"},
 		}, finds: "TestAClockThatStepsBackDoesNotLowerIdentifiers"},
 
-		{against: "kill", shape: standalone, off: "the file is written twice a second, not before a write is acknowledged", changes: []change{
+		{against: "kill", shape: standalone, off: "the file is written twice a second, not before each acknowledgement", changes: []change{
 			{"", engine, "bolt.Open(path, 0o600, &options)", "openWrittenBack(path, &options)"},
 			{"", engine, "// makeDirectory makes the store's", writeBack + "\n// makeDirectory makes the store's"},
 		}, finds: history.Lost + ": "},
-		{against: "sync fails", shape: standalone, off: "commits that failed are acknowledged, and others follow",
+		{against: "sync fails", shape: standalone, off: "failed commits are acknowledged, and commits continue",
 			changes: append(unnoticed, change{"", committer, "visible || !isLackOfSpace(cause)", "false"}), finds: history.Lost + ": ", isCheap: true},
-		{against: "torn tail", shape: standalone, off: "the checksum of a meta page is not looked at", changes: []change{
+		{against: "torn tail", shape: standalone, off: "the checksum of a meta page is ignored", changes: []change{
 			{"go.etcd.io/bbolt", "internal/common/meta.go", "m.checksum != m.Sum64()", "m.checksum == 0"},
 		}, finds: doesNotStart},
 
-		{against: "pause", shape: processes, off: "a service that is late has nothing to say, which is shown",
+		{against: "pause", shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},
-		{against: "cut", seed: 193, shape: processes, off: "a connection that could not be made is tried again after minutes", changes: []change{
+		{against: "cut", seed: 193, shape: processes, off: "a failed connection is retried after minutes", changes: []change{
 			{"", "internal/platform/serve/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
 				"BaseDelay: 5 * time.Minute, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Minute"},
 		}, finds: history.Late + ": "},
-		{against: "delay", seed: 77, shape: processes, off: "a session that can't be asked for in time counts as closed", changes: []change{
+		{against: "delay", seed: 77, shape: processes, off: "a session that can't be verified in time counts as closed", changes: []change{
 			impatient,
 			{"", edge + "session.go", "\treturn session.User, err\n}", "\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n\treturn session.User, err\n}"},
 		}, finds: history.Lost + ": "},
-		{against: "throttle", seed: 4, shape: processes, off: "a service that is late has nothing to say, which is shown",
+		{against: "throttle", seed: 4, shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},
-		{against: "reset half way", seed: 2194587, runs: 8, shape: processes, off: "a list that breaks off ends like a whole one",
+		{against: "reset half way", seed: 2194587, runs: 8, shape: processes, off: "an incomplete list ends like a complete one",
 			changes: []change{anyEnd}, finds: history.Lost + ": "},
 		{against: "reply lost", seed: 697, shape: processes, off: "the edge gives creations no request id", changes: unnamed, finds: history.Twice + ": "},
 
-		{against: "store gone", shape: onMongoDB, off: "what is in a store that can't be reached is not there", changes: []change{
+		{against: "store gone", shape: onMongoDB, off: "data in an unreachable store counts as not found", changes: []change{
 			{"", database + "failure.go", "fmt.Errorf(\"%w: no server can take it\", docstore.ErrUnavailable)",
 				"fmt.Errorf(\"%w: no server can take it\", docstore.ErrNotFound)"},
 		}, finds: history.Lost + ": ", outageSeconds: 15},
 		{against: "reply of the store lost", seed: 191, shape: onMongoDB, off: "the edge gives creations no request id", changes: unnamed, finds: history.Twice + ": "},
-		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "a query that broke off is not repeated, and has found nothing", changes: []change{
+		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "an interrupted query is not retried and returns nothing", changes: []change{
 			{"", database + "engine.go", "SetRetryReads(true)", "SetRetryReads(false)"},
 			{"", database + "table.go", "if err != nil {\n\t\treturn nil, err\n\t}\n\tvar documents", "if err != nil {\n\t\treturn nil, nil\n\t}\n\tvar documents"},
 		}, finds: history.Lost + ": "},
 	}
 }
 
-// writeBack opens a store whose file is written now and then.
+// writeBack opens a store whose file is written only every 500 ms.
 const writeBack = `func openWrittenBack(path string, options *bolt.Options) (*bolt.DB, error) {
 	work := path + ".work"
 	_ = os.Remove(work)

@@ -12,7 +12,7 @@ import (
 
 func isNotFound(a answer) bool { return strings.HasSuffix(a.reason, "_NOT_FOUND") }
 
-// read reads anybody's thing.
+// read reads a thing of any user.
 func (w *worker) read(ctx context.Context) bool {
 	things := w.world.things()
 	return w.readThing(ctx, w.isJSON(), things[w.random.IntN(len(things))])
@@ -24,7 +24,7 @@ func (w *worker) readUser(ctx context.Context) bool {
 
 func (w *worker) readCategory(ctx context.Context) bool { return w.readLandmarks(ctx, w.isJSON()) }
 
-// readThing reads a thing and reports whether that was answered.
+// readThing reads a thing and reports whether there was an answer.
 func (c *clients) readThing(ctx context.Context, isJSON bool, thing history.Thing) bool {
 	kind, id := partsOf(thing)
 	a := c.post(ctx, "", isJSON, "func", names[kind].get, names[kind].id, id)
@@ -38,8 +38,8 @@ func (c *clients) readThing(ctx context.Context, isJSON bool, thing history.Thin
 	return a.isAcknowledged
 }
 
-// whole returns the value of a thing, and complains when its fields are not all of the
-// same change.
+// whole returns the value of a thing. It reports a violation if the fields are not of the same
+// change.
 func (c *clients) whole(kind string, thing history.Thing, a answer) (value string) {
 	var latitude, category string
 	switch kind {
@@ -74,7 +74,7 @@ func (c *clients) readLandmarks(ctx context.Context, isJSON bool) bool {
 	return c.listed(a, category, "POIList", "POIID", "name")
 }
 
-// listed records a list that came whole.
+// listed records a complete list.
 func (c *clients) listed(a answer, list history.List, element, id, value string) bool {
 	if !a.isAcknowledged {
 		return false

@@ -12,13 +12,13 @@ import (
 	"slices"
 )
 
-// document is a reply, of XML or of JSON, as a tree.
+// document is an XML or JSON reply as a tree.
 type document struct {
 	name, text string
 	children   []document
 }
 
-// at returns what is at a path of names; nothing when there is no such thing.
+// at returns the element at a path of names, or an empty document.
 func (d document) at(path ...string) document {
 	for _, name := range path {
 		i := slices.IndexFunc(d.children, func(c document) bool { return c.name == name })
@@ -30,7 +30,7 @@ func (d document) at(path ...string) document {
 	return d
 }
 
-// parseXML wants one whole element and nothing after it.
+// parseXML accepts exactly one complete element.
 func parseXML(body []byte) (document, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	var stack []document
@@ -39,7 +39,7 @@ func parseXML(body []byte) (document, error) {
 		token, err := decoder.Token()
 		if err == io.EOF {
 			if root.name == "" || len(stack) > 0 {
-				return root, errors.New("no whole document")
+				return root, errors.New("the document is incomplete")
 			}
 			return root, nil
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/waybook/waybook/e2e/faults/history"
 )
 
-// share is how many operations must be answered before a fault, and after it.
+// share is how many operations must be answered before a fault, and again after it.
 const share = 100
 
-// run is one fleet under load while faults happen to it.
+// run is one fleet under load while faults occur.
 type run struct {
 	t       *testing.T
 	fleet   *fleet
@@ -28,7 +28,7 @@ type run struct {
 	stop    func()
 }
 
-// result is what a run was.
+// result is the result of a run.
 type result struct {
 	shape            shape
 	fault            string
@@ -38,7 +38,7 @@ type result struct {
 	violations       []history.Violation
 }
 
-// perform runs a fault.
+// perform performs a run with a fault.
 func perform(t *testing.T, f fault, seed uint64, outage time.Duration) result {
 	r := begin(t, f, seed, outage)
 	r.carry()
@@ -51,7 +51,7 @@ func perform(t *testing.T, f fault, seed uint64, outage time.Duration) result {
 	}
 }
 
-// begin starts a fleet and its load. changes are made to workers before they begin.
+// begin starts a fleet and its load. changes modify the workers before they start.
 func begin(t *testing.T, f fault, seed uint64, outage time.Duration, changes ...func(*worker)) *run {
 	fleet, h := startFleet(t, f.shape), history.New()
 	r := &run{
@@ -78,20 +78,21 @@ func begin(t *testing.T, f fault, seed uint64, outage time.Duration, changes ...
 	return r
 }
 
-// carry waits until the fleet has carried its share, or complains that it does not.
+// carry waits until the fleet has answered share more operations, and reports a violation if it
+// does not.
 func (r *run) carry() {
 	goal := r.clients.answered.Load() + share
 	deadline := time.Now().Add(r.clients.recovery + r.outage)
 	for r.clients.answered.Load() < goal {
 		if time.Now().After(deadline) {
-			r.clients.complain(history.Idle, "the load is not carried")
+			r.clients.complain(history.Idle, "the fleet does not carry the load")
 			return
 		}
 		pause(r.t.Context(), time.Millisecond)
 	}
 }
 
-// finish ends the load, crashes everything once more, and reads all there is.
+// finish ends the load, kills and restarts all programs once more, and reads all data.
 func (r *run) finish() {
 	r.stop()
 	r.clients.settle(r.t.Context(), r.world, r.workers)
@@ -99,7 +100,7 @@ func (r *run) finish() {
 	r.clients.readAll(r.t.Context(), r.world)
 }
 
-// hold lets a fault last for a while.
+// hold waits while a fault lasts, for a random time.
 func (r *run) hold(least, most time.Duration) {
 	pause(r.t.Context(), least+time.Duration(r.random.Int64N(int64(most-least))))
 }

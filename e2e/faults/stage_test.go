@@ -19,9 +19,9 @@ import (
 const (
 	// stageVariable names the program that this binary becomes.
 	stageVariable = "FAULTS_PROGRAM"
-	// databaseStage is the one that it is itself.
+	// databaseStage is the database, which runs in this binary itself.
 	databaseStage = "database"
-	// noSyncVariable says that the system refuses to sync files.
+	// noSyncVariable makes the system refuse to sync files.
 	noSyncVariable = "FAULTS_SYNC_FAILS"
 )
 
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// serveDatabase is the program of a database. It has a service's flags and greeting.
+// serveDatabase runs a database with the flags and the greeting of a service.
 func serveDatabase() error {
 	flags := flag.NewFlagSet(databaseStage, flag.ContinueOnError)
 	address, directory := flags.String("grpc", "", ""), flags.String("data", "", "")
@@ -50,10 +50,10 @@ func serveDatabase() error {
 	})
 }
 
-// become turns this process into a program whose writes fail, instead of ending it,
-// when they meet a limit on the size of files, and whose syncs fail if wanted.
+// become replaces this process by a program. Its writes beyond a file size limit fail instead of
+// ending the process, and its syncs fail if doSyncsFail is set.
 func become(path string, doSyncsFail bool) error {
-	// Both hold for the thread that starts the program. Blocked signals stay blocked.
+	// Both settings apply to the thread that executes the program. Blocked signals stay blocked.
 	var blocked unix.Sigset_t
 	blocked.Val[0] = 1 << (unix.SIGXFSZ - 1)
 	if err := unix.PthreadSigmask(unix.SIG_BLOCK, &blocked, nil); err != nil {
@@ -86,7 +86,7 @@ func refuseSyncs() error {
 	return unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&filter)), 0, 0)
 }
 
-// limitFiles lets no file of a process grow or be written beyond a size.
+// limitFiles rejects writes of a process beyond a file size.
 func limitFiles(t *testing.T, pid int, bytes uint64) {
 	t.Helper()
 	var limit unix.Rlimit

@@ -17,17 +17,16 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// protectionsVariable, when it is "all", has every protection switched off, not the cheap
-// ones only.
+// protectionsVariable with the value "all" selects every protection, not only the cheap ones.
 const protectionsVariable = "WAYBOOK_FAULT_PROTECTIONS"
 
-// unprotectedRecoverySeconds is long enough to connect again, and ends what does not come
-// back soon.
+// unprotectedRecoverySeconds is long enough to reconnect, and short enough to end a run that does
+// not recover.
 const unprotectedRecoverySeconds = 5
 
-// Programs in whose source a protection is gone have to fail the suite as it is. They are
-// built with another file in the place of one; no program has a switch that breaks it.
-func TestTheSuiteNoticesEveryProtectionThatIsSwitchedOff(t *testing.T) {
+// The suite must fail for programs whose source lacks a protection. They are built with a changed
+// copy of a file; no program has a switch that removes a protection.
+func TestTheSuiteNoticesEveryMissingProtection(t *testing.T) {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nfault\tWaybook\tswitched off\tfound")
 	for _, p := range protections() {
@@ -44,7 +43,7 @@ func TestTheSuiteNoticesEveryProtectionThatIsSwitchedOff(t *testing.T) {
 			}
 			found := findings(output, p.finds)
 			if len(found) == 0 {
-				t.Fatalf("nothing is %q:\n%s", p.finds, output)
+				t.Fatalf("no finding %q:\n%s", p.finds, output)
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%d × %.120s\n", p.against, p.shape, p.off, len(found), found[0])
 		})
@@ -60,7 +59,7 @@ func TestEveryProtectionIsFoundInItsSource(t *testing.T) {
 	}
 }
 
-// perform lets the fault happen to programs that are built with an overlay.
+// perform runs the fault against programs that are built with an overlay.
 func (p protection) perform(t *testing.T, overlay string) string {
 	t.Helper()
 	programs := launch.Programs()
@@ -85,15 +84,15 @@ func (p protection) perform(t *testing.T, overlay string) string {
 	return mustFail(t, environment, own, "-test.run", "WhateverFails")
 }
 
-// source is what takes the place of source files while the test runs: an overlay of files of
-// the workspace, as go build knows them, and copies of modules in a workspace that has those.
+// source holds the replacements of source files while the test runs: an overlay of workspace files
+// for go build, and copies of modules for a workspace of their own.
 type source struct {
 	t       *testing.T
 	replace map[string]string
 	modules map[string]string
 }
 
-// changed makes the changes and returns the description of the overlay.
+// changed applies the changes and returns the path of the overlay's description.
 func (p protection) changed(t *testing.T) (overlay string) {
 	t.Helper()
 	s := source{t, map[string]string{}, map[string]string{}}
@@ -104,7 +103,7 @@ func (p protection) changed(t *testing.T) (overlay string) {
 			t.Fatal(err)
 		}
 		if count := strings.Count(string(contents), c.old); count != 1 {
-			t.Fatalf("%s has %d times what this test changes, and has to be told anew:\n%s", c.file, count, c.old)
+			t.Fatalf("%s contains this text %d times, want once; update the change in protections:\n%s", c.file, count, c.old)
 		}
 		if err := os.WriteFile(file, []byte(strings.Replace(string(contents), c.old, c.new, 1)), 0o600); err != nil {
 			t.Fatal(err)
@@ -124,7 +123,7 @@ func (p protection) changed(t *testing.T) (overlay string) {
 	return overlay
 }
 
-// writable returns a copy of the file that is to be changed.
+// writable returns a copy of the file to change.
 func (s *source) writable(c change) (file string) {
 	s.t.Helper()
 	if c.module != "" {
@@ -150,7 +149,7 @@ func (s *source) writable(c change) (file string) {
 	return s.replace[original]
 }
 
-// workspace writes a go.work of the same modules with the copies in place of their originals.
+// workspace writes a go.work with the same modules, in which copies replace the originals.
 func (s *source) workspace() (file string) {
 	s.t.Helper()
 	var text strings.Builder
@@ -173,7 +172,7 @@ func (s *source) workspace() (file string) {
 	return file
 }
 
-// workspace returns where a path of the workspace is.
+// workspace returns the absolute path of a file of the workspace.
 func workspace(t *testing.T, path string) string {
 	t.Helper()
 	absolute, err := filepath.Abs(filepath.Join("..", "..", path))
@@ -183,19 +182,19 @@ func workspace(t *testing.T, path string) string {
 	return absolute
 }
 
-// mustFail runs a command that has to fail, and returns what it printed.
+// mustFail runs a command that must fail, and returns its output.
 func mustFail(t *testing.T, environment []string, name string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), name, args...)
 	command.Env = append(os.Environ(), environment...)
 	output, err := command.CombinedOutput()
 	if _, hasFailed := errors.AsType[*exec.ExitError](err); !hasFailed {
-		t.Fatalf("nothing was noticed: %v\n%s", err, output)
+		t.Fatalf("the command did not fail: %v\n%s", err, output)
 	}
 	return string(output)
 }
 
-// list returns where modules are; without names, those of the workspace.
+// list returns the directories of modules, or of all modules of the workspace.
 func list(t *testing.T, modules ...string) []string {
 	t.Helper()
 	output, err := exec.CommandContext(t.Context(), "go", append([]string{"list", "-m", "-f", "{{.Dir}}"}, modules...)...).Output()
@@ -205,7 +204,7 @@ func list(t *testing.T, modules ...string) []string {
 	return strings.Fields(string(output))
 }
 
-// findings are the lines that tell of something, without where they were printed.
+// findings returns the findings in the output of a test, without their positions.
 func findings(output, what string) []string {
 	var found []string
 	for line := range strings.Lines(output) {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// storeFile is the embedded store in its directory.
+// storeFile is the file of the embedded store in its directory.
 const storeFile = "waybook.db"
 
-// Where bbolt's meta pages, the first two of the file, have their fields.
+// The offsets of the fields in bbolt's meta pages, which are the first two pages of the file.
 const (
 	pageHeader    = 16
 	magicAt       = 0
@@ -24,7 +24,7 @@ const (
 	magic         = 0xED0CDAED
 )
 
-// meta is what a meta page says.
+// meta holds the fields of a meta page.
 type meta struct{ pageSize, pages, transaction int64 }
 
 func readMeta(page []byte) (meta, bool) {
@@ -39,9 +39,9 @@ func readMeta(page []byte) (meta, bool) {
 	}, isValid
 }
 
-// tear leaves a file as a power cut could in the middle of the next commit: pages after
-// the last one in use hold anything, or only a part of them is there, and the meta page
-// that was being written, in place of the older one, is garbage.
+// tear leaves a file as a power cut could during the next commit. Pages after the last used page
+// hold random bytes or are missing in part. The meta page that was being written, in place of the
+// older one, is garbage.
 func tear(t *testing.T, path string, random *rand.Rand) {
 	t.Helper()
 	contents, err := os.ReadFile(path)
@@ -59,9 +59,9 @@ func tear(t *testing.T, path string, random *rand.Rand) {
 		current, torn = second, contents[:size]
 	}
 	if current.pageSize != size {
-		t.Fatalf("pages have %d bytes", current.pageSize)
+		t.Fatalf("the pages have %d bytes, unlike those of the system", current.pageSize)
 	}
-	garble(torn[pageHeader+random.IntN(checksumAt):], random) // from within what the checksum covers
+	garble(torn[pageHeader+random.IntN(checksumAt):], random) // starting within the checksummed part
 	used := current.pages * size
 	tail := contents[used:]
 	garble(tail, random)

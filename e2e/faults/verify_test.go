@@ -14,8 +14,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// insist tries until there is an answer; without one the fleet has not recovered, and is
-// not waited for again.
+// insist retries until there is an answer. If there is none, it reports a violation, and later
+// calls no longer wait for recovery.
 func (c *clients) insist(ctx context.Context, what string, try func(context.Context) bool) {
 	ctx, cancel := context.WithTimeout(ctx, c.recovery)
 	defer cancel()
@@ -29,8 +29,8 @@ func (c *clients) insist(ctx context.Context, what string, try func(context.Cont
 	}
 }
 
-// settle shows that every service can be reached through the edge again, and repeats what
-// was never acknowledged, so that counts are known exactly.
+// settle checks that every service is reachable through the edge again. It repeats all
+// unacknowledged requests, so that the counts are known exactly.
 func (c *clients) settle(ctx context.Context, w *world, all []*worker) {
 	for _, kind := range []string{"album", "blog"} {
 		c.insist(ctx, "a new "+kind, func(ctx context.Context) bool { return all[0].createOf(ctx, kind) })
@@ -51,7 +51,7 @@ func (c *clients) settle(ctx context.Context, w *world, all []*worker) {
 	}
 }
 
-// readAll reads everything.
+// readAll reads all data.
 func (c *clients) readAll(ctx context.Context, w *world) {
 	for n, thing := range w.things() {
 		c.insist(ctx, string(thing), func(ctx context.Context) bool { return c.readThing(ctx, n%2 == 0, thing) })
@@ -79,7 +79,7 @@ func (c *clients) readAll(ctx context.Context, w *world) {
 	}
 }
 
-// readEntries reads a user's entries, all pages.
+// readEntries reads all pages of a user's entries.
 func (c *clients) readEntries(ctx context.Context, w *world, u user) bool {
 	listing := history.Listing{List: u.list("blog")}
 	for token := ""; ; {
@@ -141,8 +141,7 @@ func (c *clients) number(d document) int64 {
 	return n
 }
 
-// readRewards waits for the sweep that gives what a post could not, and reads what
-// there is then.
+// readRewards waits until the sweep has granted the missing rewards, and records the result.
 func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	const reward = 10
 	list := u.list("blog")
@@ -161,6 +160,6 @@ func (c *clients) readRewards(ctx context.Context, w *world, u user) {
 	}
 	c.history.Record(history.Rewarded{List: list, Count: last.GetRewardCount()})
 	if last.GetTotal() != reward*last.GetRewardCount() {
-		c.complain(history.Miscounted, "%d rewards are %d", last.GetRewardCount(), last.GetTotal())
+		c.complain(history.Miscounted, "%d rewards have the total %d", last.GetRewardCount(), last.GetTotal())
 	}
 }

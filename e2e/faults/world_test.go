@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// workers are the clients that call at a time.
+	// workers is the number of concurrent clients.
 	workers = 5
-	// voters are the users who recommend and vote.
+	// voters is the number of users who recommend and vote.
 	voters = 12
-	// landmarks are in the category from the beginning: more than one batch of a stream,
-	// which has service.StreamBatch.
+	// landmarks is the initial number of landmarks in the category: more than one batch of a
+	// stream, which has service.StreamBatch.
 	landmarks = 250
 	choices   = 3
 )
 
-// services are the contracts of a fleet.
+// services are the gRPC clients of a fleet.
 type services struct {
 	account accountv1.AccountServiceClient
 	album   albumv1.AlbumServiceClient
@@ -44,7 +44,7 @@ func (f *fleet) contracts() services {
 	}
 }
 
-// user is somebody with an open session.
+// user is a user with an open session.
 type user struct {
 	id     int64
 	cookie string
@@ -54,19 +54,19 @@ func (u user) list(kind string) history.List {
 	return history.List{Kind: kind, Owner: fmt.Sprint(u.id)}
 }
 
-// category is the list of landmarks.
+// category is the list of the landmarks.
 var category = history.List{Kind: "poi", Owner: "category 1"}
 
-// world is what there is to read and write.
+// world is the data to read and write.
 type world struct {
 	services
 	users  []user
 	voters []int64
-	// The things that everybody comments and recommends, and nobody changes.
+	// The things on which all users comment and which they recommend. Nobody changes them.
 	album, blog, poi int64
 
 	mu sync.Mutex
-	// known are things that were acknowledged.
+	// known are the acknowledged things.
 	known []history.Thing
 }
 
@@ -82,7 +82,7 @@ func (w *world) things() []history.Thing {
 	return w.known[:len(w.known):len(w.known)]
 }
 
-// partsOf takes a thing's name apart.
+// partsOf splits the name of a thing.
 func partsOf(thing history.Thing) (kind, id string) {
 	kind, id, _ = strings.Cut(string(thing), "/")
 	return kind, id
@@ -90,7 +90,7 @@ func partsOf(thing history.Thing) (kind, id string) {
 
 var place = &typev1.Location{Lat: 25, Lng: 121}
 
-// must ends the test when what is made before any fault can't be made.
+// must ends the test if the setup, before any fault, fails.
 func must[T any](t *testing.T, reply T, err error) T {
 	t.Helper()
 	if err != nil {
@@ -99,7 +99,7 @@ func must[T any](t *testing.T, reply T, err error) T {
 	return reply
 }
 
-// makeWorld makes users and the first things, while nothing fails.
+// makeWorld creates users and the first things before any fault.
 func makeWorld(t *testing.T, f *fleet, h *history.History) *world {
 	t.Helper()
 	w, ctx := &world{services: f.contracts()}, t.Context()
@@ -127,7 +127,7 @@ func makeWorld(t *testing.T, f *fleet, h *history.History) *world {
 	return w
 }
 
-// importLandmarks makes the category a long list, and learns it.
+// importLandmarks fills the category with a long list, and records it.
 func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, h *history.History) {
 	t.Helper()
 	batch := &poiv1.ImportPoisRequest{OwnerId: owner}
@@ -141,7 +141,7 @@ func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, 
 	}
 	imported, err := stream.CloseAndRecv()
 	if made := must(t, imported, err).GetCreatedCount(); made != landmarks {
-		t.Fatalf("made %d landmarks", made)
+		t.Fatalf("created %d landmarks", made)
 	}
 	listed, err := w.services.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: 1000})
 	for _, p := range must(t, listed, err).GetPois() {
@@ -151,8 +151,7 @@ func (w *world) importLandmarks(ctx context.Context, t *testing.T, owner int64, 
 	w.poi = listed.GetPois()[0].GetPoiId()
 }
 
-// details derives what goes with a value in the other fields of a thing, so that half
-// a change is seen.
+// details derives the other fields of a thing from its value, so that a partial change is detected.
 func details(value string) (category, latitude string) {
 	_, text, _ := strings.Cut(value, "-")
 	n, _ := strconv.Atoi(text)

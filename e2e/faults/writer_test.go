@@ -12,23 +12,23 @@ import (
 	"github.com/waybook/waybook/e2e/faults/history"
 )
 
-// worker is a client that does one thing after the other, as a user who owns all that
+// worker is a client that performs one operation after another, as a user who owns all the things
 // it writes.
 type worker struct {
 	*clients
 	world  *world
 	user   user
 	random *rand.Rand
-	// own are the things that it may change.
+	// own are the things that the worker may change.
 	own []history.Thing
-	// requests are what it may repeat.
+	// requests are the requests that the worker may repeat.
 	requests []request
-	// doesNotNameRequests leaves request ids out, which no client should.
+	// doesNotNameRequests omits request ids, which no correct client does.
 	doesNotNameRequests bool
 	written             int
 }
 
-// work goes on until the context ends.
+// work runs until ctx ends.
 func (w *worker) work(ctx context.Context) {
 	steps := []func(context.Context) bool{
 		w.create, w.create, w.change, w.change, w.remove,
@@ -42,7 +42,7 @@ func (w *worker) work(ctx context.Context) {
 	}
 }
 
-// pause waits, or until the context ends.
+// pause waits for a time, or until ctx ends.
 func pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -52,7 +52,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// next is a value that nobody has used.
+// next returns an unused value.
 func (w *worker) next() string {
 	w.written++
 	return fmt.Sprintf("u%d-%d", w.user.id, w.written)
@@ -60,7 +60,7 @@ func (w *worker) next() string {
 
 func (w *worker) isJSON() bool { return w.random.IntN(2) == 0 }
 
-// form is what makes or changes a thing of a kind.
+// form returns the parameters that create or change a thing.
 func form(kind, value string) []string {
 	category, latitude := details(value)
 	if kind == "album" {
@@ -72,7 +72,7 @@ func form(kind, value string) []string {
 	}
 }
 
-// names are how /API.php calls the functions of a kind.
+// names are the function and parameter names of /API.php for each kind.
 var names = map[string]struct{ add, change, get, id string }{
 	"album": {"addAlbum", "updateAlbum", "getAlbum", "albumID"},
 	"blog":  {"postBlog", "updateBlog", "getBlog", "blogID"},
@@ -125,8 +125,8 @@ func (w *worker) remove(ctx context.Context) bool {
 	return a.isAcknowledged
 }
 
-// wrote records a change. That the thing is not found is something read, after an
-// attempt that may have happened.
+// wrote records a change. "Not found" is also recorded as a read, because an earlier attempt may
+// have succeeded.
 func (w *worker) wrote(thing history.Thing, value string, a answer) {
 	w.history.Record(history.Put{Span: a.Span, Thing: thing, Value: value, IsAcknowledged: a.isAcknowledged})
 	if isNotFound(a) {

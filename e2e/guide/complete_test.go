@@ -24,7 +24,7 @@ func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
 			for _, match := range reason.FindAllStringSubmatch(read(t, path), -1) {
 				named++
 				if given := match[1] + match[2]; !strings.Contains(guide, "`"+given+"`") {
-					t.Errorf("%s gives the reason %s, which the guide does not name", path, given)
+					t.Errorf("%s uses the reason %s, which the guide does not name", path, given)
 				}
 			}
 			return nil

@@ -11,11 +11,11 @@ import (
 
 const docs = examples.Docs
 
-func TestTheGuideForInternalCallersWorksAsPasted(t *testing.T) {
+func TestTheExamplesForInternalCallersWork(t *testing.T) {
 	play(t, "grpc.md", examples.Setting{Folder: buildGrpcurl(t)})
 }
 
-func TestTheGuideForLegacyClientsWorksAsPasted(t *testing.T) {
+func TestTheExamplesForLegacyClientsWork(t *testing.T) {
 	examples.Need(t, "curl")
 	play(t, "legacy.md", examples.Setting{})
 }
@@ -27,7 +27,7 @@ func play(t *testing.T, document string, setting examples.Setting) {
 	}
 }
 
-// buildGrpcurl builds the grpcurl of tools and returns the folder that it is in.
+// buildGrpcurl builds the grpcurl of the module tools and returns its folder.
 func buildGrpcurl(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

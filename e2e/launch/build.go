@@ -11,18 +11,18 @@ import (
 	_ "github.com/waybook/waybook/standalone/app"
 )
 
-// Make is how a program is built.
+// Make selects how programs are built.
 type Make int
 
 const (
-	// AsTested builds with the race detector where the test itself has it.
+	// AsTested builds with the race detector if the test has it.
 	AsTested Make = iota
-	// AsShipped builds without, for tests that measure.
+	// AsShipped builds without the race detector, for tests that measure.
 	AsShipped
 )
 
-// Build builds the programs in some packages, given by their paths relative to the
-// test's own or by their import paths, into a directory.
+// Build builds the programs of some packages into a directory. Packages are import paths, or paths
+// relative to the test's package.
 func Build(directory string, how Make, packages ...string) error {
 	args := []string{"build", "-o", directory + string(filepath.Separator)}
 	if hasRaceDetector && how == AsTested {

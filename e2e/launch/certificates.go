@@ -13,21 +13,21 @@ import (
 	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
-// Certificates are those that a test's own authority gives to programs.
+// Certificates are certificates for programs from a test's own authority.
 type Certificates struct {
 	t      testing.TB
 	folder string
-	// Authority issues them and vouches for everybody.
+	// Authority issues the certificates, and all programs trust it.
 	Authority *devca.Authority
 }
 
-// NewCertificates makes an authority.
+// NewCertificates creates an authority.
 func NewCertificates(t testing.TB) *Certificates {
 	t.Helper()
 	return &Certificates{t, t.TempDir(), NewAuthority(t)}
 }
 
-// NewAuthority makes another authority.
+// NewAuthority creates another authority.
 func NewAuthority(t testing.TB) *devca.Authority {
 	t.Helper()
 	made, err := devca.New("test", time.Now(), 24*time.Hour)
@@ -37,20 +37,19 @@ func NewAuthority(t testing.TB) *devca.Authority {
 	return made
 }
 
-// Directory is where the files of a program are, under the names that they have in a
-// Secret.
+// Directory returns the directory of a program's files. They have the same names as in a Secret.
 func (c *Certificates) Directory(name string) string { return filepath.Join(c.folder, name) }
 
-// Files issues a certificate to a program on this machine and writes its files, in
-// place of earlier ones.
+// Files issues a certificate to a program on this machine and writes its files, replacing earlier
+// ones.
 func (c *Certificates) Files(name string) mtls.Files {
 	c.t.Helper()
 	return WriteCertificate(c.t, c.Directory(name), name, 24*time.Hour, c.Authority, c.Authority)
 }
 
-// WriteCertificate has an authority issue a certificate to a program on this machine, for
-// some time from now on or until some time ago, and writes it to a directory with the
-// authorities that the program is to trust.
+// WriteCertificate issues a certificate to a program on this machine. It is valid for lifetime from
+// now; a negative lifetime makes it expired. The function writes it to a directory with the
+// authorities that the program trusts.
 func WriteCertificate(
 	t testing.TB, directory, name string, lifetime time.Duration, by *devca.Authority, trusted ...*devca.Authority,
 ) mtls.Files {
@@ -80,7 +79,7 @@ func WriteCertificate(
 	return files
 }
 
-// Environment is what gives a program its certificate.
+// Environment returns the variables that give a program its certificate.
 func (c *Certificates) Environment(name string) []string {
 	c.t.Helper()
 	files := c.Files(name)
@@ -89,13 +88,13 @@ func (c *Certificates) Environment(name string) []string {
 	}
 }
 
-// Client is what a test presents when it calls under a name.
+// Client returns credentials with which a test calls under a name.
 func (c *Certificates) Client(name string) credentials.TransportCredentials {
 	c.t.Helper()
 	return ClientWith(c.t, c.Files(name))
 }
 
-// ClientWith is what a test presents that has some files.
+// ClientWith returns credentials from certificate files.
 func ClientWith(t testing.TB, files mtls.Files) credentials.TransportCredentials {
 	t.Helper()
 	loaded, err := mtls.Load(files, slog.New(slog.DiscardHandler))

@@ -15,10 +15,10 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// writers is how many documents are created at a time: they share commits.
+// writers is the number of concurrent creates, which share commits.
 const writers = 256
 
-// Dial connects to a gRPC port until the test's end.
+// Dial connects to a gRPC port until the test ends.
 func Dial(t testing.TB, address string) *grpc.ClientConn {
 	t.Helper()
 	connection, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -73,7 +73,7 @@ func CreateAlbumsOf(t testing.TB, connection grpc.ClientConnInterface, owner int
 
 func taipei() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }
 
-// createAll calls create count times, many at a time, and returns the ids.
+// createAll calls create count times, with many calls in flight, and returns the ids.
 func createAll(t testing.TB, count int, create func(context.Context) (int64, error)) []int64 {
 	t.Helper()
 	ids := make([]int64, count)

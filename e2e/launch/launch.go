@@ -1,5 +1,4 @@
-// Package launch builds Waybook's programs and runs them for tests, as processes of
-// their own.
+// Package launch builds Waybook's programs and runs them for tests as separate processes.
 package launch
 
 import (
@@ -12,15 +11,15 @@ import (
 	"time"
 )
 
-// patience is how long a process may take for anything at all. It is no
-// measurement: it only ends a test that would hang.
+// patience bounds every wait for a process. It is not a measurement; it only ends a test that would
+// hang.
 const patience = time.Minute
 
 // Process is a running program.
 type Process struct {
-	// HTTP, GRPC and Admin are host and port.
+	// HTTP, GRPC and Admin are addresses of the form host:port.
 	HTTP, GRPC, Admin string
-	// Curl are the lines that it printed to be pasted.
+	// Curl are the printed example commands.
 	Curl []string
 	// Data is the directory given with -data.
 	Data string
@@ -32,9 +31,9 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Begin starts the program and does not wait until it is ready. Variables of the
-// tester's own environment that Waybook would read are kept from it. It is killed
-// at the test's end if it still runs.
+// Begin starts the program without waiting until it is ready. The program does not inherit
+// variables of the tester that Waybook would read. It is killed at the end of the test if it still
+// runs.
 func Begin(t testing.TB, binary string, environment []string, args ...string) *Process {
 	t.Helper()
 	p := &Process{
@@ -56,16 +55,16 @@ func Begin(t testing.TB, binary string, environment []string, args ...string) *P
 	}
 	go func() {
 		defer close(p.done)
-		_ = p.command.Wait() // how it ended is in ProcessState
+		_ = p.command.Wait() // ProcessState has the result
 	}()
 	t.Cleanup(func() {
-		_ = p.command.Process.Kill() // fails when it has ended, as it should
+		_ = p.command.Process.Kill() // fails if the program has ended, as it should
 		<-p.done
 	})
 	return p
 }
 
-// FreePorts are the flags that let the program pick its ports.
+// FreePorts returns the flags that let the program choose its ports.
 func FreePorts(data string) []string {
 	return []string{"-http", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-data", data}
 }
@@ -76,7 +75,7 @@ func Start(t testing.TB, binary, data string, args ...string) *Process {
 	return Begin(t, binary, nil, append(FreePorts(data), args...)...).Ready()
 }
 
-// Ready waits until the process says that it is ready, and reads what it printed.
+// Ready waits until the process reports that it is ready, and parses its greeting.
 func (p *Process) Ready() *Process {
 	p.t.Helper()
 	if !p.out.await(p.done, isGreeting) {
@@ -99,9 +98,9 @@ func (p *Process) Ready() *Process {
 	return p
 }
 
-// isGreeting reports whether all of the greeting has been printed.
+// isGreeting reports whether the greeting is complete.
 func isGreeting(text string) bool {
-	if strings.HasPrefix(text, "waybook ") { // one of the separate programs, which prints this address last
+	if strings.HasPrefix(text, "waybook ") { // a separate program, which prints this address last
 		_, last, _ := strings.Cut(text, "  admin  ")
 		return strings.HasSuffix(last, "\n")
 	}
@@ -125,8 +124,7 @@ func (p *Process) Signal(signal os.Signal) {
 	}
 }
 
-// Wait waits for the end and returns the exit status, -1 after a signal that was
-// not caught.
+// Wait waits for the end of the process and returns its exit status; -1 after an uncaught signal.
 func (p *Process) Wait() int {
 	p.t.Helper()
 	select {
@@ -137,7 +135,7 @@ func (p *Process) Wait() int {
 	return p.command.ProcessState.ExitCode()
 }
 
-// End sends a signal and waits for the end, whose exit status it returns.
+// End sends a signal, waits for the end of the process and returns its exit status.
 func (p *Process) End(signal os.Signal) int {
 	p.t.Helper()
 	p.Signal(signal)
@@ -154,14 +152,14 @@ func (p *Process) Alive() bool {
 	}
 }
 
-// PID is the process's id.
+// PID returns the process id.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Out is what the process printed to its user, so far.
+// Out returns the standard output so far.
 func (p *Process) Out() string { return p.out.String() }
 
-// Logged is what the process wrote to standard error, so far.
+// Logged returns the standard error so far.
 func (p *Process) Logged() string { return p.errors.String() }
 
-// Printed is all that it printed, so far.
+// Printed returns the standard output and standard error so far.
 func (p *Process) Printed() string { return p.out.String() + p.errors.String() }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// MemoryMiB is the anonymous memory that a process holds: its own, without the pages of
-// its store that the kernel has mapped. It skips the test where the kernel does not tell.
+// MemoryMiB returns the anonymous memory of a process in MiB: its own memory, without the mapped
+// pages of its store. It skips the test on systems without /proc/<pid>/status.
 func MemoryMiB(t testing.TB, p *Process) float64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
@@ -29,6 +29,6 @@ func MemoryMiB(t testing.TB, p *Process) float64 {
 			return kib / 1024
 		}
 	}
-	t.Fatal("the kernel does not tell RssAnon")
+	t.Fatal("/proc/<pid>/status has no RssAnon")
 	return 0
 }

@@ -7,8 +7,7 @@ import (
 
 const module = "github.com/waybook/waybook/"
 
-// Programs are the packages of the programs that Waybook is made of when it is run as
-// separate processes.
+// Programs returns the packages of Waybook's programs, for a deployment as separate processes.
 func Programs() []string {
 	return []string{
 		module + "services/account/cmd/account", module + "services/album/cmd/album",
@@ -16,9 +15,8 @@ func Programs() []string {
 	}
 }
 
-// StartPrograms starts Waybook as separate processes on free ports, and waits until all
-// are ready. Each service has a store of its own in a directory of data. args are given
-// to each program.
+// StartPrograms starts Waybook as separate processes on free ports, and waits until all are ready.
+// Each service has its own store in a directory below data. Each program gets args.
 func StartPrograms(t testing.TB, binaries, data string, args ...string) map[string]*Process {
 	t.Helper()
 	started := map[string]*Process{}

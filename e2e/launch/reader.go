@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// StopReading asks the edge at an address for something, reads the beginning of the
-// reply, and reads no more until the caller does. The socket takes little by itself.
+// StopReading sends a request to the edge at an address and reads only the beginning of the reply.
+// The caller may read the rest. The socket's receive buffer is small.
 func StopReading(t testing.TB, address, query string) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {

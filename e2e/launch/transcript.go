@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// transcript is what a process has printed so far. It may be used concurrently.
+// transcript is the output of a process so far. It is safe for concurrent use.
 type transcript struct {
 	mu   sync.Mutex
 	text []byte
-	// grown is closed, and replaced, whenever text grows.
+	// grown is closed and replaced whenever text grows.
 	grown chan struct{}
 }
 
 func newTranscript() *transcript { return &transcript{grown: make(chan struct{})} }
 
-// Write adds to the transcript.
+// Write appends to the transcript.
 func (t *transcript) Write(more []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -25,15 +25,15 @@ func (t *transcript) Write(more []byte) (int, error) {
 	return len(more), nil
 }
 
-// String is all that was printed.
+// String returns the whole output so far.
 func (t *transcript) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return string(t.text)
 }
 
-// await waits until the text is as wanted, and reports whether that came before
-// done or the end of all patience.
+// await waits until isWanted accepts the text. It reports false if done is closed or patience has
+// passed first.
 func (t *transcript) await(done <-chan struct{}, isWanted func(string) bool) bool {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()

@@ -1,6 +1,5 @@
-// Package load measures what Waybook costs under lists of any length, readers of any
-// speed and stores of any size. The tests hold bounds on memory and goroutines, never
-// on time; the benchmarks report numbers.
+// Package load measures the cost of long lists, slow readers and large stores. The tests assert
+// bounds on memory and goroutines, never on time; the benchmarks report numbers.
 package load
 
 import (
@@ -16,7 +15,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// directory holds the program, built once, and the stores that runs share.
+// directory holds the stores that runs share, and binary is the program, which is built once.
 var directory, binary string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -43,16 +42,16 @@ func run(m *testing.M) int {
 	return 0
 }
 
-// category is that of all landmarks here.
+// category is the category of all landmarks here.
 const category = poiv1.PoiCategory_POI_CATEGORY_THRILL
 
-// listQuery asks for all of them.
+// listQuery asks for the list of all landmarks.
 const listQuery = "func=getCategoryPOIList&category=5"
 
-// wideName takes a kilobyte in XML, so that not many fill every socket's buffer.
+// wideName takes 1,000 bytes in XML, so that few items fill every socket buffer.
 var wideName = strings.Repeat("&", 200)
 
-// store is a directory with content; filled remembers one of each kind.
+// store is a directory with content. stores holds those that filled has created.
 type store struct {
 	data         string
 	albums, pois []int64
@@ -60,7 +59,7 @@ type store struct {
 
 var stores = map[string]store{}
 
-// filled returns a store with as many landmarks, and albums, filled once a run.
+// filled returns a store with a number of landmarks and albums. It creates each kind of store once.
 func filled(t testing.TB, name string, pois, albums int) store {
 	t.Helper()
 	kind := fmt.Sprint(len(name), "-", pois, "-", albums)

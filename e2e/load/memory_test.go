@@ -15,8 +15,8 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// memory is what a process holds, in MiB. file are pages of its store that the
-// kernel has mapped and takes back when it needs them; anonymous is its own.
+// memory is the memory of a process in MiB. file are mapped pages of its store, which the kernel
+// can reclaim; anonymous is its own memory.
 type memory struct{ anonymous, file, peak float64 }
 
 // memoryOf reads the memory of a process from the kernel.
@@ -42,7 +42,7 @@ func memoryOf(t testing.TB, p *launch.Process) memory {
 	return memory{values["RssAnon:"], values["RssFile:"], values["VmHWM:"]}
 }
 
-// forgetPeak lets the peak start anew.
+// forgetPeak resets the peak.
 func forgetPeak(t testing.TB, p *launch.Process) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0); err != nil {
@@ -50,18 +50,17 @@ func forgetPeak(t testing.TB, p *launch.Process) {
 	}
 }
 
-// listing is what reading a whole list showed.
+// listing is the result of reading a whole list.
 type listing struct {
 	items     int
 	bytes     int64
 	firstByte time.Duration
 	whole     time.Duration
-	// grown is the growth of the whole process, and ofItsOwn that of its anonymous
-	// memory, at their highest, in MiB.
+	// grown is the peak growth of the whole process in MiB, ofItsOwn that of its anonymous memory.
 	grown, ofItsOwn float64
 }
 
-// readList reads the list of all landmarks and watches the process meanwhile.
+// readList reads the list of all landmarks and measures the process meanwhile.
 func readList(t testing.TB, p *launch.Process) (l listing) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
@@ -76,7 +75,7 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 	defer func() { _ = response.Body.Close() }()
 	const item, end = "<name>", "</response>"
 	buffer := make([]byte, 1<<20)
-	kept := 0 // the end of what was read before, shorter than an item's tag
+	kept := 0 // the end of the previous read, shorter than an item's tag
 	tail := ""
 	for next := int64(0); !errors.Is(err, io.EOF); {
 		var n int
@@ -120,7 +119,7 @@ func TestALongListTakesLittleMemory(t *testing.T) {
 		if l.items != items {
 			t.Errorf("%d items, want %d", l.items, items)
 		}
-		// On Linux the whole process; elsewhere there was nothing to read it from.
+		// This is the whole process on Linux; on other systems, readList has skipped the test.
 		if l.grown > listLimit {
 			t.Errorf("%d MB took %.1f MiB", l.bytes/1e6, l.grown)
 		}

@@ -24,8 +24,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// startEdge starts an edge of its own in this process, in front of a program's
-// services. ended is told the reason of each request's end.
+// startEdge starts an edge in this process, in front of a program's services. It sends the reason
+// of each request's end to ended.
 func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ended chan<- string) (address string) {
 	t.Helper()
 	connection := launch.Dial(t, p.GRPC)
@@ -51,7 +51,7 @@ func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ende
 	return listener.Addr().String()
 }
 
-func TestReadersThatStopAreCutOffAndCostNothingLasting(t *testing.T) {
+func TestStalledReadersAreDisconnectedAndLeaveNothingBehind(t *testing.T) {
 	const readers = 32
 	s := filled(t, wideName, 20_000, 0)
 	p := launch.Start(t, binary, s.data, "-demo=false")
@@ -74,17 +74,17 @@ func TestReadersThatStopAreCutOffAndCostNothingLasting(t *testing.T) {
 	for _, connection := range connections {
 		rest, err := io.ReadAll(connection)
 		if err == nil && strings.HasSuffix(string(rest), "\r\n0\r\n\r\n") {
-			t.Error("a reader that was cut off takes what it has for the whole")
+			t.Error("a disconnected reader received a complete reply")
 		}
 		_ = connection.Close()
 	}
-	// A few more or less are the runtime's and the connection pool's own.
+	// The runtime and the connection pool may hold a few goroutines more or less.
 	await(t, "goroutines of the edge", func() bool { return runtime.NumGoroutine() <= goroutines+4 })
 	await(t, "goroutines of the services", func() bool { return goroutinesOf(t, p) <= service+4 })
 	if after := heapInUse(); after > heap+16<<20 {
 		t.Errorf("the heap went from %d to %d bytes", heap, after)
 	}
-	readAll(t, address) // others are served as before
+	readAll(t, address) // other clients are served as before
 }
 
 func heapInUse() uint64 {
@@ -94,19 +94,19 @@ func heapInUse() uint64 {
 	return stats.HeapInuse
 }
 
-// await waits until something holds, or fails after far longer than it can take.
+// await waits until a condition holds. It fails after a minute.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for limit := time.Now().Add(time.Minute); !holds(); <-ticker.C {
 		if time.Now().After(limit) {
-			t.Fatalf("%s: not back to where they were", what)
+			t.Fatalf("%s: did not return to the earlier number", what)
 		}
 	}
 }
 
-// readAll reads the whole list on a connection of its own.
+// readAll reads the whole list on its own connection.
 func readAll(t testing.TB, address string) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -120,13 +120,13 @@ func readAll(t testing.TB, address string) {
 	}
 }
 
-// goroutinesOf is a process's number of goroutines.
+// goroutinesOf returns the number of goroutines of a process.
 func goroutinesOf(t testing.TB, p *launch.Process) int {
 	t.Helper()
 	return int(metricOf(t, p, "go_goroutines"))
 }
 
-// metricOf reads one of a process's metrics.
+// metricOf returns one metric of a process.
 func metricOf(t testing.TB, p *launch.Process, name string) float64 {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -144,12 +144,12 @@ func metricOf(t testing.TB, p *launch.Process, name string) float64 {
 			return n
 		}
 	}
-	t.Fatalf("the metrics don't tell %s", name)
+	t.Fatalf("the metrics have no %s", name)
 	return 0
 }
 
-// settled is the lowest heap, in MiB, that a process shows while it serves a few
-// readers, which lets it collect its garbage.
+// settled returns the lowest heap of a process, in MiB, while it serves a few readers, which
+// trigger garbage collection.
 func settled(t testing.TB, p *launch.Process) float64 {
 	t.Helper()
 	lowest := math.Inf(1)
@@ -160,9 +160,9 @@ func settled(t testing.TB, p *launch.Process) float64 {
 	return lowest
 }
 
-// BenchmarkReadersThatStop shows what 200 readers that stop reading cost the whole
-// program while they are waited for and after they have been cut off, which takes
-// the edge's write timeout of 30 s.
+// BenchmarkReadersThatStop measures the cost of 200 readers that stop reading, for the whole
+// program: while the edge waits for them, and after it has disconnected them. The edge waits for
+// its write timeout of 30 s.
 func BenchmarkReadersThatStop(b *testing.B) {
 	const readers = 200
 	s := filled(b, wideName, 20_000, 0)

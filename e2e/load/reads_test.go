@@ -18,7 +18,7 @@ type site struct {
 	process *launch.Process
 	client  *http.Client
 	pois    poiv1.PoiServiceClient
-	// page100 is the token of the hundredth page of ten landmarks.
+	// page100 is the page token of the hundredth page of ten landmarks.
 	page100 string
 }
 
@@ -35,7 +35,7 @@ func startSite(b *testing.B, size int) *site {
 	return s
 }
 
-// page reads a page of ten landmarks and returns the token of the next.
+// page reads a page of ten landmarks and returns the next page token.
 func (s *site) page(b *testing.B, token string) string {
 	b.Helper()
 	reply, err := s.pois.ListPois(b.Context(), &poiv1.ListPoisRequest{Category: category, PageSize: 10, PageToken: token})

@@ -1,7 +1,6 @@
-// Package manifestrun runs Waybook's programs as the pods of deploy/k8s do: with the flags and the
-// environment that the overlay prod gives them, and the Secrets that its users make. What
-// one machine without a cluster has in another place is replaced in place.go, and nothing
-// else is.
+// Package manifestrun runs Waybook's programs as the pods of deploy/k8s do. They get the flags and
+// the environment of the overlay prod, and the Secrets that its operators create. Only place.go
+// replaces values that differ on one machine without a cluster.
 package manifestrun
 
 import (
@@ -12,16 +11,16 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// manifests are where deploy/k8s is, from a package of e2e.
+// manifests is the path of deploy/k8s from a package of e2e.
 const manifests = "../../deploy/k8s"
 
-// StoreEach, in place of MongoDB's URI, gives each pod an embedded store of its own.
+// StoreEach, in place of a MongoDB URI, gives each pod its own embedded store.
 const StoreEach = ""
 
-// Services are the programs that the edge calls, in an order in which they can be started.
+// Services returns the programs that the edge calls, in a valid order of starts.
 func Services() []string { return []string{"account", "album", "blog", "poi"} }
 
-// Fleet is pods on this machine.
+// Fleet is a set of pods on this machine.
 type Fleet struct {
 	Certificates *launch.Certificates
 
@@ -32,8 +31,8 @@ type Fleet struct {
 	pods     map[string][]*Pod
 }
 
-// New reads the manifests. binaries is where the programs are, and mongoDB the URI that is
-// in the Secret waybook-mongodb, or StoreEach.
+// New reads the manifests. binaries is the directory of the programs. mongoDB is the URI in the
+// Secret waybook-mongodb, or StoreEach.
 func New(t testing.TB, binaries, mongoDB string) *Fleet {
 	t.Helper()
 	documents, err := rendered.Overlay(manifests, "prod")
@@ -47,7 +46,7 @@ func New(t testing.TB, binaries, mongoDB string) *Fleet {
 	return &Fleet{launch.NewCertificates(t), t, binaries, mongoDB, programs, map[string][]*Pod{}}
 }
 
-// StartAll starts so many pods of each program, the edge last.
+// StartAll starts a number of pods of each program, the edge last.
 func (f *Fleet) StartAll(replicas int) *Fleet {
 	f.t.Helper()
 	for _, name := range append(Services(), "edge") {
@@ -58,7 +57,7 @@ func (f *Fleet) StartAll(replicas int) *Fleet {
 	return f
 }
 
-// Of are the pods of a program.
+// Of returns the pods of a program.
 func (f *Fleet) Of(name string) []*Pod { return f.pods[name] }
 
 // Pod is a program that runs as in a pod.
@@ -67,7 +66,7 @@ type Pod struct {
 	Name string
 
 	fleet *Fleet
-	// address is where it listens: anywhere, before it was started.
+	// address is the address to listen on; any free port before the first start.
 	address string
 	data    string
 }
@@ -83,8 +82,7 @@ func (f *Fleet) start(name string) *Pod {
 	return pod
 }
 
-// Start starts the program, again where it was when it has ended, and waits until it is
-// ready.
+// Start starts the program, at its earlier address if it had one, and waits until it is ready.
 func (p *Pod) Start() {
 	p.fleet.t.Helper()
 	args, environment, err := p.fleet.place(p)
@@ -95,7 +93,7 @@ func (p *Pod) Start() {
 	p.address = p.Address()
 }
 
-// Address is where the program is called.
+// Address returns the address for calls to the program.
 func (p *Pod) Address() string {
 	if p.Name == "edge" {
 		return p.HTTP

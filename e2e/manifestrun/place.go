@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// place is how a pod's program is started here. It replaces what is elsewhere than in a
-// cluster: the ports and addresses, the directories of Secrets and, with a store each, the
-// store. What it does not know is an error.
+// place returns how to start a pod's program on this machine. It replaces values that differ from a
+// cluster: ports and addresses, the directories of Secrets and, with StoreEach, the store. An
+// unknown flag or variable is an error.
 func (f *Fleet) place(pod *Pod) (args, environment []string, err error) {
 	program := f.programs[pod.Name]
 	for _, argument := range program.Args {
@@ -36,27 +36,27 @@ func (f *Fleet) placeArgument(pod *Pod, argument string) (string, error) {
 	switch name := strings.TrimPrefix(flag, "-"); name {
 	case "http", "grpc":
 		if !strings.HasPrefix(value, ":") {
-			return "", fmt.Errorf("%s is not for the pod's own address", argument)
+			return "", fmt.Errorf("%s is not a port on the pod's own address", argument)
 		}
 		return flag + "=" + pod.address, nil
 	case "account", "album", "blog", "poi":
 		if value != "dns:///"+name+f.port(name) {
-			return "", fmt.Errorf("%s is not where %s listens, at %s", argument, name, f.port(name))
+			return "", fmt.Errorf("%s is not the address of %s, which listens on port %s", argument, name, f.port(name))
 		}
 		if len(f.pods[name]) == 1 {
 			return flag + "=dns:///" + f.pods[name][0].address, nil
 		}
-		// What DNS would tell.
+		// These are the addresses that DNS would return.
 		var addresses []string
 		for _, called := range f.pods[name] {
 			addresses = append(addresses, called.address)
 		}
 		return flag + "=" + strings.Join(addresses, ","), nil
 	}
-	return "", fmt.Errorf("it is not known what %s is on one machine", argument)
+	return "", fmt.Errorf("no value of %s for one machine is known", argument)
 }
 
-// port is where the pods of a service listen in a cluster, such as :9091.
+// port returns the port of a service's pods in a cluster, such as :9091.
 func (f *Fleet) port(name string) string {
 	for _, argument := range f.programs[name].Args {
 		if port, ok := strings.CutPrefix(argument, "-grpc="); ok {
@@ -70,10 +70,10 @@ func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 	switch name {
 	case "GOMEMLIMIT", "GOMAXPROCS", "WAYBOOK_LOG_FORMAT", "WAYBOOK_TIME_ZONE", "WAYBOOK_TRUSTED_PROXIES",
 		"WAYBOOK_SESSION_TTL", "WAYBOOK_REWARD":
-		// The same everywhere.
+		// The value is the same on one machine.
 	case "WAYBOOK_ADMIN":
 		if !strings.HasPrefix(value, ":") {
-			return "", fmt.Errorf("%s=%s is not for the pod's own address", name, value)
+			return "", fmt.Errorf("%s=%s is not a port on the pod's own address", name, value)
 		}
 		value = "127.0.0.1:0"
 	case "WAYBOOK_MONGODB_URI":
@@ -82,11 +82,11 @@ func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 		}
 	case "WAYBOOK_TLS_CERT", "WAYBOOK_TLS_KEY", "WAYBOOK_TLS_CA":
 		if secret := f.programs[pod.Name].Secrets[path.Dir(value)]; secret != "waybook-"+pod.Name+"-tls" {
-			return "", fmt.Errorf("%s is in the Secret %q, which has no certificate of %s", value, secret, pod.Name)
+			return "", fmt.Errorf("%s is in the Secret %q, which does not have the certificate of %s", value, secret, pod.Name)
 		}
 		value = filepath.Join(f.Certificates.Directory(pod.Name), path.Base(value))
 	default:
-		return "", fmt.Errorf("it is not known what %s=%s is on one machine", name, value)
+		return "", fmt.Errorf("no value of %s=%s for one machine is known", name, value)
 	}
 	return name + "=" + value, nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/deploy/rendered"
 )
 
-func TestWhatAManifestSaysIsPlacedOnOneMachineOrRefused(t *testing.T) {
+func TestManifestValuesArePlacedOnOneMachineOrRefused(t *testing.T) {
 	fleet := New(t, "", "mongodb://db/waybook")
 	for name := range fleet.programs {
 		fleet.pods[name] = []*Pod{{Name: name, fleet: fleet, address: "127.0.0.1:1"}, {Name: name, fleet: fleet, address: "127.0.0.1:2"}}
@@ -32,11 +32,11 @@ func TestWhatAManifestSaysIsPlacedOnOneMachineOrRefused(t *testing.T) {
 	}
 
 	for wrong, change := range map[string]func(*rendered.Program){
-		"what -x=1 is":         func(p *rendered.Program) { p.Args = []string{"-x=1"} },
-		"own address":          func(p *rendered.Program) { p.Args = []string{"-grpc=10.0.0.1:9092"} },
-		"not where account":    func(p *rendered.Program) { p.Args = []string{"-account=dns:///account:9999"} },
-		"what WAYBOOK_X=1 is":  func(p *rendered.Program) { p.Environment = map[string]string{"WAYBOOK_X": "1"} },
-		"no certificate of al": func(p *rendered.Program) { p.Secrets = nil },
+		"no value of -x=1":               func(p *rendered.Program) { p.Args = []string{"-x=1"} },
+		"own address":                    func(p *rendered.Program) { p.Args = []string{"-grpc=10.0.0.1:9092"} },
+		"not the address of account":     func(p *rendered.Program) { p.Args = []string{"-account=dns:///account:9999"} },
+		"no value of WAYBOOK_X=1":        func(p *rendered.Program) { p.Environment = map[string]string{"WAYBOOK_X": "1"} },
+		"not have the certificate of al": func(p *rendered.Program) { p.Secrets = nil },
 	} {
 		program := fleet.programs["album"]
 		changed := program

@@ -1,5 +1,5 @@
-// Package mongotest runs a server of MongoDB's wire protocol inside a test. It is
-// FerretDB on SQLite, which proves functions and never speed.
+// Package mongotest runs a server of MongoDB's wire protocol inside a test. The server is FerretDB
+// on SQLite. Use it to test functions, never speed.
 package mongotest
 
 import (
@@ -14,9 +14,8 @@ import (
 	"github.com/FerretDB/FerretDB/ferretdb"
 )
 
-// Start runs a server until the test ends and returns the address of a database
-// that nobody has used. One connection at a time is allowed: FerretDB's commands
-// are not atomic towards each other, and one by one they are.
+// Start runs a server until the test ends and returns the URI of a new database. The URI allows one
+// connection at a time, because concurrent FerretDB commands are not atomic.
 func Start(tb testing.TB) (uri string) {
 	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -38,14 +37,13 @@ func Start(tb testing.TB) (uri string) {
 	return uri
 }
 
-// URI is that of a database that nobody has used, at a server's address, with one
-// connection at a time.
+// URI returns the URI of a new database on a server, with one connection at a time.
 func URI(address string) string {
 	return fmt.Sprintf("mongodb://%s/%s?maxPoolSize=1", address, Database())
 }
 
-// Serve runs a server that keeps its data in a directory, and says where it listens, until
-// the context ends.
+// Serve runs a server with its data in a directory until ctx ends. It passes the server's address
+// to listens.
 func Serve(ctx context.Context, address, directory string, listens func(address string)) error {
 	server, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: address},
@@ -64,12 +62,12 @@ func Serve(ctx context.Context, address, directory string, listens func(address 
 	return server.Run(ctx)
 }
 
-// Database returns a name that no other database has.
+// Database returns an unused database name.
 func Database() string {
 	return "test_" + strings.ToLower(rand.Text())
 }
 
-// InDatabase makes a URI name another database, and keeps where its user is known.
+// InDatabase replaces the database in a URI and keeps the authentication database.
 func InDatabase(uri, name string) string {
 	scheme, rest, _ := strings.Cut(uri, "://")
 	rest, options, _ := strings.Cut(rest, "?")

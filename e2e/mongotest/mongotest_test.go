@@ -7,13 +7,13 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-func TestStartGivesAServerThatAnswersInADatabaseOfItsOwn(t *testing.T) {
+func TestStartRunsAServerWithADatabaseOfItsOwn(t *testing.T) {
 	first, second := mongotest.Start(t), mongotest.Start(t)
 	if first == second {
 		t.Errorf("both are %s", first)
 	}
 	for _, uri := range []string{first, second} {
-		// The database is the one that the URI names.
+		// The URI names the database.
 		engine, err := mongo.Open(t.Context(), uri, "")
 		if err != nil {
 			t.Fatal(err)
@@ -24,7 +24,7 @@ func TestStartGivesAServerThatAnswersInADatabaseOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAURINamesAnotherDatabaseAndKeepsItsUser(t *testing.T) {
+func TestInDatabaseChangesTheDatabaseAndKeepsTheUser(t *testing.T) {
 	for uri, want := range map[string]string{
 		"mongodb://h":                          "mongodb://h/new",
 		"mongodb://h:1,i:2/?replicaSet=r":      "mongodb://h:1,i:2/new?replicaSet=r",

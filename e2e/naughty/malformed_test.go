@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// malformed are ways to get a parameter wrong that no string in it is, with $ for its
-// name. Those that are broken can't but fail.
+// malformed are fragments that malform a parameter in ways that no string value can. $ stands for
+// the parameter's name. A request with a broken fragment must fail.
 var malformed = []struct {
 	fragment string
 	isBroken bool
 }{
-	{"$=%", true}, {"$=%4", true}, {"$=%zz", true}, {"$=a%", true}, {"$=%u0041", true}, // no encoding
-	{"$=%FF", true}, {"$=\xff", true}, {"$=%C0%80", true}, {"$=%ED%A0%80", true}, {"$=%F5%80%80%80", true}, {"$=%E6%99", true}, // no UTF-8
-	{"$=%00", true}, {"$=\x00", true}, {"$=%0B", true}, {"$=%EF%BF%BE", true}, // nothing that XML can carry
+	{"$=%", true}, {"$=%4", true}, {"$=%zz", true}, {"$=a%", true}, {"$=%u0041", true}, // invalid percent-encoding
+	{"$=%FF", true}, {"$=\xff", true}, {"$=%C0%80", true}, {"$=%ED%A0%80", true}, {"$=%F5%80%80%80", true}, {"$=%E6%99", true}, // invalid UTF-8
+	{"$=%00", true}, {"$=\x00", true}, {"$=%0B", true}, {"$=%EF%BF%BE", true}, // characters that XML cannot contain
 	{"$%=1", true}, {"%=1&$=1", true}, {"$%00=1", true},
 	{strings.Repeat("$=1&", 101), true}, // too many
 	{"$", false}, {"$=", false}, {"$==", false}, {"=$", false}, {"$=1&$=2&$", false}, {"&&$=&&", false}, {"$;$=1", false},

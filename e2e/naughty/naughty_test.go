@@ -1,6 +1,6 @@
-// Package naughty sends what programs stumble over through every parameter of every
-// operation, over a real connection to all of Waybook: the answer is always a well-formed
-// document, never an error of the server, and what is stored reads back as it was sent.
+// Package naughty sends strings that often break programs in every parameter of every operation,
+// over a real connection to all of Waybook. The reply must always be a well-formed document and
+// never a server error. Stored values must read back as they were sent.
 package naughty
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/edge"
 )
 
-// operation is one of the interface's, with a form that it takes and all its parameters.
+// operation is an operation with a valid form and all its parameters.
 type operation struct {
 	name, form string
 	parameters []string
@@ -66,8 +66,8 @@ func operations(t *testing.T, w *waybook) (all []operation) {
 func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 	w := start(t)
 	all := naughtyStrings(t)
-	// Each parameter gets every eighth of them, the next parameter others, unless all
-	// are wanted.
+	// Each parameter gets every eighth string, shifted by one for each parameter, unless all are
+	// selected.
 	isWhole := os.Getenv("WAYBOOK_NAUGHTY") == "all"
 	var group sync.WaitGroup
 	for _, each := range operations(t, w) {
@@ -90,7 +90,7 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 					w.post(sent.Encode(), cookieOf(w, each.name)).check(t, fmt.Sprintf("%s with %s=%.100q", each.name, name, value))
 				}
 			}
-			// As the name of a parameter, and as the whole query without being encoded.
+			// Each string is also the name of a parameter, and unencoded text in the query.
 			for _, value := range all {
 				w.post("func="+each.name+"&"+url.QueryEscape(value)+"=x", "").check(t, fmt.Sprintf("a parameter %.100q", value))
 				w.post("func="+each.name+"&"+value, "").check(t, fmt.Sprintf("the form %.100q", value))
@@ -101,7 +101,7 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 	w.checkLog(t)
 }
 
-// cookieOf leaves the session open for the others.
+// cookieOf returns no cookie for logout, so that the session stays open for the other operations.
 func cookieOf(w *waybook, operation string) string {
 	if operation == "logout" {
 		return ""
@@ -117,7 +117,7 @@ func TestNaughtyStringsInHeaders(t *testing.T) {
 	} {
 		for _, value := range naughtyStrings(t) {
 			if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				continue // the client refuses to send it, and Go's server to take it
+				continue // Go's client and server refuse it
 			}
 			r := w.newRequest(http.MethodPost, "func=addAlbum&albumTitle=a&category=5&lat=1&lng=1")
 			r.Header.Set(name, value)
@@ -127,7 +127,7 @@ func TestNaughtyStringsInHeaders(t *testing.T) {
 	w.checkLog(t)
 }
 
-func TestWhatIsTakenReadsBackAsItWasSent(t *testing.T) {
+func TestAcceptedValuesReadBackAsTheyWereSent(t *testing.T) {
 	w := start(t)
 	taken := 0
 	for _, value := range naughtyStrings(t) {
@@ -148,6 +148,6 @@ func TestWhatIsTakenReadsBackAsItWasSent(t *testing.T) {
 		}
 	}
 	if taken == 0 {
-		t.Error("none was taken")
+		t.Error("no value was accepted")
 	}
 }

@@ -106,7 +106,7 @@ func (w *waybook) newRequest(method, form string) *http.Request {
 	return r
 }
 
-// post sends a form and returns the answer.
+// post sends a form and returns the reply.
 func (w *waybook) post(form, cookie string) answer {
 	w.t.Helper()
 	r := w.newRequest(http.MethodPost, form)
@@ -120,18 +120,18 @@ func (w *waybook) send(r *http.Request) answer {
 	w.t.Helper()
 	response, err := w.client.Do(r)
 	if err != nil {
-		w.t.Errorf("no answer: %v", err)
+		w.t.Errorf("no reply: %v", err)
 		return answer{}
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		w.t.Errorf("no whole answer: %v", err)
+		w.t.Errorf("incomplete reply: %v", err)
 	}
 	return answer{response.StatusCode, response.Header, body}
 }
 
-// checkLog checks that nobody forged a line of the log.
+// checkLog checks that no request forged a log line.
 func (w *waybook) checkLog(t *testing.T) {
 	t.Helper()
 	w.logged.mu.Lock()
@@ -144,15 +144,14 @@ func (w *waybook) checkLog(t *testing.T) {
 	}
 }
 
-// answer is what came back.
+// answer is a reply.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// check checks that the answer is a good one, or a refusal for a reason that is not the
-// server's.
+// check checks that the reply is a success, or a failure that is not the server's fault.
 func (a answer) check(t *testing.T, what string) {
 	t.Helper()
 	if a.status < 200 || a.status >= 500 || a.header.Get("X-Waybook-Reason") == "INTERNAL_ERROR" {
@@ -165,8 +164,7 @@ func (a answer) check(t *testing.T, what string) {
 	}
 }
 
-// element returns the text of an element at the top of the document, if the whole of it
-// is well-formed and has one.
+// element returns the text of a top-level element, if the document is well-formed and has it.
 func (a answer) element(name string) (string, bool) {
 	if strings.HasPrefix(a.header.Get("Content-Type"), "application/json") {
 		var object map[string]any
@@ -202,7 +200,7 @@ func (a answer) element(name string) (string, bool) {
 	}
 }
 
-// naughtyStrings reads the list.
+// naughtyStrings returns the strings of the list.
 func naughtyStrings(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/strings.txt")

@@ -26,7 +26,7 @@ type load struct {
 	next   atomic.Int64
 }
 
-// newLoad creates users, enough that none of them logs in twice at a time.
+// newLoad creates enough users that no user logs in twice at the same time.
 func newLoad(t *testing.T, p *launch.Process) *load {
 	t.Helper()
 	l := &load{
@@ -46,18 +46,18 @@ func newLoad(t *testing.T, p *launch.Process) *load {
 	return l
 }
 
-// result is what came of asking.
+// result counts the replies of a load.
 type result struct {
 	mu            sync.Mutex
 	good, refused int
 	took          time.Duration
-	// waits are how long good answers took.
+	// waits are the response times of the successful replies.
 	waits []time.Duration
 }
 
 func (r *result) perSecond(count int) float64 { return float64(count) / r.took.Seconds() }
 
-// quantile is the time within which this share of the good answers came.
+// quantile returns the response time within which a share of the successful replies came.
 func (r *result) quantile(share float64) time.Duration {
 	if len(r.waits) == 0 {
 		return 0
@@ -66,14 +66,14 @@ func (r *result) quantile(share float64) time.Duration {
 	return r.waits[int(share*float64(len(r.waits)-1))].Round(100 * time.Microsecond)
 }
 
-// inTurns lets clients ask for a while, each as soon as it has its answer: as much as can
-// be done.
+// inTurns runs clients that each send a request as soon as they have the previous reply. This gives
+// the highest throughput.
 func (l *load) inTurns(t *testing.T, clients int, forTime time.Duration) *result {
 	t.Helper()
 	return l.run(t, clients, forTime, nil)
 }
 
-// atRate asks as often as that, whatever the answers are and however long they take.
+// atRate sends requests at a fixed rate, independent of the replies.
 func (l *load) atRate(t *testing.T, perSecond float64, forTime time.Duration) *result {
 	t.Helper()
 	pace := time.NewTicker(time.Duration(float64(time.Second) / perSecond))
@@ -95,7 +95,7 @@ func (l *load) atRate(t *testing.T, perSecond float64, forTime time.Duration) *r
 	return l.run(t, clients, forTime, turns)
 }
 
-// run asks by a number of clients: at each turn, or without any, one time after another.
+// run sends requests with a number of clients: one per turn, or continuously if turns is nil.
 func (l *load) run(t *testing.T, clients int, forTime time.Duration, turns <-chan struct{}) *result {
 	began := time.Now()
 	all := &result{}
@@ -122,7 +122,7 @@ func (l *load) run(t *testing.T, clients int, forTime time.Duration, turns <-cha
 	return all
 }
 
-// ask logs one user in and counts the answer; it returns what no answer may be.
+// ask logs one user in and counts the reply. It returns an error for any unexpected reply.
 func (l *load) ask(all *result) error {
 	form := l.forms[int(l.next.Add(1))%len(l.forms)]
 	asked := time.Now()

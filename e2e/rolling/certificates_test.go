@@ -23,8 +23,8 @@ import (
 
 const day = 24 * time.Hour
 
-// call calls each service over a new connection and returns how that ended. Who is let in
-// is told that the request is empty.
+// call calls a service over a new connection and returns the status code. An authorized caller gets
+// InvalidArgument, because the request is empty.
 func call(t *testing.T, service *manifestrun.Pod, shown credentials.TransportCredentials) codes.Code {
 	t.Helper()
 	method := map[string]string{
@@ -51,16 +51,16 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 		shown credentials.TransportCredentials
 		want  codes.Code
 	}{
-		"the right one":           {show("edge", day, ours), codes.InvalidArgument},
-		"one that has expired":    {show("edge", -time.Minute, ours), codes.Unavailable},
-		"one of another's":        {show("edge", day, other), codes.Unavailable},
-		"one not on the list":     {show("stranger", day, ours), codes.PermissionDenied},
-		"none":                    {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // whoever answers
-		"none, and in plain text": {insecure.NewCredentials(), codes.Unavailable},
+		"the right certificate":              {show("edge", day, ours), codes.InvalidArgument},
+		"an expired certificate":             {show("edge", -time.Minute, ours), codes.Unavailable},
+		"a certificate of another authority": {show("edge", day, other), codes.Unavailable},
+		"a name that is not on the list":     {show("stranger", day, ours), codes.PermissionDenied},
+		"no certificate":                     {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // whoever answers
+		"plain text":                         {insecure.NewCredentials(), codes.Unavailable},
 	} {
 		for _, name := range manifestrun.Services() {
 			if got := call(t, fleet.Of(name)[0], c.shown); got != c.want {
-				t.Errorf("%s was shown %s: %v, want %v", name, what, got, c.want)
+				t.Errorf("%s, presented with %s: %v, want %v", name, what, got, c.want)
 			}
 		}
 	}
@@ -76,9 +76,9 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 		by       *devca.Authority
 		reason   string
 	}{
-		{"the right one", day, ours, "ALBUM_NOT_FOUND"},
-		{"one that has expired", -time.Minute, ours, "SERVICE_UNAVAILABLE"},
-		{"one of another's", day, other, "SERVICE_UNAVAILABLE"},
+		{"the right certificate", day, ours, "ALBUM_NOT_FOUND"},
+		{"an expired certificate", -time.Minute, ours, "SERVICE_UNAVAILABLE"},
+		{"a certificate of another authority", day, other, "SERVICE_UNAVAILABLE"},
 	} {
 		album.End(syscall.SIGTERM)
 		launch.WriteCertificate(t, fleet.Certificates.Directory("album"), "album", c.lifetime, c.by, ours)
@@ -91,13 +91,13 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := response.Header.Get("X-Waybook-Reason"); got != c.reason {
-			t.Errorf("album shows %s: %s, want %s", c.what, got, c.reason)
+			t.Errorf("album presents %s: %s, want %s", c.what, got, c.reason)
 		}
 	}
 }
 
-// The order is that of docs/operations.md.
-func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T) {
+// The steps are those of docs/operations.md.
+func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
 	fleet := manifestrun.New(t, binaries, mongotest.Start(t)).StartAll(2)
 	load := startLoad(t, fleet)
 	old, young := fleet.Certificates.Authority, launch.NewAuthority(t)
@@ -109,7 +109,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T)
 		{young, []*devca.Authority{old, young}},
 		{young, []*devca.Authority{young}},
 	} {
-		lifetime := time.Duration(n+2) * day // by which it is known from the one before
+		lifetime := time.Duration(n+2) * day // distinguishes it from the previous certificate
 		atLeast := float64(time.Now().Add(lifetime).Unix())
 		for _, name := range append(manifestrun.Services(), "edge") {
 			launch.WriteCertificate(t, fleet.Certificates.Directory(name), name, lifetime, step.by, step.trusted...)
@@ -121,7 +121,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T)
 		}
 		load.await(t, 20)
 	}
-	// Connections are kept, so those that show and see the new ones have to be made.
+	// Existing connections keep their certificates, so replace a pod to open new ones.
 	for _, name := range manifestrun.Services() {
 		replace(t, fleet, fleet.Of(name)[0], load)
 	}
@@ -129,7 +129,7 @@ func TestCertificatesAndTheirAuthorityAreReplacedWhileRequestsFlow(t *testing.T)
 	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))
 	for _, name := range manifestrun.Services() {
 		if got := call(t, fleet.Of(name)[0], stale); got != codes.Unavailable {
-			t.Errorf("%s takes a certificate of the authority that was forgotten: %v", name, got)
+			t.Errorf("%s accepts a certificate of the removed authority: %v", name, got)
 		}
 	}
 }

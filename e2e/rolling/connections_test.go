@@ -14,10 +14,10 @@ import (
 	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
-// awaitClients waits until a pod that was started again has as many connections as before.
-// Some of its callers try only after a while; ending the other replica earlier would leave
-// them with none. In a cluster that is what minReadySeconds is for. Where the system does
-// not tell connections, one call has to do.
+// awaitClients waits until a restarted pod has as many connections as before. Some callers
+// reconnect only after a while; if the other replica ended earlier, they would have none. In a
+// cluster, minReadySeconds serves that purpose. On systems that do not report connections, one call
+// is enough.
 func awaitClients(t *testing.T, pod *manifestrun.Pod, before int) {
 	t.Helper()
 	awaitMetric(t, pod, served, func(count float64) bool { return count > 0 })
@@ -28,8 +28,8 @@ func awaitClients(t *testing.T, pod *manifestrun.Pod, before int) {
 	}
 }
 
-// callers is how many pods call those of a service. A pod may have more connections for a
-// moment: that of who made the content is closed, but its end takes its time.
+// callers returns the number of pods that call a service. A pod may briefly have more connections,
+// because those of fill take a moment to close.
 func callers(fleet *manifestrun.Fleet, service string) int {
 	count := len(fleet.Of("edge"))
 	if service == "account" {
@@ -40,7 +40,7 @@ func callers(fleet *manifestrun.Fleet, service string) int {
 	return count
 }
 
-// connections is how many connections to a pod are open, as Linux tells; 0 elsewhere.
+// connections returns the number of open connections to a pod on Linux, and 0 on other systems.
 func connections(t *testing.T, pod *manifestrun.Pod) (open int) {
 	t.Helper()
 	table, err := os.ReadFile("/proc/net/tcp")

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// endpoints are the edges that an ingress knows of and sends requests to, one after the
-// other. It may be used concurrently.
+// endpoints are the edges to which an ingress sends requests in turn. It is safe for concurrent
+// use.
 type endpoints struct {
 	mu    sync.Mutex
 	ready []string
 	next  int
-	// underWay are the requests that each address has.
+	// underWay counts the requests in flight to each address.
 	underWay map[string]*sync.WaitGroup
 }
 
-// pick is where the next request goes; done says that it has been answered.
+// pick returns the address for the next request. The caller calls done after the reply.
 func (e *endpoints) pick() (address string, done func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -25,7 +25,7 @@ func (e *endpoints) pick() (address string, done func()) {
 	return address, e.underWay[address].Done
 }
 
-// add sends requests to an address from now on.
+// add starts to send requests to an address.
 func (e *endpoints) add(address string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -33,8 +33,7 @@ func (e *endpoints) add(address string) {
 	e.underWay[address] = &sync.WaitGroup{}
 }
 
-// remove sends no more requests to an address, and returns when those that were sent have
-// been answered.
+// remove stops sending requests to an address, and waits until the requests in flight are answered.
 func (e *endpoints) remove(address string) {
 	e.mu.Lock()
 	e.ready = slices.DeleteFunc(e.ready, func(known string) bool { return known == address })

@@ -22,8 +22,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// load is clients that make one request after the other through an ingress, which keeps
-// its connections to the edges.
+// load is a set of clients that send one request after another through an ingress, which keeps its
+// connections to the edges.
 type load struct {
 	edges   *endpoints
 	cookie  string
@@ -37,13 +37,13 @@ type load struct {
 	first error
 }
 
-// figures are what clients saw in a span of time.
+// figures are the observations of the clients over a span of time.
 type figures struct {
 	requests, failed int
 	slowest          time.Duration
 }
 
-// startLoad makes content and starts clients that read it and one that writes.
+// startLoad creates content and starts clients that read it, and one client that writes.
 func startLoad(t *testing.T, f *manifestrun.Fleet) *load {
 	t.Helper()
 	reads, cookie := fill(t, f)
@@ -65,13 +65,13 @@ func startLoad(t *testing.T, f *manifestrun.Fleet) *load {
 	return l
 }
 
-// fill makes content and returns forms that read it, one for each service, and the
-// cookie of a user.
+// fill creates content. It returns forms that read it, one for each service, and the cookie of a
+// user.
 func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 	t.Helper()
 	var dialed []*grpc.ClientConn
 	defer func() {
-		for _, connection := range dialed { // they are no connections of the load
+		for _, connection := range dialed { // these connections are not part of the load
 			_ = connection.Close()
 		}
 	}()
@@ -111,7 +111,7 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 	}, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken())
 }
 
-// repeat makes one request after the other.
+// repeat sends one request after another.
 func (l *load) repeat(ctx context.Context, method, form string) {
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -166,7 +166,7 @@ func (l *load) count(took time.Duration, err error) {
 	l.grown = make(chan struct{})
 }
 
-// lap begins a span of time and returns the figures until then.
+// lap starts a span of time and returns the figures so far.
 func (l *load) lap() figures {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -175,14 +175,14 @@ func (l *load) lap() figures {
 	return until
 }
 
-// since returns the figures of the span that lap began.
+// since returns the figures of the span that lap started.
 func (l *load) since(before figures) figures {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return figures{l.seen.requests - before.requests, l.seen.failed - before.failed, l.seen.slowest}
 }
 
-// await waits until so many more requests were answered.
+// await waits until more requests have been answered.
 func (l *load) await(t *testing.T, more int) {
 	t.Helper()
 	limit := time.NewTimer(patience)
@@ -195,14 +195,14 @@ func (l *load) await(t *testing.T, more int) {
 		select {
 		case <-grown:
 		case <-limit.C:
-			t.Fatal("requests are not answered any more")
+			t.Fatal("requests are no longer answered")
 		}
 		l.mu.Lock()
 	}
 	l.mu.Unlock()
 }
 
-// stop ends the load and returns what it saw. Stopping again does nothing.
+// stop ends the load and returns its figures. Calling it again has no effect.
 func (l *load) stop() figures {
 	l.cancel()
 	l.clients.Wait()
@@ -210,7 +210,7 @@ func (l *load) stop() figures {
 	return l.lap()
 }
 
-// check stops the load and wants that nothing failed.
+// check stops the load and checks that no request failed.
 func (l *load) check(t *testing.T) {
 	t.Helper()
 	if total := l.stop(); total.failed > 0 {

@@ -1,6 +1,6 @@
-// Package rolling replaces programs, certificates and their authority while requests flow,
-// as a rolling update does, and counts the requests that fail. It also shows wrong
-// certificates. The programs run as the manifests start them.
+// Package rolling replaces programs, certificates and their authority under load, as a rolling
+// update does, and counts failed requests. It also presents wrong certificates. The programs run as
+// the manifests start them.
 package rolling
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// binaries is the directory of the programs, built once for all tests.
+// binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

@@ -11,17 +11,17 @@ import (
 	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
-// patience ends a test that would hang.
+// patience bounds the time of a test that would hang.
 const patience = time.Minute
 
 var (
-	// served counts what a program was asked for, beside health.
+	// served counts the requests to a program, except health checks.
 	served = regexp.MustCompile(`(?m)^(?:waybook_rpc_duration_seconds_count\{[^}]*method="/waybook|waybook_edge_request_duration_seconds_count\{)[^}]*\} (\S+)$`)
-	// expiry is when the certificate in use expires.
+	// expiry is the time when the current certificate expires.
 	expiry = regexp.MustCompile(`(?m)^waybook_tls_certificate_expiry_timestamp_seconds (\S+)$`)
 )
 
-// awaitMetric waits until a metric of a program's is there and as wanted.
+// awaitMetric waits until a program has a metric whose value isWanted accepts.
 func awaitMetric(t *testing.T, pod *manifestrun.Pod, metric *regexp.Regexp, isWanted func(float64) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -45,5 +45,5 @@ func awaitMetric(t *testing.T, pod *manifestrun.Pod, metric *regexp.Regexp, isWa
 			return
 		}
 	}
-	t.Fatalf("%s of %s is not as wanted:\n%s", metric, pod.Name, pod.Printed())
+	t.Fatalf("%s of %s did not reach the wanted value:\n%s", metric, pod.Name, pod.Printed())
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 )
 
-// roundsVariable says how many times every replica is replaced; the long form.
+// roundsVariable is how many times every replica is replaced, for the long form.
 const roundsVariable = "WAYBOOK_ROLLING_ROUNDS"
 
-// TestNoRequestFailsWhileEachReplicaIsReplaced has two replicas of each program, of the
-// edge too, and one store.
+// TestNoRequestFailsWhileEachReplicaIsReplaced runs two replicas of each program, including the
+// edge, on one store.
 func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 	rounds := 1
 	if value := os.Getenv(roundsVariable); value != "" {
@@ -44,10 +44,10 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 	load.check(t)
 }
 
-// replace ends a pod under load and starts it again. A pod of a service ends as it is,
-// without the time that preStop gives to its callers to hear of it: they call again. Clients
-// of the edge need not, so that one has its preStop: it is no endpoint any more, and does
-// what it was sent before, when it is told to end.
+// replace ends a pod under load and starts it again. A pod of a service ends without the preStop
+// pause that lets callers notice, because callers retry. Clients of the edge do not retry, so the
+// edge has its preStop pause: it is removed from the endpoints and answers its requests in flight
+// before it ends.
 func replace(t *testing.T, fleet *manifestrun.Fleet, pod *manifestrun.Pod, load *load) {
 	t.Helper()
 	address, clients := pod.Address(), min(connections(t, pod), callers(fleet, pod.Name))
@@ -57,11 +57,11 @@ func replace(t *testing.T, fleet *manifestrun.Fleet, pod *manifestrun.Pod, load 
 	if status := pod.End(syscall.SIGTERM); status != 0 {
 		t.Errorf("%s ended with status %d:\n%s", pod.Name, status, pod.Printed())
 	}
-	load.await(t, 20) // the other one carries it alone for a while
+	load.await(t, 20) // the other replica carries the load alone for a while
 	pod.Start()
 	if pod.Name == "edge" {
 		load.edges.add(address)
-		clients = 1 // its clients come as they like
+		clients = 1 // the number of its clients varies
 	}
 	awaitClients(t, pod, clients)
 }

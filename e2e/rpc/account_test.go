@@ -40,7 +40,7 @@ func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 	}
 }
 
-func TestABatchOfUsersHoldsThoseThatExistEachOnce(t *testing.T) {
+func TestABatchOfUsersHasEachExistingUserOnce(t *testing.T) {
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	reply, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{b, 1, a, a, 2}})
@@ -81,9 +81,9 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	}
 	expectFault(t, verify(other, first), codes.Unauthenticated, "LOGIN_REQUIRED")
 	expectFault(t, verify(user, strings.Repeat("0", 32)), codes.Unauthenticated, "LOGIN_REQUIRED")
-	closeIt(other, first) // not that user's: no error, and nothing happens
+	closeIt(other, first) // another user's: no error and no effect
 	if err := verify(user, first); err != nil {
-		t.Errorf("somebody else closed it: %v", err)
+		t.Errorf("another user closed it: %v", err)
 	}
 	closeIt(user, first)
 	expectFault(t, verify(user, first), codes.Unauthenticated, "LOGIN_REQUIRED")
@@ -93,7 +93,7 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	}
 }
 
-func TestAllSessionsOfAUserAndNoOthersAreClosedAtOnce(t *testing.T) {
+func TestCloseAllSessionsClosesOnlyTheUsersSessions(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	open := func(user int64) *accountv1.VerifySessionRequest {
@@ -124,7 +124,7 @@ func TestASessionThatExpiredIsRefused(t *testing.T) {
 	expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
-func TestAccountFailsAsItsContractSays(t *testing.T) {
+func TestAccountFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	name, password := "x", "long enough"
 	expectFailures(t, []failure{

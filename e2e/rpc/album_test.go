@@ -39,7 +39,7 @@ func TestAnAlbumIsChangedInPart(t *testing.T) {
 		updated, err := w.album.UpdateAlbum(t.Context(), change.request)
 		now := got(t, updated, err).GetAlbum()
 		if now.GetUpdateTime().AsTime().Before(want.GetUpdateTime().AsTime()) {
-			t.Errorf("%s: the update time went back", name)
+			t.Errorf("%s: the update time decreased", name)
 		}
 		want.UpdateTime = now.GetUpdateTime()
 		if read := w.getAlbum(id).GetAlbum(); !proto.Equal(now, want) || !proto.Equal(read, want) {
@@ -75,7 +75,7 @@ func TestPhotosOfAnAlbumAreAddedChangedAndRemoved(t *testing.T) {
 	}
 }
 
-func TestADeletedAlbumIsGone(t *testing.T) {
+func TestADeletedAlbumIsNotFound(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	id := w.newAlbum(owner, "x")
@@ -91,7 +91,7 @@ func TestADeletedAlbumIsGone(t *testing.T) {
 	}
 }
 
-func TestAlbumFailsAsItsContractSays(t *testing.T) {
+func TestAlbumFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newAlbum(owner, "x"), w.newAlbum(owner, "y")

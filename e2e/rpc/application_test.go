@@ -13,8 +13,8 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// signatureOf is a request about content that an application signed, which may be used
-// once.
+// signatureOf returns a request to verify the signature of an application for content. The
+// signature may be used once.
 func signatureOf(key, secret string, seconds int64, content string) *accountv1.VerifySignatureRequest {
 	digest := requestsig.Digest(content)
 	return &accountv1.VerifySignatureRequest{

@@ -7,7 +7,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// parallel runs something count times, 32 at a time.
+// parallel calls run count times, with 32 calls in flight.
 func parallel(t *testing.T, count int, run func(int) error) {
 	t.Helper()
 	next := make(chan int)
@@ -28,7 +28,7 @@ func parallel(t *testing.T, count int, run func(int) error) {
 	group.Wait()
 }
 
-// votes are the numbers of an entry's vote.
+// votes returns the votes for the choices of an entry.
 func (w *waybook) votes(blog int64) (numbers [3]int64) {
 	w.t.Helper()
 	for i, c := range w.getBlog(blog).GetBlog().GetVote().GetChoices() {
@@ -37,7 +37,7 @@ func (w *waybook) votes(blog int64) (numbers [3]int64) {
 	return numbers
 }
 
-func TestBallotsCastAtATimeAreCountedExactly(t *testing.T) {
+func TestConcurrentBallotsAreCountedExactly(t *testing.T) {
 	const voters = 32
 	w := start(t)
 	blog := w.newBlog(w.newUser("a"))
@@ -53,7 +53,7 @@ func TestBallotsCastAtATimeAreCountedExactly(t *testing.T) {
 	}
 }
 
-func TestABallotCastAgainIsCountedOnce(t *testing.T) {
+func TestARepeatedBallotIsCountedOnce(t *testing.T) {
 	w := start(t)
 	voter := w.newUser("v")
 	blog := w.newBlog(voter)
@@ -68,7 +68,7 @@ func TestABallotCastAgainIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestOfTwoChoicesOfOneVoterAtOnceOneCounts(t *testing.T) {
+func TestOfTwoConcurrentChoicesOfAVoterOneCounts(t *testing.T) {
 	w := start(t)
 	voter := w.newUser("v")
 	blog := w.newBlog(voter)

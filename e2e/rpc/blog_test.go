@@ -62,7 +62,7 @@ func TestAnEntryIsChangedInPart(t *testing.T) {
 	}
 }
 
-func TestAnEntryMayQuoteOnlyOneThatExists(t *testing.T) {
+func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
 	w := start(t)
 	author := w.newUser("a")
 	id := w.newBlog(author)
@@ -82,7 +82,7 @@ func TestAnEntryMayQuoteOnlyOneThatExists(t *testing.T) {
 	}
 }
 
-func TestBlogFailsAsItsContractSays(t *testing.T) {
+func TestBlogFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	author, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newBlog(author), w.newBlog(author)

@@ -22,7 +22,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-func TestEveryMethodOfTheContractsIsAmongTheCallsTried(t *testing.T) {
+func TestEveryMethodOfTheContractsIsTried(t *testing.T) {
 	calls := new(waybook).everyCall(1, 1, 1, 1)
 	for _, file := range []protoreflect.FileDescriptor{
 		accountv1.File_waybook_account_v1_account_proto, albumv1.File_waybook_album_v1_album_proto,
@@ -32,17 +32,17 @@ func TestEveryMethodOfTheContractsIsAmongTheCallsTried(t *testing.T) {
 		for i := range methods.Len() {
 			name := path.Base(path.Dir(path.Dir(file.Path()))) + "." + string(methods.Get(i).Name())
 			if calls[name] == nil {
-				t.Errorf("%s is not", name)
+				t.Errorf("%s is not tried", name)
 			}
 			delete(calls, name)
 		}
 	}
 	if len(calls) > 0 {
-		t.Errorf("no contract has %v", calls)
+		t.Errorf("no contract has the methods %v", calls)
 	}
 }
 
-func TestEveryCallTellsOfABrokenStoreWithoutItsWords(t *testing.T) {
+func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 	p := startParts(t)
 	user := p.newUser("a")
 	calls := p.everyCall(user, p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x"))
@@ -71,19 +71,19 @@ func TestEveryCallTellsOfABrokenStoreWithoutItsWords(t *testing.T) {
 			})
 		}
 	}
-	// Once it works again, so does every call; those that delete are tried last.
+	// After the store works again, every call works too. Calls that delete run last.
 	p.store.fail(nil)
 	names := slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return deletes(a) - deletes(b) })
 	for _, call := range names {
 		switch err := calls[call](t.Context()); status.Code(err) {
-		case codes.OK, codes.NotFound, codes.Unauthenticated: // there is no photo 1, nor that session
+		case codes.OK, codes.NotFound, codes.Unauthenticated: // photo 1 and that session do not exist
 		default:
 			t.Errorf("%s: %v", call, err)
 		}
 	}
 }
 
-// deletes orders calls: 1 for those that delete content.
+// deletes orders calls: it returns 1 for calls that delete content.
 func deletes(call string) int {
 	if strings.Contains(call, ".Delete") {
 		return 1
@@ -91,7 +91,7 @@ func deletes(call string) int {
 	return 0
 }
 
-func TestACallersDeadlineIsHonouredByEveryCall(t *testing.T) {
+func TestEveryCallHonoursTheCallersDeadline(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	calls := w.everyCall(user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"))

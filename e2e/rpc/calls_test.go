@@ -12,8 +12,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// everyCall calls each RPC of the four services with a valid request about content
-// that exists. Names are the service's package and the method.
+// everyCall returns a call of each RPC of the four services, with a valid request about existing
+// content. Names consist of the service's package and the method.
 func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(context.Context) error {
 	token := fmt.Sprintf("%032d", 0)
 	return map[string]func(context.Context) error{

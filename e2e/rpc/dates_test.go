@@ -16,14 +16,14 @@ import (
 
 const byDate = blogv1.BlogOrder_BLOG_ORDER_POST_DATE
 
-// planned are days on which entries are planned, in the order of their posts.
+// planned are the planned days of the entries, in the order of creation.
 var planned = []*typev1.Date{
 	{Year: 2026, Month: 5, Day: 2}, {Year: 2026, Month: 5, Day: 1}, {Year: 9999, Month: 12, Day: 31},
 	{Year: 2026, Month: 12, Day: 1}, {Year: 2026, Month: 5, Day: 1}, {Year: 1, Month: 1, Day: 1},
 	{Year: 2025, Month: 12, Day: 31}, {Year: 2026, Month: 5, Day: 31}, {Year: 2026, Month: 5, Day: 1},
 }
 
-// entry is what a list by planned date sorts by.
+// entry holds the fields by which a list by planned date is sorted.
 type entry struct {
 	author, id int64
 	date       string
@@ -33,8 +33,8 @@ func dateOf(d *typev1.Date) string {
 	return fmt.Sprintf("%04d-%02d-%02d", d.GetYear(), d.GetMonth(), d.GetDay())
 }
 
-// plan posts an entry for each of the planned days by each author in turn, and returns
-// all entries by planned date.
+// plan creates an entry for each planned day by each author in turn, and returns all entries by
+// planned date.
 func (w *waybook) plan(authors ...int64) []entry {
 	w.t.Helper()
 	var all []entry
@@ -46,12 +46,12 @@ func (w *waybook) plan(authors ...int64) []entry {
 			all = append(all, entry{author, got(w.t, reply, err).GetBlog().GetBlogId(), dateOf(day)})
 		}
 	}
-	// Those of one day stay in the order of their creation.
+	// Entries of one day stay in creation order.
 	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.date, b.date) })
 	return all
 }
 
-// walkDates walks all pages of a list.
+// walkDates returns all pages of a list.
 func (w *waybook) walkDates(request *blogv1.ListBlogsRequest) []entry {
 	w.t.Helper()
 	var all []entry
@@ -70,7 +70,7 @@ func (w *waybook) walkDates(request *blogv1.ListBlogsRequest) []entry {
 	}
 }
 
-// between are the entries of an author, or of everybody, from one day to another.
+// between returns the entries of an author, or of all authors, from one day to another.
 func between(all []entry, author int64, from, to *typev1.Date) []entry {
 	return slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
 		return author != 0 && e.author != author || from != nil && e.date < dateOf(from) || to != nil && e.date > dateOf(to)
@@ -120,11 +120,11 @@ func TestAnEntryMovesWithItsPlannedDate(t *testing.T) {
 	}
 }
 
-func TestAListWithoutEntriesIsEmptyUnlessItIsOfNobody(t *testing.T) {
+func TestAListWithoutEntriesIsEmptyUnlessItsAuthorIsUnknown(t *testing.T) {
 	w := start(t)
 	request := &blogv1.ListBlogsRequest{Order: byDate}
 	if listed := w.walkDates(request); len(listed) != 0 {
-		t.Errorf("everybody has %v", listed)
+		t.Errorf("all authors have %v", listed)
 	}
 	request.AuthorId = w.newUser("a")
 	if listed := w.walkDates(request); len(listed) != 0 {
@@ -158,19 +158,19 @@ func TestPublishedEntriesAreThoseOfTodayAndEarlier(t *testing.T) {
 	}
 }
 
-func TestAListThatCannotBeSaysHowToAskForIt(t *testing.T) {
+func TestAnInvalidListRequestSaysHowToCorrectIt(t *testing.T) {
 	w := start(t)
 	for message, request := range map[string]*blogv1.ListBlogsRequest{
 		"author_id: must be given, unless entries are listed by planned date": {},
 		"order: must be by planned date when entries are chosen by that":      {AuthorId: 1, PostDateFrom: planned[0]},
 	} {
 		if got := status.Convert(failed(w.blog.ListBlogs(t.Context(), request))).Message(); got != message {
-			t.Errorf("it says %q, want %q", got, message)
+			t.Errorf("the message is %q, want %q", got, message)
 		}
 	}
 }
 
-func TestATokenOfAnotherOrderOfEntriesIsRefused(t *testing.T) {
+func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	w.plan(a, b)

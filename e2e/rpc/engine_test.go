@@ -14,8 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// brittle is a store of which every call can be made to fail, and whose
-// collections can be counted.
+// brittle is a store whose calls can be made to fail, and whose documents can be counted.
 type brittle struct {
 	docstore.Engine
 
@@ -30,7 +29,7 @@ func newBrittle(t *testing.T) *brittle {
 	return newBrittleOf(t, got(t, engine, err))
 }
 
-// newBrittleOverWire is newBrittle over MongoDB's wire protocol.
+// newBrittleOverWire returns a brittle store over MongoDB's wire protocol.
 func newBrittleOverWire(t *testing.T) *brittle {
 	t.Helper()
 	engine, err := mongo.Open(t.Context(), mongotest.Start(t), "")
@@ -59,7 +58,7 @@ func (b *brittle) failure() error {
 	return b.broken
 }
 
-// count is how many documents a collection has.
+// count returns the number of documents of a collection.
 func (b *brittle) count(t *testing.T, collection string) int64 {
 	t.Helper()
 	b.mu.Lock()

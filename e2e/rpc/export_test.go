@@ -15,7 +15,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// export is what ExportPois sends.
+// export returns all landmarks that ExportPois sends.
 func (w *waybook) export(owner int64, category poiv1.PoiCategory) (all []*poiv1.ImportedPoi) {
 	w.t.Helper()
 	sent, err := collect(w.poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category}))
@@ -32,7 +32,7 @@ func expectExport(t *testing.T, got, want []*poiv1.ImportedPoi) {
 	}
 }
 
-// somePois are landmarks in an order that no key, name or place gives.
+// somePois returns landmarks whose order does not follow from their keys, names or locations.
 func somePois(count int) (pois []*poiv1.ImportedPoi) {
 	for i := range count {
 		place := &typev1.Location{Lat: 90 - float64(i*i%180), Lng: math.Nextafter(float64(i%360-180), 0)}
@@ -51,7 +51,7 @@ func batchesOf(owner int64, size int, pois []*poiv1.ImportedPoi) (batches []*poi
 	return batches
 }
 
-func TestWhatIsExportedAndImportedElsewhereIsExportedThereTheSame(t *testing.T) {
+func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
 	w, elsewhere := start(t), start(t)
 	owner, there := w.newUser("a"), elsewhere.newUser("b")
 	w.newPoi(w.newUser("other"), "not this one")
@@ -67,13 +67,13 @@ func TestWhatIsExportedAndImportedElsewhereIsExportedThereTheSame(t *testing.T) 
 	reply, err = elsewhere.importPois(t.Context(), batchesOf(there, 7, first)...)
 	expectImport(t, got(t, reply, err), int64(len(want)), 0, 0)
 	expectExport(t, elsewhere.export(there, 0), want)
-	// Where they come from they are known, the one made singly too.
+	// Importing them into their origin changes nothing, including the one that was created singly.
 	reply, err = w.importPois(t.Context(), batchesOf(owner, 1000, first)...)
 	expectImport(t, got(t, reply, err), 0, int64(len(want)), 0)
 	expectExport(t, w.export(owner, 0), want)
 }
 
-func TestAnExportHasTheLandmarksThatItIsAskedFor(t *testing.T) {
+func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
 	w := start(t)
 	a, b, idle := w.newUser("a"), w.newUser("b"), w.newUser("c")
 	all := somePois(700)
@@ -94,7 +94,7 @@ func TestAnExportHasTheLandmarksThatItIsAskedFor(t *testing.T) {
 	expectExport(t, w.export(1, 0), nil)
 }
 
-func TestAKeyThatNamesALandmarkIsThatLandmarks(t *testing.T) {
+func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	reply, err := w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x")))
@@ -118,7 +118,7 @@ func TestAKeyThatNamesALandmarkIsThatLandmarks(t *testing.T) {
 		{"another owner", other, same, 1, 0, 0},
 		{"another owner again", other, same, 0, 1, 0},
 		{"a landmark that was imported", owner, importedPoi(fmt.Sprint("poi:", imported), "x"), 1, 0, 0},
-		{"a landmark that is gone", owner, importedPoi(fmt.Sprint("poi:", deleted), "x"), 1, 0, 0},
+		{"a landmark that was deleted", owner, importedPoi(fmt.Sprint("poi:", deleted), "x"), 1, 0, 0},
 		{"no identifier", owner, importedPoi(fmt.Sprint("poi:0", single), "x"), 1, 0, 0},
 		{"too high an identifier", owner, importedPoi("poi:9007199254740992", "x"), 1, 0, 0},
 		{"a negative identifier", owner, importedPoi("poi:-1", "x"), 1, 0, 0},
@@ -138,18 +138,18 @@ func TestAKeyThatNamesALandmarkIsThatLandmarks(t *testing.T) {
 	}
 }
 
-func TestAnExportFailsAsItsContractSays(t *testing.T) {
+func TestAnExportFailsAsTheContractSays(t *testing.T) {
 	w := start(t)
 	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
 		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := failed(collect(w.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{}))); status.Code(err) != codes.Canceled {
-		t.Errorf("an export that is cancelled: %v", err)
+		t.Errorf("a cancelled export: %v", err)
 	}
 }
 
-// thrills are the landmarks of the category of importedPoi.
+// thrills returns the landmarks of the category of importedPoi.
 func (w *waybook) thrills() (all []*poiv1.PoiSummary) {
 	w.t.Helper()
 	return w.streamed(&poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
@@ -190,7 +190,7 @@ func TestAPartOfACategoryIsStreamed(t *testing.T) {
 		{0, 201, 0, 201},
 		{0, count, 0, count},
 		{0, math.MaxInt64, 0, count},
-		{ids[0] - 1, 0, 0, count}, // it need not exist
+		{ids[0] - 1, 0, 0, count}, // the identifier need not exist
 		{ids[0], 0, 1, count},
 		{ids[199], 200, 200, 400},
 		{ids[399], 200, 400, count},

@@ -11,11 +11,11 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// engineWords would tell a caller about the inside.
+// engineWords are words that would reveal internals to a caller.
 var engineWords = []string{"bolt", "mongo", "docstore", "waybook.db", "goroutine", ".go:", "rpc error", "bucket", "/tmp"}
 
-// expectFault checks everything that a failed call tells: code, reason, domain, and
-// the fields named in violations, all of them and no others.
+// expectFault checks all parts of a failed call: code, reason, domain, and the exact set of fields
+// in violations.
 func expectFault(t testing.TB, err error, code codes.Code, reason string, fields ...string) {
 	t.Helper()
 	answer := status.Convert(err)
@@ -33,7 +33,7 @@ func expectFault(t testing.TB, err error, code codes.Code, reason string, fields
 			for _, violation := range detail.GetFieldViolations() {
 				named = append(named, violation.GetField())
 				if violation.GetDescription() == "" {
-					t.Errorf("it does not say what is wrong with %s", violation.GetField())
+					t.Errorf("the violation of %s has no description", violation.GetField())
 				}
 			}
 		}
@@ -47,17 +47,17 @@ func expectFault(t testing.TB, err error, code codes.Code, reason string, fields
 		t.Errorf("violations of %v, want %v", named, fields)
 	}
 	if answer.Message() == "" {
-		t.Error("it has no message for people")
+		t.Error("the error has no message")
 	}
 	shown := fmt.Sprint(answer.Proto())
 	for _, word := range engineWords {
 		if strings.Contains(shown, word) {
-			t.Errorf("%q leaves the process: %s", word, shown)
+			t.Errorf("the error reveals %q: %s", word, shown)
 		}
 	}
 }
 
-// failure is a call that fails, and how.
+// failure is a call with its expected failure.
 type failure struct {
 	name   string
 	call   func() error
@@ -72,5 +72,5 @@ func expectFailures(t *testing.T, failures []failure) {
 	}
 }
 
-// failed drops the reply of a call.
+// failed returns only the error of a call.
 func failed[T any](_ T, err error) error { return err }

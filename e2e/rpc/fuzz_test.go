@@ -16,8 +16,8 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 )
 
-// Whatever a request holds, each RPC answers it, or refuses it for a stable reason that
-// is not the services' own fault. The second message is for RPCs that take several.
+// For any request, each RPC succeeds or fails with a stable reason that is not a server error. The
+// second message is for RPCs that receive several.
 func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 	w := start(f)
 	user := w.newUser("小旅人")
@@ -37,7 +37,7 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 		method := methods[int(which)%len(methods)]
 		for _, raw := range [][]byte{first, second} {
 			if proto.Unmarshal(raw, dynamicpb.NewMessage(method.Input())) != nil {
-				return // gRPC itself refuses it
+				return // gRPC itself rejects it
 			}
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -49,7 +49,7 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 		case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.PermissionDenied, codes.Unauthenticated,
 			codes.FailedPrecondition, codes.ResourceExhausted, codes.Aborted:
 			if len(answer.Details()) == 0 {
-				t.Errorf("%s gives no reason: %v", method.FullName(), err)
+				t.Errorf("%s fails without a reason: %v", method.FullName(), err)
 			}
 		default:
 			t.Errorf("%s: %v", method.FullName(), err)
@@ -57,7 +57,7 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 	})
 }
 
-// allMethods are the RPCs of all services, in a fixed order.
+// allMethods returns the RPCs of all services, in a fixed order.
 func allMethods(tb testing.TB) (methods []protoreflect.MethodDescriptor) {
 	tb.Helper()
 	for _, name := range []protoreflect.FullName{
@@ -75,7 +75,7 @@ func allMethods(tb testing.TB) (methods []protoreflect.MethodDescriptor) {
 	return methods
 }
 
-// fill gives each field of a message, and of those in it, a value that may be a right one.
+// fill sets each field of a message, and of nested messages, to a value that may be valid.
 func fill(message protoreflect.Message, id int64, depth int) {
 	fields := message.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -124,19 +124,19 @@ func fill(message protoreflect.Message, id int64, depth int) {
 	}
 }
 
-// asIs sends and receives the bytes of messages.
+// asIs is a codec that sends bytes unchanged and ignores received ones.
 type asIs struct{}
 
-// Name is the name of the encoding that the bytes are in.
+// Name returns the name of the encoding of the bytes.
 func (asIs) Name() string { return "proto" }
 
-// Marshal is given bytes.
+// Marshal returns the bytes unchanged.
 func (asIs) Marshal(message any) ([]byte, error) { return message.([]byte), nil }
 
-// Unmarshal forgets an answer.
+// Unmarshal ignores the reply.
 func (asIs) Unmarshal([]byte, any) error { return nil }
 
-// send calls a method and reads its answer to the end.
+// send calls a method and reads its replies to the end.
 func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor, first, second []byte) error {
 	path := "/" + string(method.Parent().FullName()) + "/" + string(method.Name())
 	description := &grpc.StreamDesc{ServerStreams: true, ClientStreams: method.IsStreamingClient()}
@@ -150,7 +150,7 @@ func (w *waybook) send(ctx context.Context, method protoreflect.MethodDescriptor
 	}
 	for _, message := range messages {
 		if err := stream.SendMsg(message); err != nil {
-			break // the answer tells why
+			break // RecvMsg returns the cause
 		}
 	}
 	if err := stream.CloseSend(); err != nil {

@@ -14,12 +14,12 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// halting is a store whose reads, from some read on, do not end before their context does.
+// halting is a store whose reads, after a number of reads, block until their context ends.
 type halting struct {
 	docstore.Engine
-	// left is how many reads are still answered.
+	// left is how many more reads are answered.
 	left atomic.Int64
-	// begun and ended tell of reads that are not.
+	// begun and ended report blocked reads.
 	begun chan struct{}
 	ended chan error
 }
@@ -58,9 +58,9 @@ func (t haltingTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw,
 	return t.Table.Scan(ctx, scan)
 }
 
-func TestWorkInTheStoreEndsWhenItsCallerLeaves(t *testing.T) {
+func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 	const (
-		// albums are more than two batches of a stream.
+		// albums is more than two batches of a stream.
 		albums = 450
 		plenty = 1 << 40
 	)
@@ -106,13 +106,13 @@ func TestWorkInTheStoreEndsWhenItsCallerLeaves(t *testing.T) {
 	store.left.Store(plenty)
 }
 
-// within receives, or ends a test that would hang.
+// within receives a value, or fails the test after a minute.
 func within[T any](t *testing.T, from <-chan T) (received T) {
 	t.Helper()
 	select {
 	case received = <-from:
 	case <-time.After(time.Minute):
-		t.Fatal("nothing came")
+		t.Fatal("nothing was received")
 	}
 	return received
 }

@@ -21,7 +21,7 @@ func (w *waybook) importPois(ctx context.Context, batches ...*poiv1.ImportPoisRe
 		return nil, err
 	}
 	for _, batch := range batches {
-		// When the service has ended the call, CloseAndRecv tells why.
+		// If the service has ended the call, CloseAndRecv returns the cause.
 		if stream.Send(batch) != nil {
 			break
 		}
@@ -44,7 +44,7 @@ func expectImport(t *testing.T, got *poiv1.ImportPoisResponse, created, unchange
 	}
 }
 
-func TestARepeatedImportChangesNothingAndSaysSo(t *testing.T) {
+func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	batches := func(owner int64) []*poiv1.ImportPoisRequest {
@@ -74,7 +74,7 @@ func TestARepeatedImportChangesNothingAndSaysSo(t *testing.T) {
 	expectImport(t, got(t, reply, err), 0, 0, 0)
 }
 
-func TestAnItemOfAnImportFailsByItselfWithItsPositionAndReason(t *testing.T) {
+func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	moved := importedPoi("1", "one")
@@ -99,7 +99,7 @@ func TestAnItemOfAnImportFailsByItselfWithItsPositionAndReason(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstThousandFailuresOfAnImportAreListedAndAllCounted(t *testing.T) {
+func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
 	w := start(t)
 	bad := batchOf(w.newUser("a"))
 	for range 600 {
@@ -122,7 +122,7 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	if p.GetName() != "x" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
 		t.Errorf("got %v", p)
 	}
-	// A key is free again once its landmark is deleted.
+	// The key is free again after its landmark is deleted.
 	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	expectImport(t, got(t, reply, err), 1, 0, 0)
 }
 
-func TestAnImportAsAWholeFailsAsItsContractSays(t *testing.T) {
+func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	item := importedPoi("1", "x")
@@ -143,7 +143,7 @@ func TestAnImportAsAWholeFailsAsItsContractSays(t *testing.T) {
 	expectFault(t, failed(w.importPois(ctx, batchOf(owner))), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
 	expectFault(t, failed(w.importPois(ctx, tooMany)), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
 	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(other, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
-	// What the batch before brought stays.
+	// Landmarks of the earlier batch remain.
 	reply, err := w.importPois(ctx, batchOf(owner, item))
 	expectImport(t, got(t, reply, err), 0, 1, 0)
 }

@@ -14,12 +14,12 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// long is a text of that many characters, more than one byte each.
+// long returns a text of a number of multi-byte characters.
 func long(characters int) string { return strings.Repeat("長", characters) }
 
 const tooHigh = 1 << 53
 
-func TestEveryViolationOfARequestIsNamed(t *testing.T) {
+func TestEveryViolationOfARequestIsReported(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	nowhere := &typev1.Location{Lat: -90.001, Lng: 180.001}
 	for name, test := range map[string]struct {
@@ -183,7 +183,7 @@ func TestEveryViolationOfARequestIsNamed(t *testing.T) {
 	}
 }
 
-func TestADayThatTheCalendarLacksIsRefused(t *testing.T) {
+func TestADayThatDoesNotExistIsRefused(t *testing.T) {
 	w := start(t)
 	author := w.newUser("a")
 	for _, day := range []*typev1.Date{
@@ -202,7 +202,7 @@ func TestADayThatTheCalendarLacksIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheLongestTextsAreTakenAndGivenBack(t *testing.T) {
+func TestTheLongestTextsReadBackTheSame(t *testing.T) {
 	w := start(t)
 	author := w.newUser(long(100))
 	request := newBlogRequest(author)

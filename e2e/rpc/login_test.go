@@ -15,14 +15,14 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// onEachStore runs a test on the embedded store and over MongoDB's wire protocol.
+// onEachStore runs a test on the embedded store, and over MongoDB's wire protocol.
 func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) { test(t, startPartsOn(t, newBrittle(t))) })
 	t.Run("mongodb", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t))) })
 }
 
-// newLogin creates a user who can log in.
+// newLogin creates a user with an address and a password.
 func (w *waybook) newLogin(email, password string) *accountv1.User {
 	w.t.Helper()
 	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password})
@@ -36,7 +36,7 @@ func (w *waybook) logIn(email, password string) (*accountv1.User, error) {
 	return reply.GetUser(), err
 }
 
-// expectLogin checks who has an address and a password.
+// expectLogin checks that an address and a password belong to a user.
 func (w *waybook) expectLogin(email, password string, want int64) {
 	w.t.Helper()
 	found, err := w.logIn(email, password)
@@ -50,7 +50,7 @@ func (w *waybook) expectNoLogin(email, password string) {
 	expectFault(w.t, failed(w.logIn(email, password)), codes.Unauthenticated, "PASSWORD_INCORRECT")
 }
 
-func TestAUserLogsInWithAddressAndPasswordInAnyLetterCaseOfTheAddress(t *testing.T) {
+func TestAUserLogsInWithAnyLetterCaseOfTheAddress(t *testing.T) {
 	w := start(t)
 	a, b := w.newLogin("Ann@Waybook.example", "password of a"), w.newLogin("b@waybook.example", "  密碼密碼密碼  ")
 	if a.GetEmail() != "Ann@Waybook.example" || !a.GetHasPassword() {
@@ -70,7 +70,7 @@ func TestAUserLogsInWithAddressAndPasswordInAnyLetterCaseOfTheAddress(t *testing
 	w.expectNoLogin("no address", "x")
 }
 
-func TestWhoHasNoPasswordCannotLogInUntilThereIsOne(t *testing.T) {
+func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	w.expectNoLogin(fmt.Sprint("#", user), "long enough")
@@ -94,7 +94,7 @@ func TestWhoHasNoPasswordCannotLogInUntilThereIsOne(t *testing.T) {
 	w.expectLogin("b@waybook.example", "another one", user)
 }
 
-func TestOthersAreNotShownHowAUserLogsIn(t *testing.T) {
+func TestABatchOfUsersDoesNotShowHowTheyLogIn(t *testing.T) {
 	w := start(t)
 	user := w.newLogin("a@waybook.example", "long enough").GetUserId()
 	read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: user})
@@ -107,7 +107,7 @@ func TestOthersAreNotShownHowAUserLogsIn(t *testing.T) {
 	}
 }
 
-func TestAnAddressIsOfOneUserInAnyLetterCase(t *testing.T) {
+func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 	onEachStore(t, func(t *testing.T, w *parts) {
 		create := func(email, requestID string) (*accountv1.User, error) {
 			reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, RequestId: requestID})
@@ -130,7 +130,8 @@ func TestAnAddressIsOfOneUserInAnyLetterCase(t *testing.T) {
 		if u := got(t, read, err).GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
 			t.Errorf("a refused change left %v", u)
 		}
-		// One's own address may be written otherwise, and one that was given up is free.
+		// A user may change the letter case of the own address. An address that is no longer used
+		// is free.
 		if err := move(first, "A@Waybook.example"); err != nil {
 			t.Error(err)
 		}
@@ -145,7 +146,7 @@ func TestAnAddressIsOfOneUserInAnyLetterCase(t *testing.T) {
 	})
 }
 
-func TestOfManyUsersWithOneAddressAtOnceExactlyOneIsCreated(t *testing.T) {
+func TestOfConcurrentUsersWithOneAddressExactlyOneIsCreated(t *testing.T) {
 	onEachStore(t, func(t *testing.T, w *parts) {
 		var created [32]int64
 		var group sync.WaitGroup
@@ -221,7 +222,7 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 		expectFault(t, verify(user, token), codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
 	if err := verify(other, others); err != nil {
-		t.Errorf("somebody else's session: %v", err)
+		t.Errorf("the session of another user: %v", err)
 	}
 	w.expectNoLogin("b@waybook.example", "the old one")
 	w.expectLogin("b@waybook.example", "the new one", user)
@@ -230,7 +231,7 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 	}
 }
 
-func TestTooManyAttemptsAreRefusedUntilTheQuarterOfAnHourIsOver(t *testing.T) {
+func TestTooManyAttemptsAreRefusedForTheQuarterOfAnHour(t *testing.T) {
 	onEachStore(t, func(t *testing.T, p *parts) {
 		user := p.newLogin("a@waybook.example", "password of a").GetUserId()
 		other := p.newLogin("b@waybook.example", "password of b").GetUserId()
@@ -256,7 +257,7 @@ func TestTooManyAttemptsAreRefusedUntilTheQuarterOfAnHourIsOver(t *testing.T) {
 		err := failed(p.logIn("A@waybook.example", "password of a"))
 		expectFault(t, err, codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 		if wait := retryDelay(err); wait != 5*time.Minute {
-			t.Errorf("try again after %v", wait)
+			t.Errorf("retry after %v", wait)
 		}
 		p.expectLogin("b@waybook.example", "password of b", other)
 		p.advance(5 * time.Minute)
@@ -279,7 +280,7 @@ func TestASweepRemovesOldCountsOfAttempts(t *testing.T) {
 	}
 }
 
-// retryDelay is what google.rpc.RetryInfo says.
+// retryDelay returns the delay in google.rpc.RetryInfo.
 func retryDelay(err error) time.Duration {
 	for _, detail := range status.Convert(err).Details() {
 		if info, ok := detail.(*errdetails.RetryInfo); ok {

@@ -1,5 +1,5 @@
-// Package rpc_test calls the four services as an internal service does: over TCP,
-// each RPC, with each failure that the contracts name.
+// Package rpc_test calls the four services over TCP as an internal service does. It calls each RPC
+// and causes each failure that the contracts name.
 package rpc_test
 
 import (

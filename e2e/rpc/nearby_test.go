@@ -23,7 +23,7 @@ func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
 	}}
 }
 
-// namesNearby are what all pages of a search find.
+// namesNearby returns the names on all pages of a search.
 func (w *waybook) namesNearby(request *poiv1.SearchNearbyRequest, size int32) []string {
 	w.t.Helper()
 	var names []string
@@ -81,7 +81,7 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 	}
 }
 
-func TestSearchNearbyFollowsALandmarkThatMovesOrGoes(t *testing.T) {
+func TestSearchNearbyFollowsMovedAndDeletedLandmarks(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	id := w.newPoi(owner, "x")
@@ -102,7 +102,7 @@ func TestSearchNearbyFollowsALandmarkThatMovesOrGoes(t *testing.T) {
 	}
 }
 
-func TestSearchNearbyFailsAsItsContractSays(t *testing.T) {
+func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner := w.newUser("a")
 	w.newPoi(owner, "x")
@@ -123,7 +123,7 @@ func TestSearchNearbyFailsAsItsContractSays(t *testing.T) {
 		"no center":                {with(circle(0, 0, 1), func(r *poiv1.SearchNearbyRequest) { r.GetCircle().Center = nil }), "circle.center"},
 		"a center off the map":     {circle(91, 0, 1), "circle.center.lat"},
 		"a negative radius":        {circle(0, 0, -1), "circle.radius_meters"},
-		"no number":                {circle(0, 0, math.NaN()), "circle.radius_meters"},
+		"not a number":             {circle(0, 0, math.NaN()), "circle.radius_meters"},
 		"an edge off the map":      {boxed(0, 178, 1, 181), "box.east"},
 		"south above north":        {boxed(1, 0, 0, 1), "box"},
 		"too wide a box":           {boxed(0, 178, 1, -176.9), "box"},

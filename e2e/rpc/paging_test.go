@@ -30,10 +30,10 @@ func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []
 	return batches, err
 }
 
-// page asks for one page and returns the ids on it and the next token.
+// page requests one page and returns its ids and the next page token.
 type page func(ctx context.Context, size int32, token string) ([]int64, string, error)
 
-// idsOf are the ids of items.
+// idsOf returns the ids of items.
 func idsOf[T any](items []T, idOf func(T) int64) []int64 {
 	ids := make([]int64, len(items))
 	for i, item := range items {
@@ -42,15 +42,15 @@ func idsOf[T any](items []T, idOf func(T) int64) []int64 {
 	return ids
 }
 
-// listed is how many items each list of w.pages has.
+// listed is the number of items in each list of w.pages.
 const listed = 23
 
-// pages are all lists, each filled.
+// pages returns all lists, each with listed items.
 func (w *waybook) pages(owner int64) map[string]page {
 	w.t.Helper()
 	album, poi := w.newAlbum(owner, "0"), w.newPoi(owner, "0")
 	w.newBlog(owner)
-	threads := w.threads(owner) // one more of each
+	threads := w.threads(owner) // creates one more of each
 	for i := range listed {
 		if i < listed-2 {
 			w.newAlbum(owner, fmt.Sprint(i))
@@ -101,7 +101,7 @@ func (w *waybook) pages(owner int64) map[string]page {
 	return all
 }
 
-func TestAWalkFromPageToPageSeesEverythingOnceInCreationOrder(t *testing.T) {
+func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {
 	w := start(t)
 	for name, page := range w.pages(w.newUser("a")) {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestAWalkFromPageToPageSeesEverythingOnceInCreationOrder(t *testing.T) {
 	}
 }
 
-func TestATokenThatIsNotOfThisListIsRefusedByName(t *testing.T) {
+func TestATokenOfAnotherListIsRefused(t *testing.T) {
 	w := start(t)
 	pages := w.pages(w.newUser("a"))
 	tokens := map[string]string{"nonsense": "nonsense", "blank": " ", "long": fmt.Sprintf("%01000d", 0)}
@@ -160,7 +160,7 @@ func TestATokenThatIsNotOfThisListIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestAStreamSendsWhatTheListHasInItsOrder(t *testing.T) {
+func TestAStreamHasTheItemsOfTheListInItsOrder(t *testing.T) {
 	// More than two batches.
 	const count = 1100
 	w := start(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/waybook/waybook/services/poi"
 )
 
-// parts are the four services over a store that can fail, on a clock that the test
-// sets, served over TCP.
+// parts are the four services on a store that can fail, with a clock that the test sets, served
+// over TCP.
 type parts struct {
 	*waybook
 	store    *brittle
@@ -28,11 +28,11 @@ type parts struct {
 
 	mu  sync.Mutex
 	now time.Time
-	// away, unless nil, is what every reward fails with.
+	// away, if not nil, is the error of every reward.
 	away error
 }
 
-// direct is the account service as its neighbours in one process call it.
+// direct is the account service as the other services in one process call it.
 type direct struct {
 	accountv1.AccountServiceClient
 	server *account.Server
@@ -106,7 +106,7 @@ func (p *parts) absence() error {
 	return p.away
 }
 
-// sendAway lets every reward fail from now on, or none when err is nil.
+// sendAway makes every reward fail with err; nil makes them succeed.
 func (p *parts) sendAway(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

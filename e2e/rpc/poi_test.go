@@ -67,7 +67,7 @@ func TestALandmarkIsDeletedWithItsPhotosAndComments(t *testing.T) {
 	expectFault(t, failed(w.poi.ListPhotos(t.Context(), &poiv1.ListPhotosRequest{PoiId: id})), codes.NotFound, "POI_NOT_FOUND")
 }
 
-func TestPoiFailsAsItsContractSays(t *testing.T) {
+func TestPoiFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newPoi(owner, "x"), w.newPoi(owner, "y")

@@ -11,18 +11,18 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// recommended is content of one kind that users can recommend.
+// recommended is one item of content that users can recommend.
 type recommended struct {
 	kind      string
 	id        int64
 	missing   string
 	recommend func(ctx context.Context, user, id int64) (int64, error)
 	withdraw  func(ctx context.Context, user, id int64) (int64, error)
-	// score is what reading the content shows.
+	// score returns the score that a read shows.
 	score func(ctx context.Context) (int64, error)
 }
 
-// recommendable is content of each kind.
+// recommendable returns an item of content of each kind.
 func (w *waybook) recommendable() []recommended {
 	owner := w.newUser("owner")
 	album, blog, poi := w.newAlbum(owner, "a"), w.newBlog(owner), w.newPoi(owner, "p")
@@ -69,7 +69,7 @@ func (w *waybook) recommendable() []recommended {
 	}
 }
 
-func TestRecommendationsAtATimeAreCountedExactly(t *testing.T) {
+func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
 	const users = 32
 	w := start(t)
 	ids := make([]int64, users)
@@ -86,13 +86,13 @@ func TestRecommendationsAtATimeAreCountedExactly(t *testing.T) {
 			parallel(t, users/2, func(i int) error { return failed(r.withdraw(t.Context(), ids[i], r.id)) })
 			score, err = r.score(t.Context())
 			if got(t, score, err) != users/2 {
-				t.Errorf("score %d after half were taken back", score)
+				t.Errorf("score %d after half were withdrawn", score)
 			}
 		})
 	}
 }
 
-func TestARecommendationCountsOnceUntilItIsTakenBack(t *testing.T) {
+func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	for _, r := range w.recommendable() {
@@ -122,7 +122,7 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 		t.Run(r.kind, func(t *testing.T) {
 			expectFailures(t, []failure{
 				{"nothing", func() error { return failed(r.recommend(t.Context(), user, 1)) }, codes.NotFound, r.missing},
-				{"taking it back from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
+				{"withdrawing it from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
 				{"by nobody", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
 			})
 			if score, err := r.score(t.Context()); err != nil || score != 0 {

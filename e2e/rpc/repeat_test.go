@@ -13,8 +13,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// creates are all RPCs that take a request id, each under content of its own. The
-// text tells apart what two calls make; they return an id.
+// creates returns all RPCs that take a request id, each under its own content. text distinguishes
+// the results of two calls. Each call returns an id.
 func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
 	album, poi := w.newAlbum(owner, "x"), w.newPoi(owner, "x")
 	all := map[string]func(context.Context, int64, string, string) (int64, error){
@@ -67,19 +67,19 @@ func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
 			}
 			other, err := create(t.Context(), owner, requestID(2), "first")
 			if got(t, other, err) == first {
-				t.Error("another request made the same")
+				t.Error("another request returned the same item")
 			}
 			for range 2 {
 				without, err := create(t.Context(), owner, "", "first")
 				if id := got(t, without, err); id == first || id == other {
-					t.Error("a request without id made the same")
+					t.Error("a request without id returned the same item")
 				}
 			}
 		})
 	}
 }
 
-func TestTheSameRequestIDOfSomebodyElseIsAnotherRequest(t *testing.T) {
+func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	for name, create := range w.creates(owner) {
@@ -88,7 +88,7 @@ func TestTheSameRequestIDOfSomebodyElseIsAnotherRequest(t *testing.T) {
 			got(t, first, err)
 			second, err := create(t.Context(), other, requestID(1), "second")
 			switch name {
-			case "CreateUser": // which belongs to nobody
+			case "CreateUser": // a user has no owner
 				if got(t, second, err) != first {
 					t.Errorf("made %d, then %d", first, second)
 				}
@@ -96,14 +96,14 @@ func TestTheSameRequestIDOfSomebodyElseIsAnotherRequest(t *testing.T) {
 				expectFault(t, err, codes.PermissionDenied, "NOT_OWNER")
 			default:
 				if got(t, second, err) == first {
-					t.Error("somebody else got the first result")
+					t.Error("another user got the first result")
 				}
 			}
 		})
 	}
 }
 
-func TestOfOneRequestFromManyCallersAtOnceExactlyOneIsMade(t *testing.T) {
+func TestConcurrentCopiesOfARequestCreateOneItem(t *testing.T) {
 	const callers = 16
 	w := start(t)
 	owner := w.newUser("a")
@@ -127,7 +127,7 @@ func TestOfOneRequestFromManyCallersAtOnceExactlyOneIsMade(t *testing.T) {
 			}
 		})
 	}
-	// What the lists show is one of each, besides what threads and creates made.
+	// The lists show one new item of each kind, in addition to those of threads and creates.
 	albums, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner})
 	if n := len(got(t, albums, err).GetAlbums()); n != 3 {
 		t.Errorf("%d albums", n)
@@ -147,7 +147,7 @@ func TestOfOneRequestFromManyCallersAtOnceExactlyOneIsMade(t *testing.T) {
 	}
 }
 
-func TestARepeatedEntryIsAnsweredAlthoughWhatItQuotesIsGone(t *testing.T) {
+func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
 	w := start(t)
 	author := w.newUser("a")
 	request := newBlogRequest(author)

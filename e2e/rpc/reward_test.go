@@ -10,7 +10,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// expectRewarded wants a user to have so many rewards of 10.
+// expectRewarded checks that a user has count rewards of 10.
 func (w *waybook) expectRewarded(when string, user, count int64) {
 	w.t.Helper()
 	reply, err := w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
@@ -19,7 +19,7 @@ func (w *waybook) expectRewarded(when string, user, count int64) {
 	}
 }
 
-// postRequest posts an entry that is the n-th of a test.
+// postRequest posts the n-th entry of a test.
 func (w *waybook) postRequest(author int64, n int) error {
 	request := newBlogRequest(author)
 	request.RequestId = requestID(n)
@@ -33,12 +33,12 @@ func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
 	got(t, 0, w.postRequest(author, 1))
 	w.expectRewarded("after a post", author, 1)
 	got(t, 0, w.postRequest(author, 1))
-	w.expectRewarded("after its repetition", author, 1)
+	w.expectRewarded("after a repetition", author, 1)
 	parallel(t, 32, func(int) error { return w.postRequest(author, 2) })
-	w.expectRewarded("after 32 posts of one entry at a time", author, 2)
+	w.expectRewarded("after 32 concurrent posts of one entry", author, 2)
 	parallel(t, 32, func(i int) error { return w.postRequest(author, 3+i) })
-	w.expectRewarded("after 32 posts of other entries at a time", author, 34)
-	w.expectRewarded("all the while", other, 0)
+	w.expectRewarded("after 32 concurrent posts of other entries", author, 34)
+	w.expectRewarded("for another user", other, 0)
 }
 
 func TestARewardOutlivesItsEntry(t *testing.T) {
@@ -49,7 +49,7 @@ func TestARewardOutlivesItsEntry(t *testing.T) {
 	w.expectRewarded("after the deletion", author, 1)
 }
 
-func TestARewardThatCouldNotBeGivenIsGivenLater(t *testing.T) {
+func TestARewardThatFailedIsGrantedLater(t *testing.T) {
 	p := startParts(t)
 	author := p.newUser("a")
 	p.sendAway(status.Error(codes.Unavailable, "connection refused"))
@@ -58,7 +58,7 @@ func TestARewardThatCouldNotBeGivenIsGivenLater(t *testing.T) {
 	deleted := p.newBlog(author)
 	deletion := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: deleted}
 	expectFault(t, failed(p.blog.DeleteBlog(t.Context(), deletion)), codes.Unavailable, "SERVICE_UNAVAILABLE")
-	p.expectRewarded("while none can be given", author, 0)
+	p.expectRewarded("while granting fails", author, 0)
 
 	p.sendAway(nil)
 	got(t, 0, p.postRequest(author, 1))

@@ -7,7 +7,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// expectRewards checks what a user's rewards come to.
+// expectRewards checks the total and the number of a user's rewards.
 func (w *waybook) expectRewards(user, total, count int64) {
 	w.t.Helper()
 	reply, err := w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
@@ -16,7 +16,7 @@ func (w *waybook) expectRewards(user, total, count int64) {
 	}
 }
 
-func TestARewardIsGivenOnceForEachThing(t *testing.T) {
+func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	w.expectRewards(user, 0, 0)
@@ -37,14 +37,14 @@ func TestARewardIsGivenOnceForEachThing(t *testing.T) {
 			UserId: grant.user, Source: grant.source, Amount: grant.amount,
 		})
 		if amount := got(t, reply, err).GetAmount(); amount != grant.want {
-			t.Errorf("%v gave %d", grant, amount)
+			t.Errorf("%v granted %d", grant, amount)
 		}
 	}
 	w.expectRewards(user, 15, 3)
 	w.expectRewards(other, 1_000_000_000, 1)
 }
 
-func TestOfManyGrantsForOneThingAtOnceExactlyOneCounts(t *testing.T) {
+func TestOfConcurrentGrantsForOneSourceOneCounts(t *testing.T) {
 	onEachStore(t, func(t *testing.T, w *parts) {
 		user := w.newUser("a")
 		var given [32]int64
@@ -63,7 +63,7 @@ func TestOfManyGrantsForOneThingAtOnceExactlyOneCounts(t *testing.T) {
 		group.Wait()
 		for _, amount := range given {
 			if amount != given[0] {
-				t.Fatalf("given %v", given)
+				t.Fatalf("granted %v", given)
 			}
 		}
 		w.expectRewards(user, given[0], 1)

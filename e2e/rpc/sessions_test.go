@@ -22,7 +22,7 @@ func (w *waybook) closeAllSessions(user int64) int64 {
 	return got(w.t, reply, err).GetClosedCount()
 }
 
-func TestClosingAllSessionsOfAUserClosesThoseAndNoOther(t *testing.T) {
+func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	tokens := []string{w.openSession(user), w.openSession(user), w.openSession(user)}
@@ -35,16 +35,16 @@ func TestClosingAllSessionsOfAUserClosesThoseAndNoOther(t *testing.T) {
 		expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
 	if _, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: other, Token: others}); err != nil {
-		t.Errorf("somebody else's session: %v", err)
+		t.Errorf("the session of another user: %v", err)
 	}
 	if closed := w.closeAllSessions(user); closed != 0 {
-		t.Errorf("closed %d that were closed", closed)
+		t.Errorf("closed %d sessions that were already closed", closed)
 	}
 	_, err := w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: 1})
 	expectFault(t, err, codes.NotFound, "USER_NOT_FOUND")
 }
 
-func TestSessionsThatExpiredDoNotCountAsClosed(t *testing.T) {
+func TestExpiredSessionsDoNotCountAsClosed(t *testing.T) {
 	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
 	w.openSession(user)

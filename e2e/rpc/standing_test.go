@@ -18,7 +18,7 @@ var services = []string{
 	"waybook.blog.v1.BlogService", "waybook.poi.v1.PoiService",
 }
 
-func TestEachServiceAndTheWholeAreHealthy(t *testing.T) {
+func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 	w := start(t)
 	client := healthv1.NewHealthClient(w.connection)
 	for _, service := range append([]string{""}, services...) {
@@ -29,7 +29,7 @@ func TestEachServiceAndTheWholeAreHealthy(t *testing.T) {
 	}
 }
 
-func TestReflectionDescribesTheServicesWhole(t *testing.T) {
+func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
 	w := start(t)
 	stream, err := reflectionv1.NewServerReflectionClient(w.connection).ServerReflectionInfo(t.Context())
 	if err != nil {
@@ -48,7 +48,7 @@ func TestReflectionDescribesTheServicesWhole(t *testing.T) {
 	for _, service := range listed.GetListServicesResponse().GetService() {
 		names = append(names, service.GetName())
 	}
-	// A file that a stream has sent it does not send again.
+	// A stream sends each file only once.
 	set := &descriptorpb.FileDescriptorSet{}
 	for _, service := range services {
 		if !slices.Contains(names, service) {
@@ -79,7 +79,7 @@ func TestReflectionDescribesTheServicesWhole(t *testing.T) {
 	}
 }
 
-// expectComments complains of whatever a file declares without a comment.
+// expectComments checks that everything a file declares has a comment.
 func expectComments(t *testing.T, file protoreflect.FileDescriptor) {
 	t.Helper()
 	expect := func(declared protoreflect.Descriptor) {

@@ -11,7 +11,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-func TestAStreamOfAlbumsStartsBehindAnIdentifierAndEndsAtALimit(t *testing.T) {
+func TestAStreamOfAlbumsStartsAfterAnIdentifierAndEndsAtALimit(t *testing.T) {
 	// More than two batches.
 	const count = 450
 	w := start(t)
@@ -43,7 +43,7 @@ func TestAStreamOfAlbumsStartsBehindAnIdentifierAndEndsAtALimit(t *testing.T) {
 				want = want[:limit]
 			}
 			if sent := stream(after, limit); !slices.Equal(sent, want) {
-				t.Errorf("behind the first %d, up to %d: %d albums, want %d", first, limit, len(sent), len(want))
+				t.Errorf("after the first %d, up to %d: %d albums, want %d", first, limit, len(sent), len(want))
 			}
 		}
 	}

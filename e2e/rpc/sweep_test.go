@@ -12,7 +12,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-func TestASweepRemovesWhatDeletedContentLeftAndNothingElse(t *testing.T) {
+func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 	p := startParts(t)
 	ctx, owner := t.Context(), p.newUser("a")
 	var albums, blogs, pois [2]int64
@@ -62,7 +62,7 @@ func TestASweepRemovesWhatDeletedContentLeftAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestASessionEndsWhenItsTimeIsUpAndASweepRemovesIt(t *testing.T) {
+func TestASessionExpiresAndASweepRemovesIt(t *testing.T) {
 	p := startParts(t)
 	user := p.newUser("a")
 	opened, err := p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})

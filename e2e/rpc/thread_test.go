@@ -14,17 +14,17 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// thread is the comments under one album, entry or landmark.
+// thread is the comments on one album, entry or landmark.
 type thread struct {
 	add    func(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error)
 	reply  func(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error)
 	remove func(ctx context.Context, actor, comment int64) error
 	list   func(ctx context.Context, size int32, token string) ([]*typev1.Comment, string, error)
-	// first are the comments that come with the content itself.
+	// first returns the comments that a read of the content includes.
 	first func() ([]*typev1.Comment, string)
 }
 
-// threads are one of each service, of new content of an owner.
+// threads returns a thread for each service, on new content of an owner.
 func (w *waybook) threads(owner int64) map[string]thread {
 	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
 	return map[string]thread{
@@ -94,7 +94,7 @@ func (w *waybook) threads(owner int64) map[string]thread {
 	}
 }
 
-func TestACommentIsAnsweredByTheOwnerAndRemovedByEither(t *testing.T) {
+func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
 	w := start(t)
 	owner, guest, third := w.newUser("主人"), w.newUser("客人"), w.newUser("路人")
 	for name, thread := range w.threads(owner) {
@@ -129,7 +129,7 @@ func TestACommentIsAnsweredByTheOwnerAndRemovedByEither(t *testing.T) {
 	}
 }
 
-func TestCommentsAddedAtATimeAreAllThere(t *testing.T) {
+func TestConcurrentCommentsAreAllStored(t *testing.T) {
 	const guests = 32
 	w := start(t)
 	owner := w.newUser("a")
@@ -156,7 +156,7 @@ func TestCommentsAddedAtATimeAreAllThere(t *testing.T) {
 	}
 }
 
-func TestTheFirst200CommentsComeWithTheContentAndTheRestFollow(t *testing.T) {
+func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 	const count = 203
 	w := start(t)
 	owner := w.newUser("a")

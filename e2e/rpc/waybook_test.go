@@ -22,7 +22,7 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// waybook is a running Waybook without content, and its services over TCP.
+// waybook is a running Waybook without content, with clients of its services over TCP.
 type waybook struct {
 	t          testing.TB
 	connection *grpc.ClientConn
@@ -32,7 +32,7 @@ type waybook struct {
 	poi        poiv1.PoiServiceClient
 }
 
-// start starts Waybook until the test's end.
+// start starts Waybook and stops it when the test ends.
 func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	t.Helper()
 	config := app.Config{
@@ -50,7 +50,7 @@ func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	return connect(t, app.GRPC)
 }
 
-// newEnv returns what parts are started with; they are stopped at the test's end.
+// newEnv returns the environment for the parts of a test. They stop when the test ends.
 func newEnv(t testing.TB) serve.Env {
 	t.Helper()
 	stack := &serve.Stack{}
@@ -85,7 +85,7 @@ func connect(t testing.TB, address net.Addr) *waybook {
 	}
 }
 
-// got returns a reply, or ends the test.
+// got returns a reply, or ends the test if the call failed.
 func got[T any](t testing.TB, reply T, err error) T {
 	t.Helper()
 	if err != nil {
@@ -94,7 +94,7 @@ func got[T any](t testing.TB, reply T, err error) T {
 	return reply
 }
 
-// requestID is the n-th UUID of a test.
+// requestID returns the n-th UUID of a test.
 func requestID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
 var taipei = &typev1.Location{Lat: 25.034, Lng: 121.5645}
@@ -113,7 +113,7 @@ func (w *waybook) newAlbum(owner int64, title string) int64 {
 	return got(w.t, reply, err).GetAlbum().GetAlbumId()
 }
 
-// newBlogRequest is a valid request for an entry with a vote of three choices.
+// newBlogRequest returns a valid request for an entry with a vote of three choices.
 func newBlogRequest(author int64) *blogv1.CreateBlogRequest {
 	return &blogv1.CreateBlogRequest{
 		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: taipei, Title: "標題", Content: "一\r\n二",

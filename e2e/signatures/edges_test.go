@@ -16,8 +16,8 @@ import (
 
 const require = "-signatures=require"
 
-// logout is a form that changes something, so that its signature works once, and that
-// nobody has to log in for. read changes nothing.
+// logout returns a form that changes something and requires no login, so its signature can be used
+// only once. read returns a form that changes nothing.
 func logout(nonce string) url.Values { return url.Values{"func": {"logout"}, "nonce": {nonce}} }
 func read() url.Values               { return url.Values{"func": {"getCategoryPOIList"}, "category": {"1"}} }
 
@@ -45,7 +45,7 @@ func TestASignatureIsUsedOnceOverTwoEdges(t *testing.T) {
 	}
 	group.Wait()
 	if n := strings.Count(strings.Join(reasons, " "), "SIGNATURE_REPLAYED"); n != len(reasons)-1 {
-		t.Errorf("at a time: %q", reasons)
+		t.Errorf("concurrently: %q", reasons)
 	}
 
 	form = a.sign("GET", read(), now).Encode()
@@ -55,7 +55,7 @@ func TestASignatureIsUsedOnceOverTwoEdges(t *testing.T) {
 	expect(t, second, "POST", form, "SIGNATURE_INVALID")
 }
 
-func TestWhatChangedOnTheWayIsRefused(t *testing.T) {
+func TestAChangedRequestIsRefused(t *testing.T) {
 	p := startStandalone(t, require)
 	a := createApplication(t, p, &accountv1.CreateApplicationRequest{Name: "x"})
 	signed := a.sign("GET", read(), time.Now().Unix()).Encode()
@@ -68,13 +68,13 @@ func TestWhatChangedOnTheWayIsRefused(t *testing.T) {
 	} {
 		expect(t, p, "GET", changed, "SIGNATURE_INVALID")
 	}
-	// How it is encoded, and what does not count, does not matter.
+	// The encoding does not matter, nor do ignored parts.
 	for _, same := range []string{strings.Replace(signed, "category", "%63ategory", 1), "category=2&" + signed, "&&" + signed} {
 		expect(t, p, "GET", same, "")
 	}
 }
 
-func TestTheWindowIsThatOfTheFlag(t *testing.T) {
+func TestTheFlagSetsTheWindow(t *testing.T) {
 	narrow := startStandalone(t, require)
 	wide := startStandalone(t, require, "-signature-window", "2h")
 	a := createApplication(t, narrow, &accountv1.CreateApplicationRequest{Name: "x"})
@@ -86,8 +86,8 @@ func TestTheWindowIsThatOfTheFlag(t *testing.T) {
 	}
 }
 
-func TestTheEdgeTakesTheVectorsOfTheSpecification(t *testing.T) {
-	// Its window has room for the time that the vectors are of.
+func TestTheEdgeAcceptsTheVectorsOfTheSpecification(t *testing.T) {
+	// The window includes the time of the vectors.
 	p := startStandalone(t, require, "-signature-window", "876000h")
 	known := map[string]bool{}
 	for _, v := range vectors(t) {
@@ -116,7 +116,7 @@ func TestTheEdgeTakesTheVectorsOfTheSpecification(t *testing.T) {
 	}
 }
 
-func TestObservingCountsWhatRequiringWouldRefuse(t *testing.T) {
+func TestObserveModeCountsRequestsThatRequireModeRefuses(t *testing.T) {
 	p := startStandalone(t, "-signatures=observe", "-access-log")
 	a := createApplication(t, p, &accountv1.CreateApplicationRequest{Name: "x"})
 	once := a.sign("POST", logout("1"), time.Now().Unix()).Encode()
@@ -124,7 +124,7 @@ func TestObservingCountsWhatRequiringWouldRefuse(t *testing.T) {
 		expect(t, p, http.MethodPost, form, "")
 	}
 	counted := metrics(t, p)
-	p.End(syscall.SIGTERM) // and then all is logged
+	p.End(syscall.SIGTERM) // completes the log
 	logged := p.Logged()
 	for outcome, count := range map[string]string{"hmac": "1", "SIGNATURE_REPLAYED": "1", "SIGNATURE_REQUIRED": "1", "MISSING_PARAMETER": "1", "INVALID_PARAMETER": "1"} {
 		if line := `waybook_edge_signatures_total{outcome="` + outcome + `"} ` + count + "\n"; !strings.Contains(counted, line) {
@@ -136,20 +136,20 @@ func TestObservingCountsWhatRequiringWouldRefuse(t *testing.T) {
 	}
 }
 
-func TestNothingIsSaidOfSignaturesUnlessTheyAreSwitchedOn(t *testing.T) {
+func TestSignaturesAreNotReportedUnlessEnabled(t *testing.T) {
 	p := startStandalone(t, "-access-log")
 	expect(t, p, "GET", read().Encode()+"&key=a&ts=b&sig=c&sig=d", "")
 	counted := metrics(t, p)
 	p.End(syscall.SIGTERM)
 	if strings.Contains(counted, "waybook_edge_signatures_total{") || strings.Contains(p.Logged(), "signature") {
-		t.Errorf("it is:\n%s", p.Logged())
+		t.Errorf("signatures are reported:\n%s", p.Logged())
 	}
 }
 
-func TestTheGreetingSuggestsNothingThatWouldFail(t *testing.T) {
-	// With the flag's twin in the environment, and demo content to suggest.
+func TestTheGreetingSuggestsNoCommandThatWouldFail(t *testing.T) {
+	// The environment variable sets the flag, and demo content exists.
 	p := launch.Begin(t, filepath.Join(binaries, "standalone"), []string{"WAYBOOK_SIGNATURES=require"}, launch.FreePorts(t.TempDir())...).Ready()
 	if len(p.Curl) > 0 || !strings.Contains(p.Out(), "waybookctl application create") {
-		t.Errorf("it greets with\n%s", p.Out())
+		t.Errorf("the greeting is\n%s", p.Out())
 	}
 }

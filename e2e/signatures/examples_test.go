@@ -6,7 +6,7 @@ import (
 	"github.com/waybook/waybook/e2e/examples"
 )
 
-func TestTheExamplesWorkAsPastedWhereSignaturesAreRequired(t *testing.T) {
+func TestTheExamplesWorkWhereSignaturesAreRequired(t *testing.T) {
 	for _, program := range []string{"curl", "openssl"} {
 		examples.Need(t, program)
 	}

@@ -1,4 +1,4 @@
-// Package signatures_test holds the real edge to docs/signatures.md.
+// Package signatures_test tests the real edge against docs/signatures.md.
 package signatures_test
 
 import (
@@ -17,7 +17,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// binaries is the directory of the programs, built once for all tests.
+// binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -43,7 +43,7 @@ func startStandalone(t *testing.T, args ...string) *launch.Process {
 	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), append(args, "-demo=false")...)
 }
 
-// startEdge starts one more edge before the services of a standalone.
+// startEdge starts another edge in front of the services of a standalone.
 func startEdge(t *testing.T, services *launch.Process, args ...string) *launch.Process {
 	t.Helper()
 	args = append(args, "-http", "127.0.0.1:0", "-admin", "127.0.0.1:0")
@@ -53,7 +53,7 @@ func startEdge(t *testing.T, services *launch.Process, args ...string) *launch.P
 	return launch.Begin(t, filepath.Join(binaries, "edge"), nil, args...).Ready()
 }
 
-// application is an application that signs.
+// application is an application that signs requests.
 type application struct{ key, secret string }
 
 func createApplication(t *testing.T, services *launch.Process, request *accountv1.CreateApplicationRequest) application {
@@ -65,7 +65,7 @@ func createApplication(t *testing.T, services *launch.Process, request *accountv
 	return application{created.GetApplication().GetKey(), created.GetSecret()}
 }
 
-// sign adds a signature of some time to a form.
+// sign adds a signature with a time to a form.
 func (a application) sign(method string, form url.Values, seconds int64) url.Values {
 	form.Set("key", a.key)
 	form.Set("ts", strconv.FormatInt(seconds, 10))
@@ -77,7 +77,7 @@ func (a application) sign(method string, form url.Values, seconds int64) url.Val
 	return form
 }
 
-// send sends an encoded form and returns the reason of the failure, or an empty one.
+// send sends an encoded form and returns the failure reason, or "".
 func send(t *testing.T, edge *launch.Process, method, form string) (reason string) {
 	t.Helper()
 	address, body := "http://"+edge.HTTP+"/API.php", io.Reader(nil)
@@ -103,7 +103,7 @@ func send(t *testing.T, edge *launch.Process, method, form string) (reason strin
 	return response.Header.Get("X-Waybook-Reason")
 }
 
-// expect sends a form and checks the reason.
+// expect sends a form and checks the failure reason.
 func expect(t *testing.T, edge *launch.Process, method, form, want string) {
 	t.Helper()
 	if reason := send(t, edge, method, form); reason != want {
@@ -111,7 +111,7 @@ func expect(t *testing.T, edge *launch.Process, method, form, want string) {
 	}
 }
 
-// metrics is what a process counts.
+// metrics returns the metrics of a process.
 func metrics(t *testing.T, p *launch.Process) string {
 	t.Helper()
 	response, err := http.Get("http://" + p.Admin + "/metrics")

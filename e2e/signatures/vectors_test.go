@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/internal/requestsig"
 )
 
-// vector is one of the vectors in the specification.
+// vector is a test vector of the specification.
 type vector struct {
 	Method, Secret  string
 	Parameters      [][2]string
@@ -20,7 +20,7 @@ type vector struct {
 	LegacySignature string `json:"legacy_signature"`
 }
 
-// vectors reads the vectors of the specification.
+// vectors returns the test vectors of the specification.
 func vectors(t *testing.T) (all []vector) {
 	t.Helper()
 	blocks, err := examples.Blocks(examples.Docs + "signatures.md")
@@ -41,7 +41,7 @@ func vectors(t *testing.T) (all []vector) {
 	return all
 }
 
-// merged are the vector's parameters as the specification's first step takes them.
+// merged returns the vector's parameters after the specification's first step.
 func (v vector) merged() (parameters []requestsig.Parameter) {
 	last := map[string]string{}
 	for _, p := range v.Parameters {
@@ -54,7 +54,7 @@ func (v vector) merged() (parameters []requestsig.Parameter) {
 	return parameters
 }
 
-func TestTheImplementationMakesTheVectorsOfTheSpecification(t *testing.T) {
+func TestTheImplementationMatchesTheVectorsOfTheSpecification(t *testing.T) {
 	for _, v := range vectors(t) {
 		canonical := requestsig.Canonical(v.Method, "/API.php", v.merged())
 		digest := requestsig.Digest(canonical)
@@ -67,7 +67,7 @@ func TestTheImplementationMakesTheVectorsOfTheSpecification(t *testing.T) {
 			{"legacy_signature", requestsig.SignLegacy(v.Secret, text), v.LegacySignature},
 		} {
 			if made.got != made.want {
-				t.Errorf("%s of %q is %q, not %q", made.what, v.Canonical, made.got, made.want)
+				t.Errorf("%s of %q is %q, want %q", made.what, v.Canonical, made.got, made.want)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func TestClientsInOtherLanguagesGetTheirTextsBackByteForByte(t *testing.T) {
 			}
 			command := exec.CommandContext(t.Context(), client.interpreter,
 				filepath.Join("testdata", client.script), "http://"+p.HTTP+"/API.php", demoCookie(t, p.Data))
-			// Without these a source in UTF-8 is not read as such everywhere.
+			// Without these variables, some systems do not read sources as UTF-8.
 			command.Env = append(os.Environ(), "PYTHONUTF8=1", "PYTHONDONTWRITEBYTECODE=1", "JDK_JAVA_OPTIONS=-Dfile.encoding=UTF-8")
 			output, err := command.CombinedOutput()
 			if err != nil || !strings.Contains(string(output), "all the same") {

@@ -16,10 +16,10 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// unfinishedFile is there while the demo filling is under way.
+// unfinishedFile exists while the store is being filled with demo content.
 const unfinishedFile = "demo-unfinished"
 
-func TestAFillingThatWasKilledIsCompletedWithoutDuplicates(t *testing.T) {
+func TestAKilledFillingIsCompletedWithoutDuplicates(t *testing.T) {
 	want := content(t, launch.Start(t, binary, t.TempDir()))
 	data := t.TempDir()
 	kills := 0
@@ -37,12 +37,12 @@ func TestAFillingThatWasKilledIsCompletedWithoutDuplicates(t *testing.T) {
 		t.Errorf("files %v", files)
 	}
 	pasteAll(t, p)
-	// The password is that of the user whom the first of the fillings made.
+	// The password belongs to the user that the first filling created.
 	post(t, p, "", "func", "login", "email", "demo@waybook.example", "password", demoPassword(t, data)).mustSucceed(t)
 }
 
-// awaitWrites waits until a process that fills its store has written to it some
-// times more, and reports whether it is still filling.
+// awaitWrites waits until a process that fills its store has written to it count more times. It
+// reports whether the process is still filling.
 func awaitWrites(t *testing.T, p *launch.Process, count int) bool {
 	t.Helper()
 	awaitFilling(t, p)
@@ -65,7 +65,7 @@ func awaitWrites(t *testing.T, p *launch.Process, count int) bool {
 	return false
 }
 
-// awaitFilling waits until a process begins to fill its store, or is ready.
+// awaitFilling waits until a process starts to fill its store, or is ready.
 func awaitFilling(t *testing.T, p *launch.Process) {
 	t.Helper()
 	for range poll(t) {
@@ -74,12 +74,12 @@ func awaitFilling(t *testing.T, p *launch.Process) {
 			return
 		}
 		if !p.Alive() {
-			t.Fatalf("it ended:\n%s", p.Printed())
+			t.Fatalf("the process ended:\n%s", p.Printed())
 		}
 	}
 }
 
-// poll yields again and again, until the test has hung for too long.
+// poll yields repeatedly, for at most a minute.
 func poll(t *testing.T) func(func() bool) {
 	return func(yield func() bool) {
 		ticker := time.NewTicker(100 * time.Microsecond)
@@ -93,7 +93,7 @@ func poll(t *testing.T) func(func() bool) {
 	}
 }
 
-// content is all that the demo filling makes, without its identifiers and times.
+// content returns all demo content, without its identifiers and times.
 func content(t *testing.T, p *launch.Process) string {
 	t.Helper()
 	var all strings.Builder
@@ -127,7 +127,7 @@ func content(t *testing.T, p *launch.Process) string {
 	return all.String()
 }
 
-// describe writes the leaves of a reply that are the same in every filling.
+// describe writes the leaves of a reply that are equal in every filling.
 func describe(into *strings.Builder, r reply, path string) {
 	name := r.XMLName.Local
 	if strings.HasSuffix(name, "ID") || name == "time" || name == "updateDate" {
@@ -141,7 +141,7 @@ func describe(into *strings.Builder, r reply, path string) {
 	}
 }
 
-func TestAnAlbumThatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
+func TestAnAcknowledgedAlbumSurvivesSIGKILL(t *testing.T) {
 	data := t.TempDir()
 	var added []string
 	for round := range 3 {
@@ -159,7 +159,7 @@ func TestAnAlbumThatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
 	for round, id := range added {
 		got := post(t, p, "", "func", "getAlbum", "albumID", id).mustSucceed(t)
 		if want := fmt.Sprint("album ", round); got.text("albumTitle") != want {
-			t.Errorf("album %s is called %q, want %q", id, got.text("albumTitle"), want)
+			t.Errorf("album %s has the title %q, want %q", id, got.text("albumTitle"), want)
 		}
 	}
 }

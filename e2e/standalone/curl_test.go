@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// curl sends one request. carry is how the form travels.
+// curl sends one request. carry selects how the form is sent.
 func curl(t *testing.T, p *launch.Process, carry carrier, cookie string, pairs ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
@@ -49,7 +49,7 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 		"type", "0_0", "blogTitle", "標題", "blogContent", "一\r\n二", "year", "2026", "month", "12", "day", "31", "weather", "有彩虹",
 	}, place...)
 
-	// write posts, after GET has been refused in both ways.
+	// write posts the form, after it has checked that GET is refused in both ways.
 	write := func(pairs ...string) reply {
 		t.Helper()
 		for _, carry := range []carrier{getWithQuery, getWithBody} {
@@ -60,13 +60,13 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 		}
 		return parse(t, curl(t, p, postWithBody, cookie, pairs...)).mustSucceed(t)
 	}
-	// read asks in all three ways, with the same reply.
+	// read sends the form in all three ways and checks that the replies are equal.
 	read := func(pairs ...string) reply {
 		t.Helper()
 		first := curl(t, p, getWithQuery, "", pairs...)
 		for _, carry := range []carrier{getWithBody, postWithBody} {
 			if other := curl(t, p, carry, "", pairs...); other != first {
-				t.Errorf("%s by %s: %q, else %q", pairs[1], carry, other, first)
+				t.Errorf("%s by %s: %q, want %q", pairs[1], carry, other, first)
 			}
 		}
 		return parse(t, first)
@@ -75,7 +75,7 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 	album := write(append(place, "func", "addAlbum", "albumTitle", "相簿", "category", "16")...).text("albumID")
 	write("func", "updateAlbum", "albumID", album, "albumTitle", "相簿二")
 	if title := read("func", "getAlbum", "albumID", album).mustSucceed(t).text("albumTitle"); title != "相簿二" {
-		t.Errorf("the album is called %q", title)
+		t.Errorf("the album has the title %q", title)
 	}
 	if list := read("func", "getUserAlbumList", "userID", demoUser(cookie)).mustSucceed(t); len(list.at("albumList").Children) != 2 {
 		t.Errorf("albums %+v", list)
@@ -88,7 +88,7 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 	list := read("func", "getCategoryPOIList", "category", "4").mustSucceed(t).at("POIList")
 	landmark := list.at("POI1")
 	if got := read("func", "getPOI", "POIID", landmark.text("POIID")).mustSucceed(t); got.text("name") != landmark.text("name") {
-		t.Errorf("the landmark is called %q and %q", got.text("name"), landmark.text("name"))
+		t.Errorf("the landmark has the names %q and %q", got.text("name"), landmark.text("name"))
 	}
 
 	posted := write(append(entry, "func", "postBlog")...)
@@ -98,7 +98,7 @@ func TestCurlCanCallEveryOperation(t *testing.T) {
 	}
 	write(append(entry, "func", "updateBlog", "blogID", blog, "blogContent", "一\r\n二\r\n三")...)
 	if content := read("func", "getBlog", "blogID", blog).mustSucceed(t).text("blogContent"); content != "一\r\n二\r\n三" {
-		t.Errorf("the entry says %q", content)
+		t.Errorf("the entry has the content %q", content)
 	}
 	write("func", "updateBlog", "blogID", blog, "delete", "TRUE")
 	if gone := read("func", "getBlog", "blogID", blog); !strings.Contains(gone.text("info"), "NOT FOUND") {

@@ -22,7 +22,7 @@ func TestASignalEndsAnIdleProgramWithStatus0(t *testing.T) {
 	}
 }
 
-func TestASignalDuringTheStartIsNoFailure(t *testing.T) {
+func TestASignalDuringTheStartIsNotAFailure(t *testing.T) {
 	p := launch.Begin(t, binary, nil, launch.FreePorts(t.TempDir())...)
 	awaitFilling(t, p)
 	if status := p.End(os.Interrupt); status != 0 {
@@ -30,12 +30,12 @@ func TestASignalDuringTheStartIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestASignalEndsAListThatNobodyReads has a client ask for a list that no socket
-// buffer holds, read its beginning, and stop.
+// TestASignalEndsAListThatNobodyReads requests a list larger than all socket buffers, reads its
+// beginning, and stops reading.
 func TestASignalEndsAListThatNobodyReads(t *testing.T) {
 	data := t.TempDir()
 	p := launch.Start(t, binary, data, "-demo=false")
-	// Each name takes a kilobyte in XML: 10,000 are more than sockets hold.
+	// Each name takes 1,000 bytes in XML, so 10,000 names exceed all socket buffers.
 	launch.CreatePois(t, launch.Dial(t, p.GRPC), poiv1.PoiCategory_POI_CATEGORY_THRILL, strings.Repeat("&", 200), 10_000)
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

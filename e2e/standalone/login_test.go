@@ -10,7 +10,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// browser sends forms with curl, which keeps cookies in a jar as a browser does.
+// browser sends forms with curl, which keeps cookies in a jar like a browser.
 type browser struct {
 	t   *testing.T
 	p   *launch.Process
@@ -19,7 +19,7 @@ type browser struct {
 
 func newBrowser(t *testing.T, p *launch.Process) browser {
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("SKIPPED: curl is not installed, so no cookie jar was tried")
+		t.Skip("SKIPPED: curl is not installed, so no cookie jar is tested")
 	}
 	return browser{t, p, filepath.Join(t.TempDir(), "jar")}
 }
@@ -35,7 +35,7 @@ func (b browser) post(pairs ...string) reply {
 	return parse(b.t, string(out))
 }
 
-// kept is what the jar holds.
+// kept returns the contents of the cookie jar.
 func (b browser) kept() string {
 	b.t.Helper()
 	jar, err := os.ReadFile(b.jar)

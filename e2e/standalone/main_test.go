@@ -1,5 +1,5 @@
-// Package standalone_test runs the real standalone program as its users do: by its
-// flags, its output, signals, HTTP, and clients in other languages.
+// Package standalone_test runs the real standalone program as its users do: with its flags, its
+// output, signals, HTTP, and clients in other languages.
 package standalone_test
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// binary is the program, built once for all tests.
+// binary is the program, which is built once for all tests.
 var binary string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }

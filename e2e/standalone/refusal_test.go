@@ -10,7 +10,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// expectRefusal waits for the end of a process that should not start.
+// expectRefusal waits for the end of a process that must not start.
 func expectRefusal(t *testing.T, p *launch.Process, status int, parts ...string) {
 	t.Helper()
 	if got := p.Wait(); got != status {
@@ -22,11 +22,11 @@ func expectRefusal(t *testing.T, p *launch.Process, status int, parts ...string)
 		}
 	}
 	if strings.Contains(p.Printed(), "Waybook is ready") {
-		t.Errorf("it greets all the same:\n%s", p.Printed())
+		t.Errorf("it greets although it must not start:\n%s", p.Printed())
 	}
 }
 
-func TestASecondProcessOnTheSameDirectoryIsRefusedAndTheFirstGoesOn(t *testing.T) {
+func TestASecondProcessOnTheSameDirectoryIsRefused(t *testing.T) {
 	data := t.TempDir()
 	first := launch.Start(t, binary, data)
 	seeded := landmarks(t, first)
@@ -39,7 +39,7 @@ func TestASecondProcessOnTheSameDirectoryIsRefusedAndTheFirstGoesOn(t *testing.T
 		"func", "addAlbum", "albumTitle", "x", "category", "1", "lat", "1", "lng", "2").mustSucceed(t)
 }
 
-func TestATakenPortNamesTheFlagThatChangesIt(t *testing.T) {
+func TestAPortInUseIsReportedWithItsFlag(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -50,29 +50,29 @@ func TestATakenPortNamesTheFlagThatChangesIt(t *testing.T) {
 			data := t.TempDir()
 			p := launch.Begin(t, binary, nil, append(launch.FreePorts(data), "-"+name, taken.Addr().String())...)
 			expectRefusal(t, p, 1, taken.Addr().String(), "-"+name, "WAYBOOK_"+strings.ToUpper(name))
-			// What it had started by then it has let go.
+			// It has released everything that it had started.
 			launch.Start(t, binary, data)
 		})
 	}
 }
 
-func TestWhatCannotBeReadIsStatus2(t *testing.T) {
+func TestInvalidFlagsAndVariablesAreStatus2(t *testing.T) {
 	for name, test := range map[string]struct {
 		environment, args, tell []string
 	}{
-		"an unknown flag":     {nil, []string{"-htpp", ":1"}, []string{"-htpp", "-help"}},
-		"a stray argument":    {nil, []string{"serve"}, []string{`"serve"`, "-help"}},
-		"a bad flag":          {nil, []string{"-session-ttl", "long"}, []string{"-session-ttl", "long"}},
-		"a bad network":       {nil, []string{"-trusted-proxies", "10.0.0.1"}, []string{"-trusted-proxies", "10.0.0.1/32"}},
-		"a bad variable":      {[]string{"WAYBOOK_DEMO=maybe"}, nil, []string{"WAYBOOK_DEMO", "maybe"}},
-		"all of the bad ones": {[]string{"WAYBOOK_DEMO=maybe", "WAYBOOK_REWARD=x"}, nil, []string{"WAYBOOK_DEMO", "WAYBOOK_REWARD"}},
+		"an unknown flag":   {nil, []string{"-htpp", ":1"}, []string{"-htpp", "-help"}},
+		"a stray argument":  {nil, []string{"serve"}, []string{`"serve"`, "-help"}},
+		"a bad flag":        {nil, []string{"-session-ttl", "long"}, []string{"-session-ttl", "long"}},
+		"a bad network":     {nil, []string{"-trusted-proxies", "10.0.0.1"}, []string{"-trusted-proxies", "10.0.0.1/32"}},
+		"a bad variable":    {[]string{"WAYBOOK_DEMO=maybe"}, nil, []string{"WAYBOOK_DEMO", "maybe"}},
+		"two bad variables": {[]string{"WAYBOOK_DEMO=maybe", "WAYBOOK_REWARD=x"}, nil, []string{"WAYBOOK_DEMO", "WAYBOOK_REWARD"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			data := filepath.Join(t.TempDir(), "data")
 			p := launch.Begin(t, binary, test.environment, append(launch.FreePorts(data), test.args...)...)
 			expectRefusal(t, p, 2, test.tell...)
 			if _, err := os.Stat(data); err == nil {
-				t.Error("it made the data directory before it looked at its flags")
+				t.Error("it created the data directory before it parsed its flags")
 			}
 		})
 	}
@@ -83,14 +83,14 @@ func TestAnUnknownTimeZoneIsRefusedByName(t *testing.T) {
 	expectRefusal(t, p, 1, "-time-zone", "Asia/Nowhere")
 }
 
-func TestARewardThatCannotBeGivenIsRefusedByName(t *testing.T) {
+func TestAnInvalidRewardIsRefusedByName(t *testing.T) {
 	for _, reward := range []string{"-1", "1000000001"} {
 		p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-reward="+reward)...)
 		expectRefusal(t, p, 1, "-reward", reward, "1000000000")
 	}
 }
 
-func TestADirectoryThatCannotBeMadeIsNamed(t *testing.T) {
+func TestADirectoryThatCannotBeCreatedIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestADirectoryThatCannotBeMadeIsNamed(t *testing.T) {
 	expectRefusal(t, p, 1, file)
 }
 
-func TestAFileThatIsNoStoreIsLeftAsItIs(t *testing.T) {
+func TestAFileThatIsNotAStoreIsLeftUnchanged(t *testing.T) {
 	data := t.TempDir()
 	file := filepath.Join(data, "waybook.db")
 	if err := os.WriteFile(file, []byte(strings.Repeat("my novel\n", 2000)), 0o600); err != nil {

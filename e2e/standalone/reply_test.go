@@ -20,7 +20,7 @@ type reply struct {
 	Children []reply `xml:",any"`
 }
 
-// parse reads a reply.
+// parse parses a reply.
 func parse(t testing.TB, body string) reply {
 	t.Helper()
 	var r reply
@@ -28,7 +28,7 @@ func parse(t testing.TB, body string) reply {
 		t.Fatalf("%v in %q", err, body)
 	}
 	if r.XMLName.Local != "response" {
-		t.Fatalf("the root of %q is no response", body)
+		t.Fatalf("the root of %q is not a response", body)
 	}
 	return r
 }
@@ -49,7 +49,7 @@ func (r reply) at(path string) reply {
 
 func (r reply) text(path string) string { return r.at(path).Text }
 
-// mustSucceed checks the status.
+// mustSucceed ends the test unless the status is SUCCESS.
 func (r reply) mustSucceed(t testing.TB) reply {
 	t.Helper()
 	if r.text("status") != "SUCCESS" {
@@ -58,7 +58,7 @@ func (r reply) mustSucceed(t testing.TB) reply {
 	return r
 }
 
-// client keeps no connection, so that nothing outlives a process.
+// client keeps no connection open after the end of a process.
 var client = http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // post sends a form, with a cookie unless that is empty.
@@ -85,7 +85,7 @@ func post(t testing.TB, p *launch.Process, cookie string, pairs ...string) reply
 	return parse(t, string(body))
 }
 
-// form encodes names and values that take turns.
+// form encodes alternating names and values.
 func form(pairs ...string) string {
 	values := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -94,7 +94,7 @@ func form(pairs ...string) string {
 	return values.Encode()
 }
 
-// demoCookie reads the cookie that a start wrote.
+// demoCookie reads the cookie that standalone wrote at a start.
 func demoCookie(t testing.TB, data string) string {
 	t.Helper()
 	return readLine(t, filepath.Join(data, "demo-cookie"))
@@ -115,13 +115,13 @@ func readLine(t testing.TB, path string) string {
 	return strings.TrimSpace(string(line))
 }
 
-// demoUser is the user of a cookie.
+// demoUser returns the user of a cookie.
 func demoUser(cookie string) string {
 	id, _, _ := strings.Cut(strings.TrimPrefix(cookie, "id="), ";")
 	return id
 }
 
-// landmarks are how many landmarks each category has.
+// landmarks returns the number of landmarks in each category.
 func landmarks(t testing.TB, p *launch.Process) (counts [5]int) {
 	t.Helper()
 	for i := range counts {

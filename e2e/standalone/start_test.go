@@ -12,11 +12,11 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// paste runs a line as a user pastes it into a shell, and returns what it prints.
+// paste runs a line in a shell, as if a user pasted it, and returns its output.
 func paste(t *testing.T, line string) string {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("SKIPPED: curl is not installed, so the lines that the program prints can't be tried")
+		t.Skip("SKIPPED: curl is not installed, so the printed commands are not tested")
 	}
 	shell := exec.CommandContext(t.Context(), "sh", "-c", line)
 	shell.Env = append(os.Environ(), "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
@@ -39,11 +39,11 @@ func pasteAll(t *testing.T, p *launch.Process) (replies []reply) {
 	return replies
 }
 
-func TestTheLinesThatTheFirstStartPrintsWorkAsPasted(t *testing.T) {
+func TestTheCommandsThatTheFirstStartPrintsWork(t *testing.T) {
 	for name, folder := range map[string]string{
-		"in a plain directory":                 "data",
-		"in a directory that needs quoting":    `it's "my" $data & 資料`,
-		"in a directory that is not there yet": filepath.Join("a", "b"),
+		"in a plain directory":               "data",
+		"in a directory that needs quoting":  `it's "my" $data & 資料`,
+		"in a directory that does not exist": filepath.Join("a", "b"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := launch.Start(t, binary, filepath.Join(t.TempDir(), folder))
@@ -59,7 +59,7 @@ func TestTheLinesThatTheFirstStartPrintsWorkAsPasted(t *testing.T) {
 			}
 			added := post(t, p, "", "func", "getAlbum", "albumID", replies[2].text("albumID")).mustSucceed(t)
 			if title := added.text("albumTitle"); title != "我的相簿" {
-				t.Errorf("the added album is called %q", title)
+				t.Errorf("the added album has the title %q", title)
 			}
 			if status := p.End(os.Interrupt); status != 0 {
 				t.Errorf("status %d\n%s", status, p.Printed())
@@ -68,7 +68,7 @@ func TestTheLinesThatTheFirstStartPrintsWorkAsPasted(t *testing.T) {
 	}
 }
 
-func TestNobodyElseCanReadTheDemoSecretsOrTheStore(t *testing.T) {
+func TestOnlyTheOwnerCanReadTheDemoSecretsAndTheStore(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	launch.Start(t, binary, data)
 	for file, want := range map[string]os.FileMode{
@@ -95,7 +95,7 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 
 	second := launch.Start(t, binary, data)
 	if title := post(t, second, "", "func", "getAlbum", "albumID", added).text("albumTitle"); title != "我的相簿" {
-		t.Errorf("the album added before is called %q", title)
+		t.Errorf("the earlier album has the title %q", title)
 	}
 	post(t, second, cookie, "func", "updateAlbum", "albumID", added, "albumTitle", "改名").mustSucceed(t)
 	if now := demoCookie(t, data); now != cookie {
@@ -114,7 +114,7 @@ func TestASecondStartFindsDataAndSession(t *testing.T) {
 	pasteAll(t, second)
 }
 
-func TestASessionThatEndedMeanwhileIsReplacedAtTheNextStart(t *testing.T) {
+func TestAnExpiredSessionIsReplacedAtTheNextStart(t *testing.T) {
 	data := t.TempDir()
 	first := launch.Start(t, binary, data, "-session-ttl", "1ns")
 	stale := demoCookie(t, data)
@@ -124,7 +124,7 @@ func TestASessionThatEndedMeanwhileIsReplacedAtTheNextStart(t *testing.T) {
 	first.End(os.Interrupt)
 	second := launch.Start(t, binary, data)
 	if now := demoCookie(t, data); now == stale || demoUser(now) != demoUser(stale) {
-		t.Errorf("the cookie went from %s to %s", stale, now)
+		t.Errorf("the cookie changed from %s to %s", stale, now)
 	}
 	pasteAll(t, second)
 }
@@ -136,7 +136,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 		t.Errorf("landmarks %v", counts)
 	}
 	if len(p.Curl) != 0 {
-		t.Errorf("there is nothing to try, but it prints %q", p.Curl)
+		t.Errorf("there is no content to try, but it prints %q", p.Curl)
 	}
 	if files := filesIn(t, data); !slices.Equal(files, []string{"waybook.db"}) {
 		t.Errorf("files %v", files)
@@ -152,7 +152,7 @@ func TestWithoutDemoAnEmptyStoreStaysEmpty(t *testing.T) {
 		}
 	}
 	p.End(os.Interrupt)
-	// A store that somebody uses is not filled later either.
+	// A store in use is not filled later either.
 	again := launch.Start(t, binary, data, "-demo=false")
 	launch.CreateUser(t, launch.Dial(t, again.GRPC), "someone")
 	again.End(os.Interrupt)
@@ -173,7 +173,7 @@ func filesIn(t *testing.T, directory string) (names []string) {
 	return names
 }
 
-func TestEveryFlagHasAnEnvironmentTwin(t *testing.T) {
+func TestEveryFlagHasAnEnvironmentVariable(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	p := launch.Begin(t, binary, []string{
 		"WAYBOOK_HTTP=127.0.0.1:0", "WAYBOOK_GRPC=127.0.0.1:0", "WAYBOOK_ADMIN=127.0.0.1:0",
@@ -186,10 +186,10 @@ func TestEveryFlagHasAnEnvironmentTwin(t *testing.T) {
 		t.Errorf("reward %q", posted.text("reward"))
 	}
 	if info := post(t, p, "", "func", "login").text("info"); !strings.HasSuffix(info, "postBlog, updateBlog, getBlog)") {
-		t.Errorf("a login that is switched off: %s", info)
+		t.Errorf("a disabled login: %s", info)
 	}
 	if strings.Contains(p.Out(), "login") {
-		t.Errorf("the greeting offers a login that is switched off:\n%s", p.Out())
+		t.Errorf("the greeting offers a disabled login:\n%s", p.Out())
 	}
 	if !strings.HasPrefix(p.HTTP, "127.0.0.1:") || strings.HasSuffix(p.HTTP, ":8080") {
 		t.Errorf("it listens on %s", p.HTTP)

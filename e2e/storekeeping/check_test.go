@@ -18,7 +18,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-// check checks a store and wants a verdict and these findings, whatever their words.
+// check checks a store and expects a verdict and findings, ignoring their details.
 func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...storekeeping.Finding) storekeeping.Report {
 	s.t.Helper()
 	report, err := storekeeping.Check(s.t.Context(), s.options(), mode)
@@ -29,7 +29,7 @@ func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...
 	got := []storekeeping.Finding{}
 	for _, finding := range report.Findings {
 		if finding.Detail == "" {
-			s.t.Errorf("%+v has no words", finding)
+			s.t.Errorf("%+v has no detail", finding)
 		}
 		finding.Detail = ""
 		got = append(got, finding)
@@ -40,7 +40,7 @@ func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...
 	return report
 }
 
-// change changes fields of a document, as a hand at the store does.
+// change changes fields of a document directly in the store.
 func change(ctx context.Context, s store, table docstore.Table, id int64, fields map[string]any) {
 	s.t.Helper()
 	raw, err := table.Get(ctx, id)
@@ -62,7 +62,7 @@ func change(ctx context.Context, s store, table docstore.Table, id int64, fields
 	s.must(table.Replace(ctx, revision, changed))
 }
 
-func TestAStoreThatServicesWroteIsClean(t *testing.T) {
+func TestAStoreWrittenByServicesIsClean(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
 		s.serve(func(connection *grpc.ClientConn) {
@@ -137,17 +137,17 @@ func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
 		s.check(integrity.Look, storekeeping.Found, want...)
 		s.check(integrity.Look, storekeeping.Found, want...)
 		if after := s.contents(specs); !maps.Equal(after, damaged) {
-			t.Error("a look has changed the store")
+			t.Error("integrity.Look changed the store")
 		}
 
 		repaired := slices.Clone(want)
-		// With its index the collection can be checked.
+		// After its index exists, the collection can be checked.
 		repaired[9] = storekeeping.Finding{Service: "poi", Collection: "pois", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.pois[1]}}
 		for i := range repaired[:10] {
 			repaired[i].Repaired = repaired[i].Count
 		}
 		s.check(integrity.Repair, storekeeping.Found, repaired...)
-		// What only people can tell is still there; one of them sets it right.
+		// The fault that only an operator can judge remains; correct it.
 		s.check(integrity.Look, storekeeping.Found, want[10])
 		s.tamper(func(ctx context.Context, r *recorder) {
 			change(ctx, s, r.tables["pois"], made.pois[1], map[string]any{"score": int64(2)})
@@ -164,7 +164,7 @@ func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
 			delete(left, key)
 		}
 		if len(left) > 0 {
-			t.Errorf("there are also %v", left)
+			t.Errorf("unexpected documents: %v", left)
 		}
 	})
 }
@@ -174,13 +174,13 @@ func bsonInt(n int64) string {
 	return bson.RawValue{Type: bson.TypeInt64, Value: value}.String()
 }
 
-// withoutRevision is a document's text up to its revision, which stands last.
+// withoutRevision returns the text of a document up to its revision, which is the last field.
 func withoutRevision(document string) string {
 	content, _, _ := strings.Cut(document, `"`+docstore.RevisionField+`"`)
 	return content
 }
 
-func TestAnIndexThatCannotBeMadeIsAFindingAndTheRestIsChecked(t *testing.T) {
+func TestAnIndexThatCannotBeCreatedIsReported(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		made := s.fill()
 		specs := s.specs()
@@ -199,7 +199,7 @@ func TestAnIndexThatCannotBeMadeIsAFindingAndTheRestIsChecked(t *testing.T) {
 		s.check(integrity.Look, storekeeping.Found, want...)
 		report := s.check(integrity.Repair, storekeeping.Found, want...)
 		if !strings.Contains(report.Findings[0].Detail, docstore.RequestIndex) {
-			t.Errorf("it says %s", report.Findings[0].Detail)
+			t.Errorf("the detail is %s", report.Findings[0].Detail)
 		}
 		if after := s.contents(specs); !maps.Equal(after, before) {
 			t.Error("the store has changed")
@@ -207,7 +207,7 @@ func TestAnIndexThatCannotBeMadeIsAFindingAndTheRestIsChecked(t *testing.T) {
 	})
 }
 
-// twin gives the first document of a collection that has lost its unique index a twin.
+// twin inserts a duplicate of the first document of a collection that has lost its unique index.
 func (s store) twin(spec docstore.Spec) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -243,7 +243,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 			}
 		}
 		options.Services = []string{"blog"}
-		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "right one") {
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "the right store") {
 			t.Errorf("got error %v", err)
 		}
 		options.Services = []string{"blogs"}
@@ -253,7 +253,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 	})
 }
 
-func TestAnUndeclaredIndexOnMongoDBIsOnlyMentioned(t *testing.T) {
+func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
 	onMongoDB(t, func(t *testing.T, s store) {
 		_, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
@@ -271,7 +271,7 @@ func TestAnUndeclaredIndexOnMongoDBIsOnlyMentioned(t *testing.T) {
 	})
 }
 
-func TestOnMongoDBServicesMayGoOnMeanwhile(t *testing.T) {
+func TestOnMongoDBServicesMayRunDuringACheck(t *testing.T) {
 	onMongoDB(t, func(t *testing.T, s store) {
 		s.fill()
 		s.serve(func(*grpc.ClientConn) {

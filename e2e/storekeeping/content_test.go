@@ -10,9 +10,9 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// filled is what fill wrote: of each kind one that keeps all it has, in [0], and one
-// more. Each album and landmark has two photos, each of all has three comments, two
-// recommendations, and each entry two ballots.
+// filled is the content that fill writes: two items of each kind, of which tests keep the first
+// intact. Each album and landmark has two photos. Every item has three comments and two
+// recommendations, and each entry has two ballots.
 type filled struct {
 	users, albums, blogs, pois [2]int64
 }

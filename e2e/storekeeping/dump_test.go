@@ -25,7 +25,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
-// dump dumps a store and returns the file's path.
+// dump dumps a store and returns the path of the file.
 func (s store) dump(services ...string) string {
 	s.t.Helper()
 	options := s.options()
@@ -53,12 +53,12 @@ func (s store) read(path string) []byte {
 	return content
 }
 
-// empty returns an embedded store that is not there yet.
+// empty returns an embedded store that does not exist yet.
 func empty(t *testing.T) store {
 	return store{t, service.StoreFlags{Data: filepath.Join(t.TempDir(), "new")}}
 }
 
-func TestADumpLoadedIntoAStoreOfAnyKindIsDumpedTheSame(t *testing.T) {
+func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		s.fill()
 		path := s.dump()
@@ -70,16 +70,16 @@ func TestADumpLoadedIntoAStoreOfAnyKindIsDumpedTheSame(t *testing.T) {
 		for _, to := range []store{empty(t), {t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}}} {
 			s.must(load(t.Context(), to.options(), path))
 			if !maps.Equal(to.contents(specs), s.contents(specs)) {
-				t.Error("the documents are others")
+				t.Error("the documents differ")
 			}
 			if !bytes.Equal(to.read(to.dump()), dumped) {
-				t.Error("its own dump is another")
+				t.Error("its own dump differs")
 			}
 			to.check(integrity.Look, storekeeping.Clean)
-			// To load what is there already changes nothing.
+			// Loading it again changes nothing.
 			s.must(load(t.Context(), to.options(), path))
 			if !bytes.Equal(to.read(to.dump()), dumped) {
-				t.Error("after a second load its dump is another")
+				t.Error("after a second load, its dump differs")
 			}
 		}
 	})
@@ -94,22 +94,22 @@ func TestStoresOfSingleServicesAreLoadedIntoOne(t *testing.T) {
 	}
 	whole := s.dump()
 	if !bytes.Equal(to.read(to.dump()), s.read(whole)) {
-		t.Error("the store is another")
+		t.Error("the stores differ")
 	}
-	// And a part of a whole dump into the store of that service.
+	// Load one service's part of a whole dump into the store of that service.
 	part := empty(t)
 	options := part.options()
 	options.Services = []string{"blog"}
 	s.must(load(t.Context(), options, whole))
 	if !bytes.Equal(part.read(part.dump("blog")), s.read(s.dump("blog"))) {
-		t.Error("the part is another")
+		t.Error("the part differs")
 	}
 	if err := load(t.Context(), options, s.dump("poi")); err == nil || !strings.Contains(err.Error(), "no collections of these services") {
 		t.Errorf("got error %v", err)
 	}
 }
 
-func TestAFileThatIsNotWholeLeavesNoTraceInTheStore(t *testing.T) {
+func TestAnIncompleteFileLeavesNoTraceInTheStore(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	whole := s.read(s.dump())
@@ -124,7 +124,7 @@ func TestAFileThatIsNotWholeLeavesNoTraceInTheStore(t *testing.T) {
 			t.Errorf("%s: got error %v", what, err)
 		}
 		if _, err := os.Stat(to.flags.Data); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: a store was made: %v", what, err)
+			t.Errorf("%s: a store was created: %v", what, err)
 		}
 	}
 	if err := load(t.Context(), empty(t).options(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
@@ -132,7 +132,7 @@ func TestAFileThatIsNotWholeLeavesNoTraceInTheStore(t *testing.T) {
 	}
 }
 
-func TestAStoreThatHoldsSomethingElseIsRefusedByName(t *testing.T) {
+func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	made := s.fill()
 	path := s.dump()
@@ -155,7 +155,7 @@ func TestAStoreThatHoldsSomethingElseIsRefusedByName(t *testing.T) {
 	})
 }
 
-// addPhoto adds a photo of a landmark, as no service does.
+// addPhoto adds a photo of a landmark directly in the store.
 func (s store) addPhoto() {
 	s.t.Helper()
 	s.tamper(func(ctx context.Context, r *recorder) {
@@ -167,7 +167,7 @@ func (s store) addPhoto() {
 	})
 }
 
-// withID is a document with another id, and another key of its request.
+// withID returns a document with another id and another request key.
 func withID(s store, raw bson.Raw, id int64) bson.Raw {
 	s.t.Helper()
 	var document bson.D
@@ -185,7 +185,7 @@ func withID(s store, raw bson.Raw, id int64) bson.Raw {
 	return raw
 }
 
-func TestALoadThatWasInterruptedIsGoneOnWith(t *testing.T) {
+func TestAnInterruptedLoadResumes(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()
@@ -205,19 +205,19 @@ func TestALoadThatWasInterruptedIsGoneOnWith(t *testing.T) {
 		}
 		s.must(dump.Close())
 		if bytes.Equal(to.read(to.dump()), s.read(path)) {
-			t.Error("the load had come to its end")
+			t.Error("the load was complete")
 		}
 		s.must(load(t.Context(), to.options(), path))
 		if !bytes.Equal(to.read(to.dump()), s.read(path)) {
-			t.Error("the store is another")
+			t.Error("the stores differ")
 		}
 	})
 }
 
-// A process that is to kill itself while it loads is told what to load where.
+// These variables tell a process that will kill itself what to load, and where.
 const killedFile, killedData = "WAYBOOK_TEST_LOAD_FILE", "WAYBOOK_TEST_LOAD_DATA"
 
-func TestALoadThatWasKilledIsGoneOnWith(t *testing.T) {
+func TestAKilledLoadResumes(t *testing.T) {
 	if path := os.Getenv(killedFile); path != "" {
 		options := storekeeping.Options{Store: service.StoreFlags{Data: os.Getenv(killedData)}}
 		dump, err := storekeeping.OpenDump(t.Context(), options, path)
@@ -231,7 +231,7 @@ func TestALoadThatWasKilledIsGoneOnWith(t *testing.T) {
 			}
 		}
 		_, err = dump.Load(t.Context(), options)
-		t.Fatalf("the load ended: %v", err)
+		t.Fatalf("the load returned: %v", err)
 	}
 	s, to := store{t, service.StoreFlags{Data: t.TempDir()}}, empty(t)
 	s.fill()
@@ -241,19 +241,19 @@ func TestALoadThatWasKilledIsGoneOnWith(t *testing.T) {
 	out, err := process.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("it ended by %v:\n%s", err, out)
+		t.Fatalf("the process ended with %v:\n%s", err, out)
 	}
 	if bytes.Equal(to.read(to.dump()), s.read(path)) {
-		t.Error("the load had come to its end")
+		t.Error("the load was complete")
 	}
 	s.must(load(t.Context(), to.options(), path))
 	if !bytes.Equal(to.read(to.dump()), s.read(path)) {
-		t.Error("the store is another")
+		t.Error("the stores differ")
 	}
 }
 
-// Two documents that exclude each other can be in a dump of a store that is in use.
-func TestDocumentsThatExcludeEachOtherAreNamed(t *testing.T) {
+// The dump of a store in use may have two documents that violate a unique index together.
+func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := filepath.Join(t.TempDir(), "dump")
@@ -274,12 +274,12 @@ func TestDocumentsThatExcludeEachOtherAreNamed(t *testing.T) {
 		_, err = w.Close()
 		s.must(errors.Join(err, file.Close()))
 	})
-	if err := load(t.Context(), empty(t).options(), path); err == nil || !strings.Contains(err.Error(), "the same ") || !strings.Contains(err.Error(), "not whole") {
+	if err := load(t.Context(), empty(t).options(), path); err == nil || !strings.Contains(err.Error(), "the same ") || !strings.Contains(err.Error(), "is incomplete") {
 		t.Errorf("got error %v", err)
 	}
 }
 
-func TestTheEmbeddedStoreIsNeitherDumpedNorLoadedWhileInUse(t *testing.T) {
+func TestAnEmbeddedStoreInUseIsNeitherDumpedNorLoaded(t *testing.T) {
 	s := store{t, service.StoreFlags{Data: t.TempDir()}}
 	s.fill()
 	path := s.dump()

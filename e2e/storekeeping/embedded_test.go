@@ -13,7 +13,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-func TestADamagedFileIsFoundAndLeftAlone(t *testing.T) {
+func TestADamagedFileIsFoundAndLeftUnchanged(t *testing.T) {
 	s := store{t: t}
 	s.flags.Data = t.TempDir()
 	s.fill()
@@ -28,12 +28,12 @@ func TestADamagedFileIsFoundAndLeftAlone(t *testing.T) {
 	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 		report := s.check(mode, storekeeping.Found, storekeeping.Finding{Kind: storekeeping.Damage, Count: 1})
 		if !strings.Contains(report.Findings[0].Detail, "index owner") {
-			t.Errorf("it says %s", report.Findings[0].Detail)
+			t.Errorf("the detail is %s", report.Findings[0].Detail)
 		}
 	}
 }
 
-func TestALookLeavesTheEmbeddedFileAsItIs(t *testing.T) {
+func TestALookLeavesTheEmbeddedFileUnchanged(t *testing.T) {
 	s := store{t: t}
 	s.flags.Data = t.TempDir()
 	s.fill()
@@ -43,11 +43,11 @@ func TestALookLeavesTheEmbeddedFileAsItIs(t *testing.T) {
 	after, err := os.ReadFile(s.file())
 	s.must(err)
 	if string(after) != string(before) {
-		t.Error("the file has changed")
+		t.Error("the file changed")
 	}
 }
 
-func TestAnEmbeddedStoreMustBeThereAndNotInUse(t *testing.T) {
+func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
 	s := store{t: t}
 	s.flags.Data = filepath.Join(t.TempDir(), "none")
 	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
@@ -56,7 +56,7 @@ func TestAnEmbeddedStoreMustBeThereAndNotInUse(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(s.flags.Data); !os.IsNotExist(err) {
-		t.Errorf("something was made: %v", err)
+		t.Errorf("a store was created: %v", err)
 	}
 	s.serve(func(*grpc.ClientConn) {
 		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {

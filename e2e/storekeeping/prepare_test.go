@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-func TestPrepareMakesWhatIsMissingAndSaysSo(t *testing.T) {
+func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		first, err := storekeeping.Prepare(t.Context(), s.options())
 		s.must(err)
@@ -36,18 +36,18 @@ func TestPrepareMakesWhatIsMissingAndSaysSo(t *testing.T) {
 			made += len(c.IndexesMade)
 		}
 		if made != 1 {
-			t.Errorf("%d indexes were made, one was missing", made)
+			t.Errorf("%d indexes were created, want 1", made)
 		}
 		s.check(integrity.Look, storekeeping.Clean)
 	})
 }
 
-func TestPrepareShardsOnAClusterWhatIsDeclaredToBe(t *testing.T) {
+func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 	s := onRealServer(t)
 	prepared, err := storekeeping.Prepare(t.Context(), s.options())
 	s.must(err)
 	if prepared.Collections[0].Placement == "" {
-		t.Skipf("%s names no sharded cluster", serverURI)
+		t.Skipf("%s does not name a sharded cluster", serverURI)
 	}
 	for i, spec := range s.specs() {
 		want := "one shard"

@@ -1,5 +1,5 @@
-// Package storekeeping_test prepares, damages, checks and repairs real stores that hold
-// what the services wrote.
+// Package storekeeping_test prepares, damages, checks and repairs real stores with content that the
+// services wrote.
 package storekeeping_test
 
 import (
@@ -33,12 +33,12 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-// serverURI names a real server on which the tests run too, in databases of their own.
+// serverURI names a real server on which the tests also run, each in its own database.
 const serverURI = "WAYBOOK_TEST_MONGODB_URI"
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// store is a store of a test, which no service has open.
+// store is the store of a test. No service has it open.
 type store struct {
 	t     *testing.T
 	flags service.StoreFlags
@@ -52,7 +52,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 	onMongoDB(t, test)
 }
 
-// onMongoDB runs a test on an empty store of each kind that services can share.
+// onMongoDB runs a test on an empty store of each kind that several services can share.
 func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("FerretDB", func(t *testing.T) {
 		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}})
@@ -83,7 +83,7 @@ func (s store) must(err error) {
 	}
 }
 
-// client does something to the database as people with a shell do.
+// client runs a function on the database, as an operator does with a shell.
 func (s store) client(do func(context.Context, *mongo.Database) error) {
 	s.t.Helper()
 	ctx := context.WithoutCancel(s.t.Context())
@@ -93,7 +93,7 @@ func (s store) client(do func(context.Context, *mongo.Database) error) {
 	s.must(client.Disconnect(ctx))
 }
 
-// serve runs Waybook on the store while use runs.
+// serve runs Waybook on the store during a call of use.
 func (s store) serve(use func(*grpc.ClientConn)) {
 	s.t.Helper()
 	config := app.Config{
@@ -113,7 +113,7 @@ func (s store) serve(use func(*grpc.ClientConn)) {
 	s.must(stack.Stop(context.WithoutCancel(s.t.Context())))
 }
 
-// recorder is a store that notes what is opened.
+// recorder is a store that records the collections that are opened.
 type recorder struct {
 	docstore.Engine
 	specs  []docstore.Spec
@@ -127,7 +127,7 @@ func (r *recorder) Open(ctx context.Context, spec docstore.Spec) (docstore.Table
 	return table, err
 }
 
-// tamper does something to the collections of the services while no service runs.
+// tamper runs a function on the collections of the services while no service runs.
 func (s store) tamper(do func(ctx context.Context, r *recorder)) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -147,13 +147,13 @@ func (s store) tamper(do func(ctx context.Context, r *recorder)) {
 	s.must(engine.Close())
 }
 
-// specs are the declarations of all collections that services open.
+// specs returns the declarations of all collections of the services.
 func (s store) specs() (specs []docstore.Spec) {
 	s.tamper(func(_ context.Context, r *recorder) { specs = r.specs })
 	return specs
 }
 
-// dropIndex drops an index, as no service does.
+// dropIndex drops an index directly in the store.
 func (s store) dropIndex(spec docstore.Spec, index string) {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -163,7 +163,7 @@ func (s store) dropIndex(spec docstore.Spec, index string) {
 		})
 		return
 	}
-	// The embedded engine drops what an older program does not declare.
+	// The embedded engine drops an index that the opening program does not declare.
 	spec.Indexes = slices.DeleteFunc(slices.Clone(spec.Indexes), func(ix docstore.Index) bool { return ix.Name == index })
 	engine, err := s.flags.Open(ctx)
 	s.must(err)
@@ -178,7 +178,7 @@ func (s store) database() string {
 	return parsed.Database
 }
 
-// contents are all documents, read without opening anything for writing.
+// contents returns all documents. It opens the store read-only.
 func (s store) contents(specs []docstore.Spec) map[string]string {
 	s.t.Helper()
 	ctx := s.t.Context()

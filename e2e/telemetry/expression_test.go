@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// exposed are the metrics that programs expose, with the names of their labels.
+// exposed are the metrics of programs, with the names of their labels.
 type exposed map[string]map[string]bool
 
-// targetLabels are those that Prometheus adds by itself.
+// targetLabels are the labels that Prometheus adds to every metric.
 var targetLabels = []string{"job", "instance"}
 
-// newExposed returns what Prometheus has without asking any program.
+// newExposed returns the metrics that Prometheus has without scraping.
 func newExposed() exposed { return exposed{"up": withLabels()} }
 
 func withLabels(names ...string) map[string]bool {
@@ -29,7 +29,7 @@ func withLabels(names ...string) map[string]bool {
 	return set
 }
 
-// add adds what one program exposes, in Prometheus's text format.
+// add adds the metrics of one program, in Prometheus's text format.
 func (e exposed) add(text string) error {
 	reader := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := reader.TextToMetricFamilies(strings.NewReader(text))
@@ -68,8 +68,8 @@ func (e exposed) addSeries(name string, labels ...string) {
 	}
 }
 
-// check returns what an expression names that nobody exposes, and the labels that its
-// metrics have.
+// check returns the metrics and labels that an expression names but no program exposes, and the
+// known labels of its metrics.
 func (e exposed) check(expression string) (problems []string, known map[string]bool) {
 	known = map[string]bool{}
 	parsed, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
@@ -81,7 +81,7 @@ func (e exposed) check(expression string) (problems []string, known map[string]b
 		case *parser.VectorSelector:
 			has, ok := e[node.Name]
 			if !ok {
-				problems = append(problems, "nobody exposes "+node.Name)
+				problems = append(problems, "no program exposes "+node.Name)
 			}
 			for label := range has {
 				known[label] = true
@@ -95,7 +95,7 @@ func (e exposed) check(expression string) (problems []string, known map[string]b
 			_, below := e.check(node.Expr.String())
 			for _, label := range node.Grouping {
 				if !below[label] {
-					problems = append(problems, fmt.Sprintf("nothing in %s has a label %s", node.Expr, label))
+					problems = append(problems, fmt.Sprintf("no metric in %s has a label %s", node.Expr, label))
 				}
 			}
 		}
@@ -104,7 +104,7 @@ func (e exposed) check(expression string) (problems []string, known map[string]b
 	return problems, known
 }
 
-func TestWhatNobodyExposesIsNoticed(t *testing.T) {
+func TestUnknownMetricsAndLabelsAreFound(t *testing.T) {
 	e := newExposed()
 	if err := e.add("# TYPE a_seconds histogram\na_seconds_bucket{verb=\"get\",le=\"+Inf\"} 1\na_seconds_sum{verb=\"get\"} 1\n" +
 		"a_seconds_count{verb=\"get\"} 1\n# TYPE b_total counter\nb_total 1\n"); err != nil {
@@ -114,13 +114,13 @@ func TestWhatNobodyExposesIsNoticed(t *testing.T) {
 		`sum by (verb, job) (rate(a_seconds_count{verb="get"}[5m])) / sum by (verb, job) (rate(a_seconds_sum[5m]))`: "",
 		`histogram_quantile(0.9, sum by (le) (rate(a_seconds_bucket{job="x"}[5m])))`:                                "",
 		`up == 0 unless b_total > 1`:                            "",
-		`rate(a_second_count[5m])`:                              "nobody exposes a_second_count",
-		`rate(a_seconds[5m])`:                                   "nobody exposes a_seconds",
+		`rate(a_second_count[5m])`:                              "no program exposes a_second_count",
+		`rate(a_seconds[5m])`:                                   "no program exposes a_seconds",
 		`a_seconds_count{verbs="get"}`:                          "a_seconds_count has no label verbs",
 		`a_seconds_count{le="1"}`:                               "a_seconds_count has no label le",
-		`sum by (verb) (b_total)`:                               "nothing in b_total has a label verb",
-		`sum by (le) (rate(a_seconds_count[5m]))`:               "nothing in rate(a_seconds_count[5m]) has a label le",
-		`b_total > 1 and sum without (verbs) (a_seconds_count)`: "nothing in a_seconds_count has a label verbs",
+		`sum by (verb) (b_total)`:                               "no metric in b_total has a label verb",
+		`sum by (le) (rate(a_seconds_count[5m]))`:               "no metric in rate(a_seconds_count[5m]) has a label le",
+		`b_total > 1 and sum without (verbs) (a_seconds_count)`: "no metric in a_seconds_count has a label verbs",
 		`sum(b_total`:                                           "unclosed left parenthesis",
 	} {
 		problems, _ := e.check(expression)

@@ -1,5 +1,5 @@
-// Package telemetry_test checks what the real programs tell those who run them: traces,
-// metrics and logs, and that the dashboard and the alerts ask for what there is.
+// Package telemetry_test checks what the real programs report to operators: traces, metrics and
+// logs. It also checks that the dashboard and the alerts use existing metrics.
 package telemetry_test
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// binaries is where the programs are, built once for all tests.
+// binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
@@ -48,7 +48,7 @@ type site struct {
 	processes            map[string]*launch.Process
 }
 
-// deployments are the ways to start one; args are given to each process.
+// deployments are functions that start a site; args are passed to each process.
 var deployments = map[string]func(t *testing.T, data string, args ...string) site{
 	"one process": func(t *testing.T, data string, args ...string) site {
 		p := launch.Start(t, filepath.Join(binaries, "standalone"), data, append([]string{"-demo=false", "-access-log"}, args...)...)
@@ -60,7 +60,7 @@ var deployments = map[string]func(t *testing.T, data string, args ...string) sit
 	},
 }
 
-// end ends all processes, those first that others do not need.
+// end ends all processes, each before the processes that it depends on.
 func (s site) end(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"standalone", "edge", "poi", "blog", "album", "account"} {
@@ -72,7 +72,7 @@ func (s site) end(t *testing.T) {
 	}
 }
 
-// send sends a request and returns the reply's header and body.
+// send sends a request and returns the header and the body of the reply.
 func send(t *testing.T, request *http.Request) (http.Header, string) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}}

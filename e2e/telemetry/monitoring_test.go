@@ -59,8 +59,8 @@ func readAlerts(t *testing.T) (alerts []alert) {
 	return alerts
 }
 
-// readDashboard returns the expressions of the dashboard by the titles of their panels,
-// with Grafana's variables replaced by what they may stand for.
+// readDashboard returns the expressions of the dashboard by panel title, with Grafana's variables
+// replaced by possible values.
 func readDashboard(t *testing.T) map[string][]string {
 	t.Helper()
 	content, err := os.ReadFile(monitoring + "dashboard.json")
@@ -87,7 +87,7 @@ func readDashboard(t *testing.T) map[string][]string {
 			expressions[panel.Title] = append(expressions[panel.Title], stand(target.Expr))
 		}
 		if panel.Type != "row" && len(expressions[panel.Title]) == 0 {
-			t.Errorf("panel %s shows nothing", panel.Title)
+			t.Errorf("panel %s has no expression", panel.Title)
 		}
 	}
 	for _, each := range dashboard.Annotations.List {
@@ -105,8 +105,8 @@ func readDashboard(t *testing.T) map[string][]string {
 	return expressions
 }
 
-// scrapeSite uses a site a little and returns what its programs, and one with a
-// certificate, expose.
+// scrapeSite makes a few calls to a site. It returns the metrics of its programs, and of a program
+// with a certificate.
 func scrapeSite(t *testing.T, s site) exposed {
 	t.Helper()
 	album := newAlbum(t, s)
@@ -127,13 +127,13 @@ func scrapeSite(t *testing.T, s site) exposed {
 	}
 	const expiry = "waybook_tls_certificate_expiry_timestamp_seconds"
 	if all[expiry] != nil {
-		t.Error("a program without a certificate tells when it expires")
+		t.Error("a program without a certificate exposes an expiry time")
 	}
 	all[expiry] = own[expiry]
 	return all
 }
 
-// startWithCertificate starts an account service that has a certificate.
+// startWithCertificate starts an account service with a certificate.
 func startWithCertificate(t *testing.T) *launch.Process {
 	t.Helper()
 	vouches, err := devca.New("test", time.Now(), time.Hour)
@@ -160,7 +160,7 @@ func startWithCertificate(t *testing.T) *launch.Process {
 	return launch.Begin(t, filepath.Join(binaries, "account"), nil, args...).Ready()
 }
 
-func TestTheDashboardAndTheAlertsAskForWhatTheProgramsExpose(t *testing.T) {
+func TestTheDashboardAndTheAlertsUseExistingMetrics(t *testing.T) {
 	for name, start := range deployments {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, t.TempDir())
@@ -181,7 +181,7 @@ func TestTheDashboardAndTheAlertsAskForWhatTheProgramsExpose(t *testing.T) {
 				}
 				for _, label := range placeholder.FindAllStringSubmatch(fmt.Sprint(a.Annotations), -1) {
 					if !known[label[1]] {
-						t.Errorf("%s tells of a label %s, which it has not", a.Alert, label[1])
+						t.Errorf("%s mentions the label %s, which it does not have", a.Alert, label[1])
 					}
 				}
 			}
@@ -192,21 +192,21 @@ func TestTheDashboardAndTheAlertsAskForWhatTheProgramsExpose(t *testing.T) {
 	}
 }
 
-func TestEachAlertSaysWhatHasHappenedAndWhereToReadOn(t *testing.T) {
+func TestEachAlertHasASummaryADescriptionAndARunbook(t *testing.T) {
 	seen := map[string]bool{}
 	for _, a := range readAlerts(t) {
 		if seen[a.Alert] {
-			t.Errorf("%s comes twice", a.Alert)
+			t.Errorf("%s appears twice", a.Alert)
 		}
 		seen[a.Alert] = true
 		if severity := a.Labels["severity"]; severity != "warning" && severity != "critical" {
 			t.Errorf("%s has severity %q", a.Alert, severity)
 		}
 		if a.Annotations["summary"] == "" || a.Annotations["description"] == "" || len(a.Annotations) != 3 {
-			t.Errorf("%s says %v", a.Alert, a.Annotations)
+			t.Errorf("%s has the annotations %v", a.Alert, a.Annotations)
 		}
 		if want := "docs/operations.md#" + strings.ToLower(a.Alert); a.Annotations["runbook_url"] != want {
-			t.Errorf("%s leads to %s, want %s", a.Alert, a.Annotations["runbook_url"], want)
+			t.Errorf("%s links to %s, want %s", a.Alert, a.Annotations["runbook_url"], want)
 		}
 		if a.For != "" {
 			if _, err := model.ParseDuration(a.For); err != nil {

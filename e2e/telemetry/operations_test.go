@@ -21,7 +21,7 @@ func readDoc(t *testing.T, name string) string {
 	return string(content)
 }
 
-func TestEachAlertHasItsSectionAndEachSectionItsAlert(t *testing.T) {
+func TestEachAlertHasASectionAndEachSectionAnAlert(t *testing.T) {
 	page := readDoc(t, "operations.md")
 	var sections []string
 	for _, heading := range regexp.MustCompile(`(?m)^### (Waybook\w+)\n\n\*\*Means:\*\* (?s:.*?)\n\*\*Look at:\*\* (?s:.*?)\n\*\*Do:\*\* `).FindAllStringSubmatch(page, -1) {
@@ -36,20 +36,20 @@ func TestEachAlertHasItsSectionAndEachSectionItsAlert(t *testing.T) {
 	}
 	for _, name := range regexp.MustCompile(`\bWaybook[A-Z]\w+`).FindAllString(page, -1) {
 		if !slices.Contains(alerts, name) {
-			t.Errorf("%s is no alert", name)
+			t.Errorf("%s is not an alert", name)
 		}
 	}
 }
 
-// What the reference has, which a test of waybookctl holds against the commands.
-func TestTheCommandsNamedForOperatorsExist(t *testing.T) {
+// A test of waybookctl compares the reference with the commands.
+func TestTheCommandsInTheOperatorsGuideExist(t *testing.T) {
 	reference := readDoc(t, "waybookctl.md")
 	common, _, _ := strings.Cut(reference, "\n### ")
 	commands := 0
 	for _, line := range commandLines(t, "waybookctl") {
 		words := strings.Fields(line)
 		if len(words) < 2 {
-			continue // the program itself is named
+			continue // the program itself
 		}
 		_, section, isThere := strings.Cut(reference, "\n### "+strings.Join(words[:min(3, len(words))], " ")+"\n")
 		if !isThere {
@@ -72,7 +72,7 @@ func TestTheCommandsNamedForOperatorsExist(t *testing.T) {
 	}
 }
 
-func TestTheFlagsNamedForOperatorsExist(t *testing.T) {
+func TestTheFlagsInTheOperatorsGuideExist(t *testing.T) {
 	var known strings.Builder
 	for _, program := range append(launch.Programs(), "standalone") {
 		help, err := exec.CommandContext(t.Context(), filepath.Join(binaries, filepath.Base(program)), "-help").CombinedOutput()
@@ -105,8 +105,8 @@ func TestTheFlagsNamedForOperatorsExist(t *testing.T) {
 	}
 }
 
-// commandLines are the pieces of code in the page that begin in some way: what is
-// between backticks, and lines that are indented.
+// commandLines returns the code in the page with some beginning: text between backticks, and
+// indented lines.
 func commandLines(t *testing.T, beginning string) (lines []string) {
 	t.Helper()
 	page := readDoc(t, "operations.md")

@@ -19,17 +19,17 @@ import (
 )
 
 const (
-	// marker is in all that nobody but a store may keep: what users write, passwords,
-	// addresses, headers of credentials, and whatever clients invent.
+	// marker is in everything that only a store may keep: texts of users, passwords, addresses,
+	// credential headers, and arbitrary input of clients.
 	marker = "s3cr3t"
-	// wrongToken has the form of a session's secret and opens none.
+	// wrongToken has the form of a session secret but opens no session.
 	wrongToken = "5ec2e75ec2e75ec2e75ec2e75ec2e75e"
-	// forged would be two lines of the log, one of them in red, if it were written as
-	// it is; here as a form has it.
+	// forged, form-encoded, would add two lines to the log, one of them in red, if it were logged
+	// unescaped.
 	forged = "x%0A%1B%5B31mtime=1+level=ERROR+msg=forged%0D%0A%7B%22level%22:%22ERROR%22%7D"
 )
 
-func TestNoSecretIsToldAndNoLineIsForged(t *testing.T) {
+func TestNoSecretIsRevealedAndNoLineIsForged(t *testing.T) {
 	for name, start := range deployments {
 		for _, format := range []string{"text", "json"} {
 			t.Run(name+" "+format, func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestNoSecretIsToldAndNoLineIsForged(t *testing.T) {
 				s := start(t, t.TempDir(), "-otlp-endpoint", collector.URL, "-log-level=debug", "-log-format", format, "-pprof")
 				user, token := callServices(t, s)
 				requests, tokens := sendRequests(t, s, cookieOf(user, token))
-				text := scrapeAll(t, s) // before some of them die
+				text := scrapeAll(t, s) // before some processes are killed
 				requests += sendRequestsToTheDead(t, s, cookieOf(user, token))
 				s.end(t)
 
@@ -50,11 +50,11 @@ func TestNoSecretIsToldAndNoLineIsForged(t *testing.T) {
 					text += span.String() + "\n"
 				}
 				if !strings.Contains(text, "AlbumService/CreateAlbum") || !strings.Contains(text, "waybook_store_call") {
-					t.Error("there is not all that should be looked at")
+					t.Error("some of the expected telemetry is missing")
 				}
 				for _, secret := range append(tokens, marker, wrongToken, token) {
 					if i := strings.Index(strings.ToLower(text), secret); i >= 0 {
-						t.Errorf("%q is told: …%s…", secret, text[max(0, i-300):min(len(text), i+100)])
+						t.Errorf("%q is revealed: …%s…", secret, text[max(0, i-300):min(len(text), i+100)])
 					}
 				}
 			})
@@ -62,7 +62,7 @@ func TestNoSecretIsToldAndNoLineIsForged(t *testing.T) {
 	}
 }
 
-// callServices calls services with secrets, well and badly, and returns an open session.
+// callServices makes valid and invalid calls with secrets, and returns an open session.
 func callServices(t *testing.T, s site) (user int64, token string) {
 	t.Helper()
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+marker, "x-request-id", marker+" "+marker)
@@ -125,8 +125,8 @@ func newAlbumRequest(owner int64) *albumv1.CreateAlbumRequest {
 
 func failed[T any](_ T, err error) error { return err }
 
-// sendRequests sends requests to the edge, good and bad, with secrets in every place,
-// and returns how many, and the tokens of the sessions that they opened.
+// sendRequests sends valid and invalid requests to the edge, with secrets in every place. It
+// returns their number, and the tokens of the sessions that they opened.
 func sendRequests(t *testing.T, s site, cookie string) (count int, tokens []string) {
 	t.Helper()
 	const (
@@ -169,7 +169,7 @@ func sendRequests(t *testing.T, s site, cookie string) (count int, tokens []stri
 	return count, tokens
 }
 
-// newRequest makes a request with secrets in its headers, too.
+// newRequest returns a request that has secrets in its headers too.
 func newRequest(t *testing.T, s site, method, path, cookie, contentType, body string) *http.Request {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.http+path, strings.NewReader(body))
@@ -187,14 +187,14 @@ func newRequest(t *testing.T, s site, method, path, cookie, contentType, body st
 		contentType = "application/x-www-form-urlencoded"
 	}
 	r.Header.Set("Content-Type", contentType)
-	if len(body) > 1<<20 { // it will be refused, and not sent then
+	if len(body) > 1<<20 { // the edge refuses it before the body is sent
 		r.Header.Set("Expect", "100-continue")
 	}
 	return r
 }
 
-// sendRequestsToTheDead ends the services behind the edge and asks it for them; of a
-// single process nothing can be ended by itself.
+// sendRequestsToTheDead kills services behind the edge and sends requests that need them. It does
+// nothing for a single process.
 func sendRequestsToTheDead(t *testing.T, s site, cookie string) (count int) {
 	t.Helper()
 	for _, name := range []string{"album", "account"} {
@@ -212,7 +212,7 @@ func sendRequestsToTheDead(t *testing.T, s site, cookie string) (count int) {
 	return count
 }
 
-// scrapeAll returns the metrics of all processes, and their stacks.
+// scrapeAll returns the metrics and the profiles index of all processes.
 func scrapeAll(t *testing.T, s site) string {
 	t.Helper()
 	var text strings.Builder
@@ -225,8 +225,7 @@ func scrapeAll(t *testing.T, s site) string {
 	return text.String()
 }
 
-// checkLines checks that the log of each process is made of whole lines of its own, and
-// returns all of them.
+// checkLines checks that the log of each process consists of valid lines, and returns all logs.
 func checkLines(t *testing.T, s site, format string) string {
 	t.Helper()
 	var all strings.Builder
@@ -238,7 +237,7 @@ func checkLines(t *testing.T, s site, format string) string {
 		}
 		for line := range strings.Lines(logs) {
 			if format == "json" && !json.Valid([]byte(line)) || format == "text" && !strings.HasPrefix(line, "time=20") {
-				t.Errorf("%s logs a line that is none: %s", name, line)
+				t.Errorf("%s logs an invalid line: %s", name, line)
 			}
 		}
 	}

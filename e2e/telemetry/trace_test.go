@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing/tracingtest"
 )
 
-// What a getAlbum is made of when nobody's name is cached.
+// getAlbumTrees are the spans of a getAlbum when no user name is cached.
 var getAlbumTrees = map[string]string{
 	"one process": `
 waybook-standalone server getAlbum
@@ -37,7 +37,7 @@ func TestOneTraceOfAGetAlbumReachesTheStores(t *testing.T) {
 			data := t.TempDir()
 			first := start(t, data)
 			album := newAlbum(t, first)
-			first.end(t) // with the cache of names
+			first.end(t) // also ends the cache of names
 
 			collector := tracingtest.Start(t)
 			second := start(t, data, "-otlp-endpoint", collector.URL, "-log-format=json", "-log-level=debug")
@@ -54,7 +54,7 @@ func TestOneTraceOfAGetAlbumReachesTheStores(t *testing.T) {
 	}
 }
 
-// newAlbum creates an album that has an owner.
+// newAlbum creates an album with an owner.
 func newAlbum(t *testing.T, s site) int64 {
 	t.Helper()
 	accounts := launch.Dial(t, s.account)
@@ -64,8 +64,8 @@ func newAlbum(t *testing.T, s site) int64 {
 	return launch.CreateAlbumsOf(t, launch.Dial(t, s.album), launch.CreateUser(t, accounts, "小旅人"), "相簿", 1)[0]
 }
 
-// checkAccessLog checks that the line of the one request names it as its reply did, and
-// its trace as the collector knows it.
+// checkAccessLog checks that the log line of the request has the request id of the reply and the
+// trace id of the collector.
 func checkAccessLog(t *testing.T, s site, requestID string, collector *tracingtest.Collector) {
 	t.Helper()
 	edge := s.processes["edge"]
@@ -90,7 +90,7 @@ func checkAccessLog(t *testing.T, s site, requestID string, collector *tracingte
 		}
 		if line.Msg == "request" && line.Func == "getAlbum" {
 			if line.RequestID != requestID || line.TraceID != trace || trace == "" || requestID == "" {
-				t.Errorf("the reply is of request %q, the trace is %q, and the log says %s", requestID, trace, text)
+				t.Errorf("the reply has request id %q, the trace id is %q, and the log line is %s", requestID, trace, text)
 			}
 			return
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
-func TestAnExportHasWhatItIsAskedFor(t *testing.T) {
+func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
 	w := start(t)
 	file := some(t, landmarkfile.NDJSON, 500)
 	summary, err := w.importText(file, w.options(landmarkfile.NDJSON))
@@ -45,7 +45,7 @@ func TestAnExportHasWhatItIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnExportThatFailsLeavesTheFileAsItWas(t *testing.T) {
+func TestAFailedExportLeavesTheFileUnchanged(t *testing.T) {
 	w := start(t)
 	summary, err := w.importText(some(t, landmarkfile.NDJSON, 1000), w.options(landmarkfile.NDJSON))
 	expect(t, summary, err, 1000, 0, 0)
@@ -69,7 +69,7 @@ func TestAnExportThatFailsLeavesTheFileAsItWas(t *testing.T) {
 		t.Errorf("%v, %v", files, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("who may read it has changed: %v, %v", info.Mode(), err)
+		t.Errorf("the permissions changed: %v, %v", info.Mode(), err)
 	}
 	link := filepath.Join(directory, "link")
 	if err := os.Symlink(path, link); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
-// some are places as a file, in an order that nothing else gives.
+// some returns places as a file, in an order that does not follow from their content.
 func some(t *testing.T, format landmarkfile.Format, count int) string {
 	t.Helper()
 	var text strings.Builder
@@ -35,7 +35,7 @@ func some(t *testing.T, format landmarkfile.Format, count int) string {
 	return text.String()
 }
 
-func TestWhatIsExportedIsImportedElsewhereAndExportedTheSame(t *testing.T) {
+func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
 	for _, format := range landmarkfile.Formats() {
 		t.Run(string(format), func(t *testing.T) {
 			w, elsewhere := start(t), start(t)
@@ -58,7 +58,7 @@ func TestWhatIsExportedIsImportedElsewhereAndExportedTheSame(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsWrongKeepsTheWholeFileOutUnlessItIsToBeSkipped(t *testing.T) {
+func TestAnInvalidRecordRejectsTheFileUnlessSkipped(t *testing.T) {
 	good := some(t, landmarkfile.NDJSON, 60)
 	for name, bad := range map[string]string{
 		"not JSON": "{", "swapped": `{"name":"x","lat":121.5,"lng":25}`, "no name": `{"lat":1,"lng":1}`, "Big5": "{\"name\":\"\xa4\xa4\",\"lat\":1,\"lng\":1}",
@@ -78,18 +78,18 @@ func TestARecordThatIsWrongKeepsTheWholeFileOutUnlessItIsToBeSkipped(t *testing.
 			options.SkipInvalid = true
 			summary, err = w.importText(good+bad, options)
 			expect(t, summary, err, 60, 0, 0)
-			if summary.Checked.ProblemCount != 1 || !strings.Contains(summary.String(), "1 not valid") || w.export(landmarkfile.NDJSON) != good {
+			if summary.Checked.ProblemCount != 1 || !strings.Contains(summary.String(), "1 invalid") || w.export(landmarkfile.NDJSON) != good {
 				t.Errorf("%v", summary)
 			}
 		})
 	}
 }
 
-func TestAFileThatIsCutOffIsNotImportedInPart(t *testing.T) {
+func TestATruncatedFileIsNotImportedInPart(t *testing.T) {
 	w := start(t)
 	file := some(t, landmarkfile.GeoJSON, 100)
 	options := w.options(landmarkfile.GeoJSON)
-	options.SkipInvalid = true // which is about records
+	options.SkipInvalid = true // applies only to records
 	_, err := w.importText(file[:len(file)-100], options)
 	if err == nil || !strings.Contains(err.Error(), "line 101: the file ends within the record that begins here") {
 		t.Errorf("%v", err)
@@ -99,7 +99,7 @@ func TestAFileThatIsCutOffIsNotImportedInPart(t *testing.T) {
 	}
 }
 
-func TestOfManyProblemsTheFirstAreToldAndAllCounted(t *testing.T) {
+func TestTheFirstProblemsAreReportedAndAllAreCounted(t *testing.T) {
 	w := start(t)
 	options := w.options(landmarkfile.NDJSON)
 	options.MaxProblems = 3
@@ -109,7 +109,7 @@ func TestOfManyProblemsTheFirstAreToldAndAllCounted(t *testing.T) {
 	}
 }
 
-// watcher notes how far an import has come.
+// watcher records the progress of an import.
 type watcher struct {
 	progress.None
 	stage   string
@@ -124,7 +124,7 @@ func (w *watcher) Reach(done int64) {
 	}
 }
 
-func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
+func TestAnInterruptedImportResumesWhenRunAgain(t *testing.T) {
 	w := start(t)
 	file := some(t, landmarkfile.CSV, 12_000)
 	options := w.options(landmarkfile.CSV)
@@ -138,7 +138,7 @@ func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
 		}
 		report := &watcher{}
 		summary, err := w.importFrom(ctx, strings.NewReader(file), options, report)
-		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "5000 of 12000 places are done: run the import again to go on") {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "5000 of 12000 places are done: run the import again to resume") {
 			t.Errorf("%v, %v", summary, err)
 		}
 		if !slices.Equal(report.reached, []int64{5000}) {
@@ -146,7 +146,7 @@ func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
 		}
 		cancel()
 	}
-	// Some of what was not acknowledged may have come through too, in whole batches.
+	// Some unacknowledged places may have been stored too, in whole batches.
 	summary, err := w.importText(file, options)
 	if err != nil || summary.Created+summary.Unchanged != 12_000 || summary.Unchanged < 5000 || summary.Created < 4000 {
 		t.Errorf("%v, %v", summary, err)
@@ -156,7 +156,7 @@ func TestAnImportThatWasInterruptedIsGoneOnWithByRunningItAgain(t *testing.T) {
 	}
 }
 
-func TestACallWhoseReplyIsLostIsRepeatedAndNothingComesTwice(t *testing.T) {
+func TestACallWithALostReplyIsRetriedWithoutDuplicates(t *testing.T) {
 	w := start(t)
 	file := some(t, landmarkfile.GeoJSON, 900)
 	w.line.after, w.line.loseReplies = 1, 3
@@ -177,7 +177,7 @@ func TestACallWhoseReplyIsLostIsRepeatedAndNothingComesTwice(t *testing.T) {
 	}
 }
 
-func TestAServiceThatStaysAwayEndsTheImportWithAdvice(t *testing.T) {
+func TestAnUnavailableServiceEndsTheImportWithAdvice(t *testing.T) {
 	w := start(t)
 	w.line.loseReplies = 1000
 	longest := time.Duration(0)
@@ -195,7 +195,7 @@ func TestAServiceThatStaysAwayEndsTheImportWithAdvice(t *testing.T) {
 	}
 }
 
-func TestARefusalIsNotRepeated(t *testing.T) {
+func TestARefusedCallIsNotRetried(t *testing.T) {
 	w := start(t)
 	options := w.options(landmarkfile.NDJSON)
 	options.OwnerID = 1
@@ -205,7 +205,7 @@ func TestARefusalIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAPlaceThatIsRefusedIsToldWithItsLine(t *testing.T) {
+func TestARefusedPlaceIsReportedWithItsLine(t *testing.T) {
 	w := start(t)
 	table := func(name string) string {
 		return "key,name,lat,lng\n" + strings.Repeat("\n", 5) + "1,x,1,1\n2," + name + ",1,1\n3,z,1,1\n"
@@ -221,20 +221,20 @@ func TestAPlaceThatIsRefusedIsToldWithItsLine(t *testing.T) {
 	}
 }
 
-func TestPlacesWithoutKeysAreKnownAgainAndExactRepeatsAreOne(t *testing.T) {
+func TestPlacesWithoutKeysAreRecognisedByTheirContent(t *testing.T) {
 	w := start(t)
 	file := `[{"country":"AD","name":"Vila","lat":"42.53176","lng":"1.56654"},{"country":"AD","name":"El Tarter","lat":"42.57952","lng":"1.65362"},
 		{"country":"XX","name":"Vila","lat":"42.53176","lng":"1.56654"}]`
 	for _, created := range []int64{2, 0} {
 		summary, err := w.importText(file, w.options(landmarkfile.JSON))
 		expect(t, summary, err, created, 2-created, 0)
-		if summary.Checked.Duplicates != 1 || !strings.Contains(summary.String(), "1 stood in the file more than once") {
+		if summary.Checked.Duplicates != 1 || !strings.Contains(summary.String(), "1 repeated in the file") {
 			t.Errorf("%v", summary)
 		}
 	}
 }
 
-// generated is NDJSON that is never in memory as a whole.
+// generated is generated NDJSON that is never in memory as a whole.
 type generated struct {
 	count, next int
 	pending     []byte

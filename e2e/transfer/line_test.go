@@ -11,17 +11,17 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// line is the line between a client and the service: it breaks where a test says so, and
-// counts what it carries.
+// line is the connection between a client and the service. It breaks when a test says so, and
+// counts its messages.
 type line struct {
 	mu sync.Mutex
-	// loseReplies is how many messages of the service are lost, after how many.
+	// loseReplies is how many messages of the service are lost, after the first after messages.
 	loseReplies, after int
-	// calls are how many places each ImportPois carried, and largest how many were
-	// in one message.
+	// calls counts the places of each ImportPois call. largest is the maximum number of places in a
+	// message.
 	calls   []int
 	largest int
-	// sent is how many messages were sent; onSend, unless nil, is told before each.
+	// sent counts the messages sent. onSend, if not nil, is called before each message.
 	sent   int
 	onSend func(sent int)
 }
@@ -63,8 +63,7 @@ func (s *watched) SendMsg(message any) error {
 	return s.ClientStream.SendMsg(message)
 }
 
-// RecvMsg receives a message of the service, and may lose it: the service has done its
-// part by then.
+// RecvMsg receives a message of the service and may lose it. The service has done its work by then.
 func (s *watched) RecvMsg(message any) error {
 	if err := s.ClientStream.RecvMsg(message); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package transfer_test imports files of landmarks into a running Waybook, and exports
-// them, over TCP.
+// Package transfer_test imports files of landmarks into a running Waybook over TCP, and exports
+// them.
 package transfer_test
 
 import (
@@ -28,12 +28,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// waybook is a running Waybook without content but for an owner of landmarks.
+// waybook is a running Waybook with a user who owns landmarks, and no other content.
 type waybook struct {
 	t     *testing.T
 	poi   poiv1.PoiServiceClient
 	owner int64
-	// line is what stands between the client and the service.
+	// line is the connection between the client and the service.
 	line *line
 }
 
@@ -77,7 +77,7 @@ func start(t *testing.T) *waybook {
 	return w
 }
 
-// options import a file of a format without waiting between tries.
+// options returns options for a file of a format, without pauses between retries.
 func (w *waybook) options(format landmarkfile.Format) transfer.ImportOptions {
 	return transfer.ImportOptions{
 		OwnerID: w.owner, File: landmarkfile.Options{Format: format, Category: 3},
@@ -85,7 +85,7 @@ func (w *waybook) options(format landmarkfile.Format) transfer.ImportOptions {
 	}
 }
 
-// importText imports a file with a text.
+// importText imports a text as a file.
 func (w *waybook) importText(text string, options transfer.ImportOptions) (*transfer.ImportSummary, error) {
 	w.t.Helper()
 	return w.importFrom(w.t.Context(), strings.NewReader(text), options, progress.None{})
@@ -107,7 +107,7 @@ func (w *waybook) importFrom(
 	return transfer.Import(ctx, w.poi, source, options, report)
 }
 
-// expect checks what became of an import.
+// expect checks the counts of an import.
 func expect(t *testing.T, summary *transfer.ImportSummary, err error, created, unchanged, failed int64) {
 	t.Helper()
 	if err != nil {
@@ -118,7 +118,7 @@ func expect(t *testing.T, summary *transfer.ImportSummary, err error, created, u
 	}
 }
 
-// export is what the owner's landmarks are as a file.
+// export returns the owner's landmarks as a file.
 func (w *waybook) export(format landmarkfile.Format) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "export")

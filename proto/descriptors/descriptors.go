@@ -1,5 +1,5 @@
-// Package descriptors holds the contracts with their comments, which the generated
-// Go code leaves out, so that reflection can tell them.
+// Package descriptors embeds the contracts with their comments, so that server reflection
+// can serve them. The generated Go code leaves comments out.
 package descriptors
 
 import (
@@ -14,14 +14,15 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// encoded is a FileDescriptorSet of the contracts, each after those it imports.
+// encoded is a FileDescriptorSet of the contracts, ordered so that each follows its
+// imports.
 //
 //go:embed waybook.binpb
 var encoded []byte
 
-// Resolver finds the descriptors of the contracts, comments included, and every other
-// one in the global registry. The contracts are decoded when they are first asked for.
-// It may be used concurrently. The zero value is ready.
+// Resolver finds the descriptors of the contracts, including comments, and all others in
+// the global registry. It decodes the contracts on first use. It is safe for concurrent
+// use. The zero value is ready.
 type Resolver struct {
 	once      sync.Once
 	contracts protoregistry.Files
@@ -36,7 +37,7 @@ func (r *Resolver) FindFileByPath(path string) (protoreflect.FileDescriptor, err
 	return layered{&r.contracts}.FindFileByPath(path)
 }
 
-// FindDescriptorByName finds whatever has a full name.
+// FindDescriptorByName finds a descriptor by its full name.
 func (r *Resolver) FindDescriptorByName(name protoreflect.FullName) (protoreflect.Descriptor, error) {
 	if err := r.decode(); err != nil {
 		return nil, err
@@ -66,7 +67,7 @@ func register(files *protoregistry.Files) error {
 	return nil
 }
 
-// layered finds in files first, and then in the global registry.
+// layered searches files first, then the global registry.
 type layered struct{ files *protoregistry.Files }
 
 func (l layered) FindFileByPath(path string) (protoreflect.FileDescriptor, error) {

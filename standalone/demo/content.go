@@ -11,7 +11,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// requestID is the fixed request id of the n-th create of the filling.
+// requestID returns the fixed request id of the n-th create.
 func requestID(n int) string {
 	return fmt.Sprintf("77617962-6f6f-4b00-8000-%012d", n)
 }
@@ -25,8 +25,8 @@ const (
 	firstPoiPart
 )
 
-// fill creates the content and returns the demo user's id. The demo user can log in
-// with the password; the friend can't.
+// fill creates the content and returns the demo user's id. The demo user can log in with the
+// password. The friend cannot log in.
 func fill(ctx context.Context, clients Clients, password string) (int64, error) {
 	var users [2]int64
 	for i, user := range []*accountv1.CreateUserRequest{

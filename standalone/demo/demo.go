@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// cookieFile holds the demo user's cookie, as a Cookie header has it.
+	// cookieFile holds the demo user's cookie in the form of a Cookie header.
 	cookieFile = "demo-cookie"
 	// passwordFile holds the demo user's password.
 	passwordFile = "demo-password"
-	// unfinishedFile is there while a store is being filled, so that a filling
-	// that was interrupted is gone on with.
+	// unfinishedFile exists while a store is being filled. After an interruption, it makes Fill
+	// resume.
 	unfinishedFile = "demo-unfinished"
 )
 
-// Email is the demo user's address to log in with.
+// Email is the address with which the demo user logs in.
 const Email = "demo@waybook.example"
 
-// Clients are the services.
+// Clients are the clients of the four services.
 type Clients struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
@@ -41,9 +41,9 @@ type Clients struct {
 	Poi     poiv1.PoiServiceClient
 }
 
-// Fill fills a store that has no users, and goes on with a filling that was
-// interrupted; each create carries a fixed request id, so nothing comes twice. The
-// demo user's cookie and password go to files in dataDir that only its owner can read.
+// Fill fills a store that has no users, and resumes after an interruption. Each create has a fixed
+// request id, so nothing is created twice. Fill writes the demo user's cookie and password to files
+// in dataDir that only their owner can read.
 func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (bool, error), dataDir string) error {
 	unfinished := filepath.Join(dataDir, unfinishedFile)
 	_, err := os.Stat(unfinished)
@@ -73,18 +73,18 @@ func Fill(ctx context.Context, clients Clients, hasUsers func(context.Context) (
 	return os.Remove(unfinished)
 }
 
-// Shown is the demo content that is worth showing.
+// Shown is the demo content to show to a user.
 type Shown struct {
 	UserID int64
-	// AlbumID is the user's first album; 0 when there is none any more.
+	// AlbumID is the user's first album; 0 if there is none.
 	AlbumID int64
-	// CookieFile is the absolute path of the demo user's cookie, and PasswordFile
-	// that of the password; empty when the user was made without one.
+	// CookieFile is the absolute path of the demo user's cookie, and PasswordFile that of the
+	// password. PasswordFile is empty if there is no such file.
 	CookieFile, PasswordFile string
 }
 
-// Find finds the demo content, or nil when the store has none. A session that ended
-// meanwhile is replaced.
+// Find returns the demo content, or nil if the store has none. It replaces a session that has
+// ended.
 func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) {
 	path, err := filepath.Abs(filepath.Join(dataDir, cookieFile))
 	if err != nil {
@@ -107,7 +107,7 @@ func Find(ctx context.Context, clients Clients, dataDir string) (*Shown, error) 
 		err = writeCookie(ctx, clients, dataDir, userID)
 	}
 	if status.Code(err) == codes.NotFound {
-		// The cookie is of another store, whose user this one does not have.
+		// The cookie belongs to another store.
 		return nil, nil
 	}
 	if err != nil {
@@ -137,9 +137,8 @@ func writeCookie(ctx context.Context, clients Clients, dataDir string, userID in
 	return writeSecret(dataDir, cookieFile, fmt.Sprintf("id=%d; idrand=%s", userID, opened.GetToken()))
 }
 
-// ensurePassword returns the demo user's password, which is drawn and written down
-// before there is such a user: a filling that is gone on with finds the user that it
-// made, who keeps the first password.
+// ensurePassword returns the demo user's password. It writes the password to a file before the user
+// exists, because a resumed Fill keeps the user that it created, with the first password.
 func ensurePassword(dataDir string) (string, error) {
 	written, err := os.ReadFile(filepath.Join(dataDir, passwordFile))
 	if err == nil {
@@ -152,8 +151,7 @@ func ensurePassword(dataDir string) (string, error) {
 	return password, writeSecret(dataDir, passwordFile, password)
 }
 
-// writeSecret writes a file of one line, whole or not at all, that only its owner
-// can read.
+// writeSecret atomically writes a file of one line that only its owner can read.
 func writeSecret(dataDir, name, line string) error {
 	path := filepath.Join(dataDir, name)
 	written := path + ".new"

@@ -9,7 +9,7 @@ type landmark struct {
 	lat, lng float64
 }
 
-// landmarks are places in Taiwan where they really are, in WGS 84.
+// landmarks are real places in Taiwan, in WGS 84.
 func landmarks() []landmark {
 	const (
 		tender    = poiv1.PoiCategory_POI_CATEGORY_TENDER

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file beside the path, syncs it and renames it: at the path there is, also
-// after a crash, what was there before or all that write wrote. What could not be finished
-// is removed; after a crash it is left as <path>.<random>.part.
+// Write replaces the file at path atomically: after a crash, path holds either the old contents or
+// all that write wrote. Write removes an unfinished file; after a crash it remains as
+// <path>.<random>.part.
 func Write(path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -43,7 +43,7 @@ func writePartial(path string, permissions fs.FileMode, write func(io.Writer) er
 	return errors.Join(err, file.Close())
 }
 
-// syncFolder makes a renaming last, where folders can be synced.
+// syncFolder makes a rename durable on systems that can sync folders.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 )
 
-func TestAFileIsReplacedOnceTheNewOneIsWhole(t *testing.T) {
+func TestWriteReplacesTheFileOnlyWhenTheNewOneIsComplete(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
 	text := func(text string) func(io.Writer) error {

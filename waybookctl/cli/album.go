@@ -11,10 +11,10 @@ type albumCommands struct {
 	Create    albumCreate                           `cmd:"" help:"Create an album."`
 	Show      albumShow                             `cmd:"" help:"Show an album with its first photos and comments."`
 	List      albumList                             `cmd:"" help:"List a user's albums in creation order."`
-	Update    albumUpdate                           `cmd:"" help:"Change an album; what no flag names stays as it was."`
+	Update    albumUpdate                           `cmd:"" help:"Change an album; fields without a flag keep their values."`
 	Delete    deleteContent[albums]                 `cmd:"" set:"noun=album" help:"Delete an album with its photos and comments."`
 	Recommend recommendContent[albums]              `cmd:"" set:"noun=album" help:"Recommend an album."`
-	Withdraw  withdrawContent[albums]               `cmd:"" set:"noun=album" help:"Take a recommendation of an album back."`
+	Withdraw  withdrawContent[albums]               `cmd:"" set:"noun=album" help:"Withdraw a recommendation of an album."`
 	Photo     photoCommands[albums, *albumv1.Photo] `cmd:"" set:"noun=album" help:"Photos of an album."`
 	Comment   commentCommands[albums]               `cmd:"" set:"noun=album" help:"Comments on an album."`
 }
@@ -23,8 +23,8 @@ type albumCreate struct {
 	place `embed:""`
 
 	Title    string                      `arg:"" help:"Title, 1 to 200 characters."`
-	Owner    int64                       `required:"" placeholder:"USER" help:"Who will own it."`
-	Category word[albumv1.AlbumCategory] `required:"" placeholder:"CATEGORY" help:"What it is about."`
+	Owner    int64                       `required:"" placeholder:"USER" help:"User who will own it."`
+	Category word[albumv1.AlbumCategory] `required:"" placeholder:"CATEGORY" help:"Category of the album."`
 }
 
 // Run creates the album.
@@ -54,7 +54,7 @@ func (c *albumShow) Run(ctx context.Context, call *services, out *output.Printer
 	})
 }
 
-// noteMore says where the rest of a long list is.
+// noteMore reports that a list continues, and the command that prints all of it.
 func noteMore(out *output.Printer, noun string, id int64, nextToken string) {
 	if nextToken != "" {
 		out.Note("there are more: %s %s list %d", name, noun, id)
@@ -64,7 +64,7 @@ func noteMore(out *output.Printer, noun string, id int64, nextToken string) {
 type albumList struct {
 	limit `embed:""`
 
-	Owner int64 `required:"" placeholder:"USER" help:"Whose albums."`
+	Owner int64 `required:"" placeholder:"USER" help:"Owner of the albums."`
 }
 
 // Run lists the albums.
@@ -80,7 +80,7 @@ type albumUpdate struct {
 
 	ID       int64                        `arg:"" help:"The album's identifier."`
 	Title    *string                      `help:"New title, 1 to 200 characters."`
-	Category *word[albumv1.AlbumCategory] `placeholder:"CATEGORY" help:"What it is about."`
+	Category *word[albumv1.AlbumCategory] `placeholder:"CATEGORY" help:"New category."`
 	Lat      *float64                     `placeholder:"DEGREES" help:"New latitude, from -90 to 90."`
 	Lng      *float64                     `placeholder:"DEGREES" help:"New longitude, from -180 to 180."`
 }

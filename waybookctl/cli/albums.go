@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// albums is what the album service has in common with the others.
+// albums implements content and pictured for the album service.
 type albums struct{}
 
 func (albums) owner(ctx context.Context, call *services, id int64) (int64, error) {

@@ -9,23 +9,23 @@ import (
 )
 
 type applicationCommands struct {
-	Create       applicationCreate       `cmd:"" help:"Create an application and print its secret, this once."`
+	Create       applicationCreate       `cmd:"" help:"Create an application and print its secret, which is shown only once."`
 	List         applicationList         `cmd:"" help:"List all applications in the order of their keys."`
 	Show         applicationShow         `cmd:"" help:"Show an application, without its secret."`
-	Rename       applicationRename       `cmd:"" help:"Change what an application is called."`
-	AllowLegacy  applicationAllowLegacy  `cmd:"" help:"Let an application sign in the legacy form too, which is weak."`
-	RefuseLegacy applicationRefuseLegacy `cmd:"" help:"Let an application sign in the form of today only."`
+	Rename       applicationRename       `cmd:"" help:"Rename an application."`
+	AllowLegacy  applicationAllowLegacy  `cmd:"" help:"Accept an application's signatures in the legacy form too, which is weak."`
+	RefuseLegacy applicationRefuseLegacy `cmd:"" help:"Accept an application's signatures only in the current form."`
 	Disable      applicationDisable      `cmd:"" help:"Refuse all signatures of an application."`
-	Enable       applicationEnable       `cmd:"" help:"Take an application's signatures again."`
-	Rotate       applicationRotate       `cmd:"" help:"Give an application another secret and print it, this once; the one before is refused at once."`
+	Enable       applicationEnable       `cmd:"" help:"Accept an application's signatures again."`
+	Rotate       applicationRotate       `cmd:"" help:"Give an application a new secret and print it, only this once; the old secret is refused at once."`
 	Delete       applicationDelete       `cmd:"" help:"Delete an application; its signatures are refused at once."`
 }
 
 type applicationCreate struct {
-	Name        string `arg:"" help:"What people call it, 1 to 100 characters."`
-	Key         string `help:"Its key: 1 to 64 letters, digits and . _ -; made up when not given."`
-	SecretStdin bool   `help:"Read its secret, 16 to 200 characters, from the first line of standard input: that of clients which have one already."`
-	AllowLegacy bool   `help:"Let it sign in the legacy form too, which is weak."`
+	Name        string `arg:"" help:"Display name, 1 to 100 characters."`
+	Key         string `help:"Key: 1 to 64 letters, digits and . _ -; generated when not given."`
+	SecretStdin bool   `help:"Read the secret, 16 to 200 characters, from the first line of standard input. Use this for clients that already have a secret."`
+	AllowLegacy bool   `help:"Accept signatures in the legacy form too, which is weak."`
 }
 
 // Run creates the application.
@@ -59,7 +59,7 @@ func (c *applicationList) Run(ctx context.Context, call *services, out *output.P
 	}))
 }
 
-// keyArgument names the application that a command is about.
+// keyArgument is the argument that selects an application.
 type keyArgument struct {
 	Key string `arg:"" help:"The application's key."`
 }
@@ -90,7 +90,7 @@ func (c *applicationShow) Run(ctx context.Context, call *services, out *output.P
 type applicationRename struct {
 	keyArgument `embed:""`
 
-	Name string `arg:"" help:"What people call it from now on, 1 to 100 characters."`
+	Name string `arg:"" help:"New display name, 1 to 100 characters."`
 }
 
 // Run renames the application.
@@ -160,7 +160,7 @@ func (c *applicationDelete) Run(ctx context.Context, call *services, out *output
 	return nil
 }
 
-// printApplication prints an application, with its secret when it was made up just now.
+// printApplication prints an application, and its secret unless secret is empty.
 func printApplication(out *output.Printer, application *accountv1.Application, secret string) error {
 	value := output.FromProto(application)
 	columns := applicationColumns()

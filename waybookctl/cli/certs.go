@@ -16,35 +16,35 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// processes are the names of those who have a certificate.
+// processes are the names that get a certificate by default.
 var processes = []string{"account", "album", "blog", "poi", "edge", "operator"}
 
-// authorityLifetime is how long an authority for development lasts.
+// authorityLifetime is how long a development certificate authority is valid.
 const authorityLifetime = 10 * 365 * 24 * time.Hour
 
 type certsCommand struct {
-	Folder    string        `arg:"" help:"Where the authority is kept, made when missing, and the certificates go."`
-	Names     []string      `placeholder:"NAME" help:"Whose certificates; account, album, blog, poi, edge and operator, if not given."`
-	Hosts     []string      `placeholder:"HOST" help:"Further names or addresses by which each of them is reached."`
-	Namespace string        `default:"waybook" placeholder:"NAMESPACE" help:"The Kubernetes namespace, ${default} by default, which --secrets prints too."`
-	Lifetime  time.Duration `default:"2160h" placeholder:"DURATION" help:"How long the certificates last, ${default} by default."`
+	Folder    string        `arg:"" help:"Folder of the certificate authority, created when missing, and of the certificates."`
+	Names     []string      `placeholder:"NAME" help:"Names to issue certificates for; account, album, blog, poi, edge and operator when not given."`
+	Hosts     []string      `placeholder:"HOST" help:"Additional host names or addresses in each certificate."`
+	Namespace string        `default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets; --secrets prints it too. ${default} by default."`
+	Lifetime  time.Duration `default:"2160h" placeholder:"DURATION" help:"Validity of the certificates; ${default} by default."`
 	Secrets   bool          `help:"Print the certificates as Kubernetes Secrets, instead of writing files."`
 }
 
-// Help says what for.
+// Help returns the detailed help.
 func (*certsCommand) Help() string {
-	return `The certificates are for development: the authority's key lies in a file beside them. Each program takes its own as
+	return `The certificates are for development: the authority's key is in a file beside them. Give each program its own with
 --tls-cert NAME.crt --tls-key NAME.key --tls-ca ca.crt, or from the Secret waybook-NAME-tls:
 
     waybookctl certs certs --secrets | kubectl apply -f -
 
-Run again it makes new certificates by the same authority; programs take changed files up without a restart.`
+Run the command again to issue new certificates from the same authority. Programs load changed files without a restart.`
 }
 
 // Run makes certificates.
 func (c *certsCommand) Run(out *output.Printer) error {
 	if c.Lifetime <= 0 {
-		return usageError("--lifetime must be longer than nothing")
+		return usageError("--lifetime must be greater than 0")
 	}
 	names := c.Names
 	if len(names) == 0 {
@@ -78,32 +78,32 @@ func (c *certsCommand) Run(out *output.Printer) error {
 		}
 	}
 	if !c.Secrets {
-		out.Note("certificates of %s are in %s; they last until %s", strings.Join(names, ", "), c.Folder,
+		out.Note("wrote certificates for %s to %s; they are valid until %s", strings.Join(names, ", "), c.Folder,
 			time.Now().Add(c.Lifetime).UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// hostsOf are the names in a certificate: its owner's own first, by which it is allowed,
-// then those by which a service is called in a cluster and on one machine.
+// hostsOf returns the names in a certificate. The first is its owner's name, which services
+// authorize. The others reach a service in a cluster and on one machine.
 func (c *certsCommand) hostsOf(name string) []string {
 	service := name + "." + c.Namespace
 	return slices.Concat([]string{name, service, service + ".svc", service + ".svc.cluster.local", "localhost", "127.0.0.1"}, c.Hosts)
 }
 
-// authority reads the authority of the folder, or makes one.
+// authority loads the authority from the folder, or creates one.
 func (c *certsCommand) authority() (*devca.Authority, error) {
 	certificate, certificateErr := os.ReadFile(filepath.Join(c.Folder, "ca.crt"))
 	key, keyErr := os.ReadFile(filepath.Join(c.Folder, "ca.key"))
 	if certificateErr == nil && keyErr == nil {
 		loaded, err := devca.Load(devca.Pair{Certificate: certificate, Key: key})
 		if err != nil {
-			return nil, fmt.Errorf("ca.crt and ca.key in %s are no authority that can be used: %w", c.Folder, err)
+			return nil, fmt.Errorf("ca.crt and ca.key in %s are not a usable certificate authority: %w", c.Folder, err)
 		}
 		return loaded, nil
 	}
 	if !errors.Is(certificateErr, fs.ErrNotExist) || !errors.Is(keyErr, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has one of ca.crt and ca.key and not the other, or they can't be read: %w", c.Folder, errors.Join(certificateErr, keyErr))
+		return nil, fmt.Errorf("%s needs both ca.crt and ca.key, readable, or neither of them: %w", c.Folder, errors.Join(certificateErr, keyErr))
 	}
 	made, err := devca.New("Waybook development", time.Now(), authorityLifetime)
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *certsCommand) authority() (*devca.Authority, error) {
 	return made, writePair(c.Folder, "ca", pair)
 }
 
-// writePair writes both files of a pair, each whole or not at all. Between the two a
-// program may see a certificate that does not fit its key, and waits for the other.
+// writePair writes both files of a pair, each atomically. Between the two writes, a program may see
+// a certificate that does not match its key; it then waits for the other file.
 func writePair(folder, name string, pair devca.Pair) error {
 	for _, file := range []struct {
 		name        string
@@ -138,7 +138,7 @@ func writePair(folder, name string, pair devca.Pair) error {
 	return nil
 }
 
-// printSecret prints a Secret of the kind that programs in a cluster mount.
+// printSecret prints a Secret in the form that programs in a cluster mount.
 func (c *certsCommand) printSecret(out *output.Printer, name string, pair devca.Pair, authorities []byte) error {
 	encoded, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",

@@ -8,19 +8,19 @@ import (
 )
 
 type commentCommands[K content] struct {
-	Add    commentAdd[K]    `cmd:"" help:"Comment."`
-	Reply  commentReply[K]  `cmd:"" help:"Answer a comment, in place of an earlier answer."`
+	Add    commentAdd[K]    `cmd:"" help:"Add a comment."`
+	Reply  commentReply[K]  `cmd:"" help:"Reply to a comment, replacing an earlier reply."`
 	List   commentList[K]   `cmd:"" help:"List the comments, oldest first."`
 	Remove commentRemove[K] `cmd:"" help:"Remove a comment."`
 }
 
 type commentAdd[K content] struct {
 	ID   int64  `arg:"" help:"The ${noun}'s identifier."`
-	Text string `arg:"" help:"What to say, 1 to 2,000 characters."`
-	As   int64  `required:"" placeholder:"USER" help:"Who comments."`
+	Text string `arg:"" help:"Text, 1 to 2,000 characters."`
+	As   int64  `required:"" placeholder:"USER" help:"Author of the comment."`
 }
 
-// Run comments.
+// Run adds the comment.
 func (c *commentAdd[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
 	var kind K
 	added, err := kind.addComment(ctx, call, c.As, c.ID, c.Text)
@@ -32,10 +32,10 @@ type commentReply[K content] struct {
 
 	ID      int64  `arg:"" help:"The ${noun}'s identifier."`
 	Comment int64  `arg:"" help:"The comment's identifier."`
-	Text    string `arg:"" help:"What to say, 1 to 2,000 characters."`
+	Text    string `arg:"" help:"Text, 1 to 2,000 characters."`
 }
 
-// Run answers.
+// Run adds the reply.
 func (c *commentReply[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
 	actor, err := c.actor(ctx, call, c.ID)
 	if err != nil {

@@ -39,12 +39,12 @@ func printScript(out io.Writer, shell string) error {
 	return err
 }
 
-// completeWords is what the scripts ask.
+// completeWords prints completion candidates for the scripts.
 type completeWords struct {
-	Words []string `arg:"" optional:"" help:"The words after the program's name; the last is to be completed."`
+	Words []string `arg:"" optional:"" help:"The words after the program's name; the last one is completed."`
 }
 
-// Run prints a line for each candidate: the word, a tab, and what it is for.
+// Run prints a line for each candidate: the word, a tab, and its help.
 func (c *completeWords) Run(parser *kong.Kong) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {

@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/completion"
 )
 
-// completed are the words that may come next, without what they are for.
+// completed returns the candidates for the last word, without their help.
 func completed(t *testing.T, words ...string) (found []string) {
 	t.Helper()
 	got := runWith(t.Context(), nil, "", append([]string{"complete", "--"}, words...)...)
@@ -26,7 +26,7 @@ func completed(t *testing.T, words ...string) (found []string) {
 	return found
 }
 
-func TestWhatMayComeNextIsKnownEverywhereOnTheLine(t *testing.T) {
+func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 	for _, test := range []struct {
 		line string
 		want []string
@@ -53,14 +53,14 @@ func TestWhatMayComeNextIsKnownEverywhereOnTheLine(t *testing.T) {
 		{"album show 5 --unknown=", nil},
 	} {
 		if got := completed(t, strings.Split(test.line, " ")...); !slices.Equal(got, test.want) {
-			t.Errorf("%q may become %q, want %q", test.line, got, test.want)
+			t.Errorf("candidates for %q: %q, want %q", test.line, got, test.want)
 		}
 	}
 }
 
-func TestFlagsComeWithWhatTheyAreForTheCommandsOwnFirst(t *testing.T) {
+func TestFlagsComeWithTheirHelpTheCommandsOwnFirst(t *testing.T) {
 	got := runWith(t.Context(), nil, "", "complete", "--", "album", "list", "--").out
-	if !strings.HasPrefix(got, "--limit\t") || !strings.Contains(got, "--owner\tWhose albums.\n") || !strings.Contains(got, "--timeout\t") {
+	if !strings.HasPrefix(got, "--limit\t") || !strings.Contains(got, "--owner\tOwner of the albums.\n") || !strings.Contains(got, "--timeout\t") {
 		t.Errorf("flags\n%s", got)
 	}
 }
@@ -79,12 +79,12 @@ func script(t *testing.T, shell string) string {
 	return file
 }
 
-func TestEachShellTakesItsScript(t *testing.T) {
+func TestEachShellAcceptsItsScript(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
 			file := script(t, shell)
 			if _, err := exec.LookPath(shell); err != nil {
-				t.Skipf("SKIPPED: %s is not installed, so its script can't be tried", shell)
+				t.Skipf("SKIPPED: %s is not installed, so its script is not checked", shell)
 			}
 			if out, err := exec.CommandContext(t.Context(), shell, "-n", file).CombinedOutput(); err != nil {
 				t.Errorf("%v\n%s", err, out)
@@ -93,8 +93,8 @@ func TestEachShellTakesItsScript(t *testing.T) {
 	}
 }
 
-// Whatever is on a command line, what may come next is what the last word may become, or
-// the flag that the shell took for several words.
+// On any command line, a candidate starts with the last word, or it is a flag that the shell split
+// into several words.
 func FuzzWhatMayComeNextBeginsWithWhatIsThere(f *testing.F) {
 	for _, line := range []string{"al", "album update 5 --category fo", "--output = y", "--output=", "album show -- --l", "-o", "= =", "-- --", "\n\t"} {
 		f.Add(line)
@@ -109,7 +109,7 @@ func FuzzWhatMayComeNextBeginsWithWhatIsThere(f *testing.F) {
 		for _, candidate := range completion.Candidates(parser.Model, words) {
 			if word := candidate.Word; word == "" || strings.ContainsAny(word, " \t\r\n") ||
 				!strings.HasPrefix(word, last) && !strings.HasPrefix(word, "--") {
-				t.Errorf("%q may become %q", line, word)
+				t.Errorf("candidate for %q: %q", line, word)
 			}
 		}
 	})

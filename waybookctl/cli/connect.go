@@ -18,19 +18,19 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Connection is how the services are reached: by mutual TLS with the certificate
-// given, as any of their other clients, and otherwise in plain text.
+// Connection says how to reach the services: by mutual TLS with the given certificate, like any
+// other client, or in plain text when there is none.
 type Connection struct {
-	Address string        `twin:"" default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Where the services answer; standalone's gRPC port serves all four, and is the default, ${default}."`
-	Account string        `twin:"" placeholder:"HOST:PORT" help:"Where the account service answers, if elsewhere."`
-	Album   string        `twin:"" placeholder:"HOST:PORT" help:"Where the album service answers, if elsewhere."`
-	Blog    string        `twin:"" placeholder:"HOST:PORT" help:"Where the blog service, which keeps entries, answers, if elsewhere."`
-	Poi     string        `twin:"" placeholder:"HOST:PORT" help:"Where the POI service, which keeps landmarks, answers, if elsewhere."`
-	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"How long one call may take; a long list takes several. ${default} by default."`
+	Address string        `twin:"" default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Address of the services; standalone's gRPC port serves all four. ${default} by default."`
+	Account string        `twin:"" placeholder:"HOST:PORT" help:"Address of the account service, if different."`
+	Album   string        `twin:"" placeholder:"HOST:PORT" help:"Address of the album service, if different."`
+	Blog    string        `twin:"" placeholder:"HOST:PORT" help:"Address of the blog service, which keeps entries, if different."`
+	Poi     string        `twin:"" placeholder:"HOST:PORT" help:"Address of the POI service, which keeps landmarks, if different."`
+	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"Timeout of one call; a long list takes several calls. ${default} by default."`
 
-	TLSCert   string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to show to services, in PEM; services let in the name operator."`
+	TLSCert   string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present to services, in PEM; services accept the name operator."`
 	TLSKey    string `twin:"" name:"tls-key" placeholder:"FILE" help:"The certificate's private key."`
-	TLSCA     string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Authorities of the services' certificates."`
+	TLSCA     string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Certificate authorities of the services' certificates."`
 	Plaintext bool   `twin:"" help:"Allow connections to other machines without TLS."`
 }
 
@@ -42,10 +42,10 @@ type services struct {
 	poi     poiv1.PoiServiceClient
 }
 
-// connect makes the clients. Nothing is dialled before the first call.
+// connect creates the clients. It opens no connection before the first call.
 func connect(to Connection, env serve.Env) (*services, error) {
 	if to.Timeout <= 0 {
-		return nil, usageError("--timeout must be longer than nothing")
+		return nil, usageError("--timeout must be greater than 0")
 	}
 	transport, err := serve.TransportFlags{
 		Files:     mtls.Files{Certificate: to.TLSCert, Key: to.TLSKey, Authorities: to.TLSCA},
@@ -64,7 +64,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 			address = to.Address
 		}
 		if address == "" {
-			return nil, usageError(fmt.Sprintf("%q is no address; one reads host:port", address))
+			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT", address))
 		}
 		connection, err := env.Dial(service, address)
 		if err != nil {
@@ -80,12 +80,13 @@ func connect(to Connection, env serve.Env) (*services, error) {
 	}, nil
 }
 
-// twoDashes spells the flags in an error as this program does; the others take one dash.
+// twoDashes writes flags in an error with two dashes, as this program does; the other programs use
+// one dash.
 func twoDashes(err error) string {
 	return strings.ReplaceAll(" "+err.Error(), " -", " --")[1:]
 }
 
-// link is a connection whose failures say which service did not answer, and where.
+// link is a connection that adds the service and its address to failures.
 type link struct {
 	connection grpc.ClientConnInterface
 	service    string
@@ -99,7 +100,7 @@ type callError struct {
 	cause error
 }
 
-// Error names the service; people are told more by describe.
+// Error names the service; describe composes the message for people.
 func (e *callError) Error() string { return e.service + " service: " + e.cause.Error() }
 
 // Unwrap returns the status.
@@ -115,7 +116,7 @@ func (l *link) Invoke(ctx context.Context, method string, args, reply any, opts 
 	return nil
 }
 
-// NewStream begins a stream, which may take as long as it takes.
+// NewStream opens a stream. The timeout does not apply to streams.
 func (l *link) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	begun, err := l.connection.NewStream(ctx, desc, method, opts...)
 	if err != nil {
@@ -129,7 +130,7 @@ type stream struct {
 	link *link
 }
 
-// RecvMsg receives a message; a stream's failures are found here.
+// RecvMsg receives a message, and reports a failed stream as a callError.
 func (s *stream) RecvMsg(message any) error {
 	err := s.ClientStream.RecvMsg(message)
 	if err == nil || errors.Is(err, io.EOF) {

@@ -8,10 +8,10 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// content is one of the kinds of things that belong to a user: albums, entries,
-// landmarks. Their zero values do all that they do.
+// content is one kind of thing that belongs to a user: albums, entries or landmarks.
+// Implementations have no state; their zero values are ready for use.
 type content interface {
-	// owner looks up whose a thing is.
+	// owner returns the user who owns a thing.
 	owner(ctx context.Context, call *services, id int64) (int64, error)
 	delete(ctx context.Context, call *services, actor, id int64) error
 	recommend(ctx context.Context, call *services, user, id int64) (score int64, err error)
@@ -23,8 +23,8 @@ type content interface {
 	removeComment(ctx context.Context, call *services, actor, id, comment int64) error
 }
 
-// acting is who does what only some users may. An operator is none of them, and acts
-// as the owner unless somebody else is named.
+// acting selects the user on whose behalf a restricted command runs. An operator is not a user, so
+// the default is the owner of the thing.
 type acting[K content] struct {
 	As int64 `placeholder:"USER" help:"Act as this user, not as the owner."`
 }
@@ -59,7 +59,7 @@ func (c *deleteContent[K]) Run(ctx context.Context, call *services, out *output.
 
 type recommendContent[K content] struct {
 	ID int64 `arg:"" help:"The ${noun}'s identifier."`
-	As int64 `required:"" placeholder:"USER" help:"Who recommends it."`
+	As int64 `required:"" placeholder:"USER" help:"User who recommends it."`
 }
 
 // Run recommends.
@@ -71,10 +71,10 @@ func (c *recommendContent[K]) Run(ctx context.Context, call *services, out *outp
 
 type withdrawContent[K content] struct {
 	ID int64 `arg:"" help:"The ${noun}'s identifier."`
-	As int64 `required:"" placeholder:"USER" help:"Who takes the recommendation back."`
+	As int64 `required:"" placeholder:"USER" help:"User who withdraws the recommendation."`
 }
 
-// Run takes a recommendation back.
+// Run withdraws the recommendation.
 func (c *withdrawContent[K]) Run(ctx context.Context, call *services, out *output.Printer) error {
 	var kind K
 	score, err := kind.withdraw(ctx, call, c.As, c.ID)
@@ -90,22 +90,23 @@ func printScore(out *output.Printer, score int64, err error) error {
 	})
 }
 
-// limit is how much of a list is wanted.
+// limit is the flag that bounds the length of a list.
 type limit struct {
-	Limit uint `placeholder:"COUNT" help:"At most how many; all when not given."`
+	Limit uint `placeholder:"COUNT" help:"Maximum number of items; all when not given."`
 }
 
-// pageOf is which page of a list is wanted.
+// pageOf selects a page of a list.
 type pageOf struct {
 	size  int32
 	token string
 }
 
-// pageSize is how many things a page of a list has: few enough for the first to come
-// soon, enough for a long list to need few calls. Every list allows it.
+// pageSize is the number of items on a page: few enough for a fast first page, enough for a long
+// list to need few calls. Every list allows it.
 const pageSize = 100
 
-// pages goes through a list page by page, as far as somebody asks for the next item.
+// pages reads a list page by page. It fetches a page only when its caller asks for the first item
+// of that page.
 func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		left := most.Limit

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// listed is a list of some numbers in pages, and which pages were asked for.
+// listed returns a fetch function for a list of total numbers, which records the pages asked for.
 func listed(total int, asked *[]pageOf) func(pageOf) ([]int, string, error) {
 	return func(page pageOf) (items []int, next string, err error) {
 		*asked = append(*asked, page)
@@ -22,7 +22,7 @@ func listed(total int, asked *[]pageOf) func(pageOf) ([]int, string, error) {
 	}
 }
 
-func TestAListIsReadPageByPageAsFarAsItIsWanted(t *testing.T) {
+func TestAListIsReadPageByPageUpToTheLimit(t *testing.T) {
 	for _, test := range []struct {
 		total       int
 		most        uint
@@ -44,7 +44,7 @@ func TestAListIsReadPageByPageAsFarAsItIsWanted(t *testing.T) {
 	}
 }
 
-func TestNoPageIsReadThatNobodyLooksAt(t *testing.T) {
+func TestNoPageIsFetchedBeforeItIsNeeded(t *testing.T) {
 	var asked []pageOf
 	for item := range pages(limit{}, listed(1000, &asked)) {
 		if item == pageSize-1 {
@@ -56,7 +56,7 @@ func TestNoPageIsReadThatNobodyLooksAt(t *testing.T) {
 	}
 }
 
-func TestALimitIsNotExceededByWhatIsAskedFor(t *testing.T) {
+func TestPageSizesStayWithinTheLimit(t *testing.T) {
 	var asked []pageOf
 	for range pages(limit{130}, listed(1000, &asked)) {
 	}

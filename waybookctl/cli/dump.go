@@ -14,14 +14,14 @@ import (
 type storeDump struct {
 	storeChoice `embed:""`
 
-	File string `arg:"" help:"The file, which appears once it is whole; only its owner may read it, as it holds hashes of passwords."`
+	File string `arg:"" help:"File to write. It appears only when complete, and only its owner can read it, because it holds hashes of passwords."`
 }
 
-// Help tells what may be relied on.
+// Help returns the detailed help.
 func (*storeDump) Help() string {
-	return `The file does not depend on the kind of store: equal stores make equal files. The embedded store must not be open in
-a service. On MongoDB services may go on, but the file is then not of one moment, and what they change meanwhile may be in it
-in part: stop them, or use mongodump --oplog, where that matters.`
+	return `The file does not depend on the kind of store: equal stores produce equal files. The embedded store must not be open in
+a service. On MongoDB, services may keep running, but the file then shows no single moment and may hold parts of concurrent
+changes. Where that matters, stop the services or use mongodump --oplog.`
 }
 
 // Run dumps the store.
@@ -40,13 +40,13 @@ func (c *storeDump) Run(ctx context.Context, out *output.Printer, report progres
 type storeLoad struct {
 	storeChoice `embed:""`
 
-	File string `arg:"" type:"existingfile" help:"The file, which dump wrote."`
+	File string `arg:"" type:"existingfile" help:"A file that dump wrote."`
 }
 
-// Help tells what may be relied on.
+// Help returns the detailed help.
 func (*storeLoad) Help() string {
-	return `The whole file is verified before anything is written, and a store that holds anything else is refused. A load that did
-not come to its end is gone on with by running it again. Services may use the store only after a load that succeeded.`
+	return `The whole file is verified before anything is written. A store that holds other data is refused. To resume an
+interrupted load, run it again. Services may use the store only after a successful load.`
 }
 
 // Run loads the file.
@@ -66,14 +66,14 @@ func (c *storeLoad) Run(ctx context.Context, out *output.Printer, report progres
 	report.Finish()
 	if err != nil {
 		if ctx.Err() != nil {
-			out.Note("the store may not be whole: load the file again to go on")
+			out.Note("the store may be incomplete: load the file again to resume")
 		}
 		return err
 	}
 	return printCollections(out, loaded, nil)
 }
 
-// printCollections prints how much of what was written.
+// printCollections prints the number of documents in each collection, and the fields in more.
 func printCollections(out *output.Printer, collections []dumpfile.Collection, more output.Object) error {
 	value, err := output.FromJSON(collections)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// entries is what the blog service has in common with the others.
+// entries implements content for the blog service.
 type entries struct{}
 
 func (entries) owner(ctx context.Context, call *services, id int64) (int64, error) {

@@ -9,13 +9,13 @@ import (
 
 type entryCommands struct {
 	Create    entryCreate               `cmd:"" help:"Create an entry."`
-	Show      entryShow                 `cmd:"" help:"Show an entry, whatever its planned date, with its text, vote and first comments."`
-	List      entryList                 `cmd:"" help:"List entries, without their texts in a table."`
-	Update    entryUpdate               `cmd:"" help:"Change an entry; what no flag names stays as it was."`
+	Show      entryShow                 `cmd:"" help:"Show an entry with its text, vote and first comments, even before its planned date."`
+	List      entryList                 `cmd:"" help:"List entries; tables leave out their texts."`
+	Update    entryUpdate               `cmd:"" help:"Change an entry; fields without a flag keep their values."`
 	Vote      entryVote                 `cmd:"" help:"Vote for a choice of an entry's vote."`
 	Delete    deleteContent[entries]    `cmd:"" set:"noun=entry" help:"Delete an entry with its vote and comments."`
 	Recommend recommendContent[entries] `cmd:"" set:"noun=entry" help:"Recommend an entry."`
-	Withdraw  withdrawContent[entries]  `cmd:"" set:"noun=entry" help:"Take a recommendation of an entry back."`
+	Withdraw  withdrawContent[entries]  `cmd:"" set:"noun=entry" help:"Withdraw a recommendation of an entry."`
 	Comment   commentCommands[entries]  `cmd:"" set:"noun=entry" help:"Comments on an entry."`
 }
 
@@ -45,8 +45,8 @@ const (
 type entryList struct {
 	limit `embed:""`
 
-	Author    int64  `placeholder:"USER" help:"Whose entries; everybody's when not given."`
-	Order     string `enum:"creation,plan," default:"" placeholder:"ORDER" help:"In which order: of creation, which only an author's entries have and which is their default, or of the planned date, which is the default of others and of entries chosen by date."`
+	Author    int64  `placeholder:"USER" help:"Author of the entries; all authors when not given."`
+	Order     string `enum:"creation,plan," default:"" placeholder:"ORDER" help:"Order of creation or of the planned date. creation is the default with --author; it excludes --published, --from and --to. plan is the default otherwise."`
 	Published bool   `help:"Only entries whose planned date is not in the future."`
 	From      day    `placeholder:"YYYY-MM-DD" help:"Only entries planned for this day or later."`
 	To        day    `placeholder:"YYYY-MM-DD" help:"Only entries planned for this day or earlier."`
@@ -60,7 +60,7 @@ func (c *entryList) Run(ctx context.Context, call *services, out *output.Printer
 	}
 	needsPlan := c.Author == 0 || c.Published || c.From.date != nil || c.To.date != nil
 	if needsPlan && c.Order == byCreation {
-		return usageError("--order=creation goes with --author, and without --published, --from and --to")
+		return usageError("--order=creation requires --author and excludes --published, --from and --to")
 	}
 	if needsPlan || c.Order == byPlan {
 		request.Order = blogv1.BlogOrder_BLOG_ORDER_POST_DATE
@@ -79,7 +79,7 @@ func printEntry(out *output.Printer, entry *blogv1.Blog, err error) error {
 	return out.Value(output.FromProto(entry), func(page *output.Page) { layOutEntry(page, entry) })
 }
 
-// layOutEntry writes all that an entry has.
+// layOutEntry prints an entry with its text and its vote.
 func layOutEntry(page *output.Page, entry *blogv1.Blog) {
 	output.Record(page, entryColumns(), entry)
 	page.Text(entry.GetContent())

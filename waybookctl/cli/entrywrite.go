@@ -14,15 +14,15 @@ type entryCreate struct {
 
 	Title   string                `arg:"" help:"Title, 1 to 200 characters."`
 	Content string                `arg:"" help:"Text, 1 to 100,000 characters; - reads it from standard input."`
-	Author  int64                 `required:"" placeholder:"USER" help:"Who writes it."`
-	Type    word[blogv1.BlogType] `required:"" placeholder:"TYPE" help:"What it is about."`
+	Author  int64                 `required:"" placeholder:"USER" help:"Author of the entry."`
+	Type    word[blogv1.BlogType] `required:"" placeholder:"TYPE" help:"Type of the entry."`
 	Weather word[blogv1.Weather]  `required:"" placeholder:"WEATHER" help:"The weather."`
 	Date    day                   `required:"" placeholder:"YYYY-MM-DD" help:"Planned publication date."`
 	Quote   int64                 `placeholder:"ENTRY" help:"The entry that this one quotes."`
 	Zoom    *int32                `placeholder:"LEVEL" help:"Map zoom level, from 0 to 21; 14 when not given."`
-	Map     word[blogv1.MapType]  `placeholder:"TYPE" help:"How the map is drawn; map when not given."`
-	Vote    string                `and:"vote" placeholder:"QUESTION" help:"Hold a vote inside the entry."`
-	Choice  []string              `and:"vote" sep:"none" placeholder:"TEXT" help:"A choice of the vote; give 2 to 20."`
+	Map     word[blogv1.MapType]  `placeholder:"TYPE" help:"Map type; map when not given."`
+	Vote    string                `and:"vote" placeholder:"QUESTION" help:"Question of a vote inside the entry."`
+	Choice  []string              `and:"vote" sep:"none" placeholder:"TEXT" help:"A choice of the vote; repeat the flag for 2 to 20 choices."`
 }
 
 // Run creates the entry.
@@ -48,14 +48,14 @@ type entryUpdate struct {
 	ID      int64                  `arg:"" help:"The entry's identifier."`
 	Title   *string                `help:"New title, 1 to 200 characters."`
 	Content *string                `placeholder:"TEXT" help:"New text, 1 to 100,000 characters; - reads it from standard input."`
-	Type    *word[blogv1.BlogType] `placeholder:"TYPE" help:"What it is about."`
+	Type    *word[blogv1.BlogType] `placeholder:"TYPE" help:"New type."`
 	Weather *word[blogv1.Weather]  `placeholder:"WEATHER" help:"The weather."`
 	Date    day                    `placeholder:"YYYY-MM-DD" help:"New planned publication date."`
 	Lat     *float64               `and:"location" placeholder:"DEGREES" help:"New latitude, from -90 to 90."`
 	Lng     *float64               `and:"location" placeholder:"DEGREES" help:"New longitude, from -180 to 180."`
 	Quote   *int64                 `placeholder:"ENTRY" help:"The entry that this one now quotes; 0 for none."`
 	Zoom    *int32                 `placeholder:"LEVEL" help:"Map zoom level, from 0 to 21."`
-	Map     *word[blogv1.MapType]  `placeholder:"TYPE" help:"How the map is drawn."`
+	Map     *word[blogv1.MapType]  `placeholder:"TYPE" help:"New map type."`
 }
 
 // Run changes the entry.
@@ -92,8 +92,8 @@ func (c *entryUpdate) Run(ctx context.Context, call *services, out *output.Print
 
 type entryVote struct {
 	ID     int64 `arg:"" help:"The entry's identifier."`
-	Choice int32 `arg:"" help:"The choice by its position, from 1."`
-	As     int64 `required:"" placeholder:"USER" help:"Who votes."`
+	Choice int32 `arg:"" help:"Position of the choice, from 1."`
+	As     int64 `required:"" placeholder:"USER" help:"User who votes."`
 }
 
 // Run votes.

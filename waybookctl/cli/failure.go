@@ -19,31 +19,32 @@ import (
 // The exit statuses. Scripts rely on them: they never change their meaning.
 const (
 	statusOK = 0
-	// statusFailed is any failure that is none of the others.
+	// statusFailed is a failure that no other status covers.
 	statusFailed = 1
-	// statusUsage is a command line that can't be understood.
+	// statusUsage means that the command line is invalid.
 	statusUsage = 2
-	// statusNotFound is something that is not there.
+	// statusNotFound means that something does not exist.
 	statusNotFound = 3
-	// statusRefused is what a service will refuse again: not valid, not allowed, taken.
+	// statusRefused means that a service will refuse the request again: it is invalid, not allowed,
+	// or asks for something taken.
 	statusRefused = 4
-	// statusUnavailable is what may go well when it is tried again.
+	// statusUnavailable means that a retry may succeed.
 	statusUnavailable = 5
-	// statusInterrupted is a command that was ended by SIGINT or SIGTERM.
+	// statusInterrupted means that SIGINT or SIGTERM ended the command.
 	statusInterrupted = 130
 )
 
-// usageError is a command line that can't be understood, and why.
+// usageError says why a command line is invalid.
 type usageError string
 
-// Error says why.
+// Error returns the reason.
 func (e usageError) Error() string { return string(e) }
 
 // failure is a failed command as its user sees it.
 type failure struct {
 	status  int
 	message string
-	// details come on lines of their own.
+	// details are printed on lines of their own.
 	details []string
 }
 
@@ -55,7 +56,7 @@ func (f failure) print(out io.Writer) {
 	_, _ = io.WriteString(out, strings.Join(lines, "\n  ")+"\n") // there is no better place for it
 }
 
-// describe tells what an error is to the user.
+// describe returns the exit status and the message for an error.
 func describe(ctx context.Context, err error) failure {
 	var usage usageError
 	var parse *commandLineError
@@ -79,8 +80,8 @@ func describe(ctx context.Context, err error) failure {
 	return failure{status: statusFailed, message: err.Error()}
 }
 
-// describeCall tells what a failed call is to the user. What Waybook's services say
-// is written for people and goes on as it is; what gRPC says is not.
+// describeCall describes a failed call. It keeps the messages of Waybook's services, which are
+// written for people, and replaces those of gRPC.
 func describeCall(call *callError) failure {
 	answer := status.Convert(call.cause)
 	var reason string
@@ -110,7 +111,7 @@ func describeCall(call *callError) failure {
 	return f
 }
 
-// statusOf is the exit status for what a service answers.
+// statusOf returns the exit status for a service's code.
 func statusOf(code codes.Code) int {
 	switch code {
 	case codes.NotFound:
@@ -124,7 +125,7 @@ func statusOf(code codes.Code) int {
 	return statusFailed
 }
 
-// nextStep is what helps against a refusal, where its message does not say so.
+// nextStep returns advice for a reason whose message has none.
 func nextStep(reason string) string {
 	switch reason {
 	case "NOT_OWNER":
@@ -132,12 +133,12 @@ func nextStep(reason string) string {
 	case "EMAIL_REQUIRED":
 		return "give the user an address first: " + name + " user set-email"
 	case "INTERNAL":
-		return "the service's log tells more"
+		return "see the service's log for the cause"
 	}
 	return ""
 }
 
-// describeTransport tells of a call that none of Waybook's services answered.
+// describeTransport describes a call that none of Waybook's services answered.
 func describeTransport(call *callError, code codes.Code) failure {
 	at := fmt.Sprintf("%s service", call.service)
 	switch code {
@@ -147,14 +148,14 @@ func describeTransport(call *callError, code codes.Code) failure {
 		}}
 	case codes.DeadlineExceeded:
 		return failure{statusUnavailable, fmt.Sprintf("the %s at %s did not answer within %s", at, call.address, call.timeout), []string{
-			"try again, or let it take longer with --timeout; what was asked for may have been done",
+			"retry, or raise --timeout; the operation may have been done",
 		}}
 	case codes.Unimplemented:
-		return failure{statusFailed, fmt.Sprintf("what answers at %s has no such operation of the %s", call.address, at), []string{
-			fmt.Sprintf("set --%s if another process is the %s; or it is older than this program", call.service, at),
+		return failure{statusFailed, fmt.Sprintf("the process at %s does not have this operation of the %s", call.address, at), []string{
+			fmt.Sprintf("set --%s if the %s is elsewhere; otherwise, that process is older than this program", call.service, at),
 		}}
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return failure{status: statusRefused, message: fmt.Sprintf("the %s at %s does not let this program in", at, call.address)}
+		return failure{status: statusRefused, message: fmt.Sprintf("the %s at %s denies access to this program", at, call.address)}
 	}
-	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code), []string{"its log tells more"}}
+	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code), []string{"see its log for the cause"}}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-func TestEachFailureOfAServiceHasItsStatusAndTheServicesOwnWords(t *testing.T) {
+func TestAServiceFailureKeepsItsMessageAndHasAStatus(t *testing.T) {
 	for _, test := range []struct {
 		answer error
 		want   failure
@@ -29,10 +29,10 @@ func TestEachFailureOfAServiceHasItsStatusAndTheServicesOwnWords(t *testing.T) {
 		{apierror.New(codes.Aborted, "CONFLICT", "others"), failure{statusUnavailable, "others", nil}},
 		{apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many"), failure{statusUnavailable, "too many", nil}},
 		{apierror.New(codes.DeadlineExceeded, "DEADLINE_EXCEEDED", "too long"), failure{statusUnavailable, "too long", nil}},
-		{apierror.New(codes.Internal, "INTERNAL", "oops"), failure{statusFailed, "oops", []string{"the service's log tells more"}}},
+		{apierror.New(codes.Internal, "INTERNAL", "oops"), failure{statusFailed, "oops", []string{"see the service's log for the cause"}}},
 		{status.Error(codes.Internal, "stream terminated by RST_STREAM"),
-			failure{statusFailed, "the album service at a:1 failed (Internal)", []string{"its log tells more"}}},
-		{status.Error(codes.PermissionDenied, "x509"), failure{statusRefused, "the album service at a:1 does not let this program in", nil}},
+			failure{statusFailed, "the album service at a:1 failed (Internal)", []string{"see its log for the cause"}}},
+		{status.Error(codes.PermissionDenied, "x509"), failure{statusRefused, "the album service at a:1 denies access to this program", nil}},
 	} {
 		got := describe(t.Context(), &callError{&link{service: "album", address: "a:1", timeout: time.Second}, asAnswered(test.answer)})
 		if got.status != test.want.status || got.message != test.want.message || !slices.Equal(got.details, test.want.details) {
@@ -41,7 +41,7 @@ func TestEachFailureOfAServiceHasItsStatusAndTheServicesOwnWords(t *testing.T) {
 	}
 }
 
-// asAnswered is an error as it comes out of a call.
+// asAnswered returns an error as a client receives it.
 func asAnswered(err error) error {
 	answer, _ := status.FromError(err)
 	return answer.Err()

@@ -14,10 +14,10 @@ import (
 // errAnswered ends a command line that asked for help or the version.
 var errAnswered = errors.New("the command line was answered")
 
-// helpFlag is --help. Kong's own ends the process, which a test does not survive.
+// helpFlag is --help. Kong's own flag ends the process, and with it a test.
 type helpFlag bool
 
-// BeforeReset prints the help of the command that was named so far.
+// BeforeReset prints the help of the command parsed so far.
 func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	if err := ctx.PrintUsage(false); err != nil {
 		return err
@@ -36,8 +36,8 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return errAnswered
 }
 
-// helpOf is the help of a flag or an argument, with all that it may be and its twin in
-// the environment.
+// helpOf returns the help of a flag or an argument, with its allowed words and its environment
+// variable.
 func helpOf(value *kong.Value) string {
 	help := value.Help
 	if words := completion.Words(value); len(words) > 0 {
@@ -49,8 +49,8 @@ func helpOf(value *kong.Value) string {
 	return help
 }
 
-// EnvName is the environment twin of a flag: that of --album is WAYBOOK_ALBUM. Flags
-// have one when their tag has twin:""; it is empty for others.
+// EnvName returns the environment variable of a flag: WAYBOOK_ALBUM for --album. It is empty for
+// flags whose tag lacks twin:"".
 func EnvName(flag *kong.Flag) string {
 	if flag == nil || !flag.Tag.Has("twin") {
 		return ""
@@ -58,17 +58,17 @@ func EnvName(flag *kong.Flag) string {
 	return "WAYBOOK_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
-// environment resolves flags that are not given from their twins.
+// environment resolves flags that are not given from environment variables.
 type environment struct {
 	lookup func(string) (string, bool)
-	// used are the flags that came from there.
+	// used are the flags with a value from the environment.
 	used []*kong.Flag
 }
 
-// Validate has nothing to say: the values are checked like those of flags.
+// Validate accepts everything: the values are checked like those of flags.
 func (e *environment) Validate(*kong.Application) error { return nil }
 
-// Resolve looks a flag's twin up.
+// Resolve looks up a flag's environment variable.
 func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	variable := EnvName(flag)
 	if variable == "" {
@@ -82,7 +82,7 @@ func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (a
 	return value, nil
 }
 
-// blame says which twins an error may be about.
+// blame adds the environment variables that an error may concern.
 func (e *environment) blame(err error) error {
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) {
@@ -91,22 +91,22 @@ func (e *environment) blame(err error) error {
 	wrong := &commandLineError{ParseError: parse}
 	for _, flag := range e.used {
 		if strings.Contains(parse.Error(), "--"+flag.Name) {
-			wrong.twins = append(wrong.twins, "--"+flag.Name+" is "+EnvName(flag)+" of the environment")
+			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+EnvName(flag)+" in the environment")
 		}
 	}
 	return wrong
 }
 
-// commandLineError is a command line that kong can't parse.
+// commandLineError is a command line that kong rejects.
 type commandLineError struct {
 	*kong.ParseError
 	twins []string
 }
 
-// Unwrap returns what is wrong, which may be that help was asked for.
+// Unwrap returns the cause, which may be errHelpShown.
 func (e *commandLineError) Unwrap() error { return e.ParseError.Unwrap() }
 
-// help is how to learn what would be right.
+// help names the command that prints the right usage.
 func (e *commandLineError) help() string {
 	if selected := e.Context.Selected(); selected != nil {
 		return "see " + selected.FullPath() + " --help"

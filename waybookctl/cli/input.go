@@ -6,11 +6,10 @@ import (
 	"io"
 )
 
-// maxTextBytes is more than the longest text that a service takes: 100,000 characters
-// of at most four bytes.
+// maxTextBytes bounds a text: services accept at most 100,000 characters of at most four bytes.
 const maxTextBytes = 400_000
 
-// textOrInput is a text from the command line, or standard input when that is "-".
+// textOrInput returns text, or standard input if text is "-".
 func textOrInput(ctx context.Context, text string, in io.Reader) (string, error) {
 	if text != "-" {
 		return text, nil
@@ -21,7 +20,7 @@ func textOrInput(ctx context.Context, text string, in io.Reader) (string, error)
 			return "", fmt.Errorf("standard input can't be read: %w", err)
 		}
 		if len(read) > maxTextBytes {
-			return "", usageError("standard input is longer than a text may be")
+			return "", usageError("standard input is longer than 100,000 characters")
 		}
 		return string(read), nil
 	})

@@ -13,12 +13,12 @@ type landmarkCommands struct {
 	Show      landmarkShow                           `cmd:"" help:"Show a landmark with its first photos and comments."`
 	List      landmarkList                           `cmd:"" help:"List a category's landmarks in creation order."`
 	Nearby    landmarkNearby                         `cmd:"" help:"List the landmarks around a point, nearest first."`
-	Update    landmarkUpdate                         `cmd:"" help:"Change a landmark; what no flag names stays as it was."`
+	Update    landmarkUpdate                         `cmd:"" help:"Change a landmark; fields without a flag keep their values."`
 	Import    landmarkImport                         `cmd:"" help:"Import landmarks from a file: GeoJSON, JSON, NDJSON or CSV."`
 	Export    landmarkExport                         `cmd:"" help:"Export landmarks to a file."`
 	Delete    deleteContent[landmarks]               `cmd:"" set:"noun=landmark" help:"Delete a landmark with its photos and comments."`
 	Recommend recommendContent[landmarks]            `cmd:"" set:"noun=landmark" help:"Recommend a landmark."`
-	Withdraw  withdrawContent[landmarks]             `cmd:"" set:"noun=landmark" help:"Take a recommendation of a landmark back."`
+	Withdraw  withdrawContent[landmarks]             `cmd:"" set:"noun=landmark" help:"Withdraw a recommendation of a landmark."`
 	Photo     photoCommands[landmarks, *poiv1.Photo] `cmd:"" set:"noun=landmark" help:"Photos of a landmark."`
 	Comment   commentCommands[landmarks]             `cmd:"" set:"noun=landmark" help:"Comments on a landmark."`
 }
@@ -27,8 +27,8 @@ type landmarkCreate struct {
 	place `embed:""`
 
 	Name     string                  `arg:"" help:"Name, 1 to 200 characters."`
-	Owner    int64                   `required:"" placeholder:"USER" help:"Who will own it."`
-	Category word[poiv1.PoiCategory] `required:"" placeholder:"CATEGORY" help:"What it is."`
+	Owner    int64                   `required:"" placeholder:"USER" help:"User who will own it."`
+	Category word[poiv1.PoiCategory] `required:"" placeholder:"CATEGORY" help:"Category of the landmark."`
 }
 
 // Run creates the landmark.
@@ -61,7 +61,7 @@ func (c *landmarkShow) Run(ctx context.Context, call *services, out *output.Prin
 type landmarkList struct {
 	limit `embed:""`
 
-	Category word[poiv1.PoiCategory] `required:"" placeholder:"CATEGORY" help:"Which landmarks."`
+	Category word[poiv1.PoiCategory] `required:"" placeholder:"CATEGORY" help:"Category of the landmarks."`
 }
 
 // Run lists the landmarks.
@@ -78,7 +78,7 @@ type landmarkNearby struct {
 	place `embed:""`
 	limit `embed:""`
 
-	Radius   float64                 `default:"1000" placeholder:"METERS" help:"How far they may be, from 0 to 100,000; ${default} by default."`
+	Radius   float64                 `default:"1000" placeholder:"METERS" help:"Radius of the search, from 0 to 100,000; ${default} by default."`
 	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
 }
 
@@ -106,7 +106,7 @@ type landmarkUpdate struct {
 
 	ID       int64                    `arg:"" help:"The landmark's identifier."`
 	Name     *string                  `help:"New name, 1 to 200 characters."`
-	Category *word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"What it is."`
+	Category *word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"New category."`
 	Lat      *float64                 `and:"location" placeholder:"DEGREES" help:"New latitude, from -90 to 90."`
 	Lng      *float64                 `and:"location" placeholder:"DEGREES" help:"New longitude, from -180 to 180."`
 }

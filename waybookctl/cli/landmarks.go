@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// landmarks is what the POI service has in common with the others.
+// landmarks implements content and pictured for the POI service.
 type landmarks struct{}
 
 func (landmarks) owner(ctx context.Context, call *services, id int64) (int64, error) {

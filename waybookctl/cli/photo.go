@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// pictured is content that has photos, which are Ps.
+// pictured is content that has photos of type P.
 type pictured[P proto.Message] interface {
 	content
 	photos(ctx context.Context, call *services, id int64, page pageOf) ([]P, string, error)
@@ -27,8 +27,8 @@ type photoAdd[K pictured[P], P proto.Message] struct {
 	acting[K] `embed:""`
 
 	ID          int64  `arg:"" help:"The ${noun}'s identifier."`
-	URL         string `arg:"" help:"Address of the image; a relative path will do."`
-	Description string `placeholder:"TEXT" help:"What it shows, at most 2,000 characters."`
+	URL         string `arg:"" help:"URL of the image, absolute or relative."`
+	Description string `placeholder:"TEXT" help:"Description, at most 2,000 characters."`
 }
 
 // Run adds the photo.

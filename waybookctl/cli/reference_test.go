@@ -10,12 +10,12 @@ import (
 	"github.com/waybook/waybook/waybookctl/reference"
 )
 
-var update = flag.Bool("update", false, "write docs/waybookctl.md anew")
+var update = flag.Bool("update", false, "rewrite docs/waybookctl.md")
 
-// page is where the reference is.
+// page is the path of the reference.
 const page = "../../docs/waybookctl.md"
 
-func TestTheReferenceIsThatOfTheCommands(t *testing.T) {
+func TestTheReferenceMatchesTheCommands(t *testing.T) {
 	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
 	if err != nil {
 		t.Fatal(err)

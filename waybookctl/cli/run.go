@@ -19,17 +19,16 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
-// name is what the program is called.
+// name is the program's name.
 const name = "waybookctl"
 
-// Streams are what a command reads and prints to.
+// Streams are the standard streams of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Run runs one command line and returns the exit status. It ends early when ctx
-// does.
+// Run runs one command line and returns the exit status. Cancelling ctx ends it early.
 func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) int {
 	err := run(ctx, args, streams, lookupEnv)
 	if err == nil || errors.Is(err, errAnswered) {
@@ -52,7 +51,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 		return twins.blame(err)
 	}
 	stack := &serve.Stack{}
-	defer func() { _ = stack.Stop(context.WithoutCancel(ctx)) }() // closing a connection has nobody to tell
+	defer func() { _ = stack.Stop(context.WithoutCancel(ctx)) }() // a failed close does not concern the user
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.BindTo(streams.In, (*io.Reader)(nil))
 	parsed.BindTo(reporterTo(streams.Err), (*progress.Reporter)(nil))

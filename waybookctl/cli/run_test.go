@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/buildinfo"
 )
 
-// ran is what a command line did.
+// ran is the result of a command line.
 type ran struct {
 	status   int
 	out, err string
@@ -27,8 +27,7 @@ func runWith(ctx context.Context, environment map[string]string, in string, args
 	return ran{status, out.String(), errors.String()}
 }
 
-// expect checks the status, and that all parts were printed to standard error and
-// nothing to standard output.
+// expect checks the status, that standard error has all parts, and that standard output is empty.
 func (r ran) expect(t *testing.T, status int, parts ...string) {
 	t.Helper()
 	if r.status != status || r.out != "" {
@@ -40,11 +39,11 @@ func (r ran) expect(t *testing.T, status int, parts ...string) {
 		}
 	}
 	if strings.Contains(r.err, "rpc error") || strings.Contains(r.err, "desc =") {
-		t.Errorf("that is gRPC's own text:\n%s", r.err)
+		t.Errorf("standard error has gRPC's own text:\n%s", r.err)
 	}
 }
 
-// silent is the address of a port that takes connections and never answers.
+// silent returns the address of a port that accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,7 +54,7 @@ func silent(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// closed is the address of a port where nothing listens.
+// closed returns the address of a port where nothing listens.
 func closed(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,7 +67,7 @@ func closed(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func TestACommandLineThatCannotBeUnderstoodIsStatus2AndNamesWhatIsWrong(t *testing.T) {
+func TestAnInvalidCommandLineIsStatus2AndNamesTheFault(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		environment map[string]string
@@ -81,17 +80,17 @@ func TestACommandLineThatCannotBeUnderstoodIsStatus2AndNamesWhatIsWrong(t *testi
 		{"an unknown flag", nil, "album show 1 --lmit=3", []string{"--lmit", "see waybookctl album show --help"}},
 		{"a missing argument", nil, "album show", []string{"<id>"}},
 		{"a missing flag", nil, "album list", []string{"--owner"}},
-		{"no number", nil, "user show Ann", []string{"<user>", "Ann"}},
+		{"not a number", nil, "user show Ann", []string{"<user>", "Ann"}},
 		{"an unknown word", nil, "landmark list --category=home", []string{"--category", "tender, bargain"}},
-		{"no day", nil, "entry list --from=2026-02-30", []string{"--from", "2026-11-21"}},
+		{"not a day", nil, "entry list --from=2026-02-30", []string{"--from", "2026-11-21"}},
 		{"half a place", nil, "landmark update 1 --lat=3", []string{"--lat and --lng"}},
 		{"a negative limit", nil, "entry list --limit=-1", []string{"--limit"}},
 		{"an order that entries don't have", nil, "entry list --order=creation", []string{"--author"}},
 		{"an unknown format", nil, "user show 1 -o xml", []string{"--output", `"table","json","yaml"`}},
-		{"an unknown format in the environment", map[string]string{"WAYBOOK_OUTPUT": "xml"}, "user show 1", []string{"--output is WAYBOOK_OUTPUT of the environment"}},
-		{"no duration in the environment", map[string]string{"WAYBOOK_TIMEOUT": "soon"}, "user show 1", []string{"WAYBOOK_TIMEOUT", "soon"}},
+		{"an unknown format in the environment", map[string]string{"WAYBOOK_OUTPUT": "xml"}, "user show 1", []string{"--output is set by WAYBOOK_OUTPUT in the environment"}},
+		{"not a duration in the environment", map[string]string{"WAYBOOK_TIMEOUT": "soon"}, "user show 1", []string{"WAYBOOK_TIMEOUT", "soon"}},
 		{"no time at all", nil, "user show 1 --timeout=0s", []string{"--timeout"}},
-		{"an empty address", nil, "user show 1 --address=", []string{"host:port"}},
+		{"an empty address", nil, "user show 1 --address=", []string{"HOST:PORT"}},
 		{"a password without an address", nil, "user create Ann --generate-password", []string{"--email"}},
 		{"two ways to a password", nil, "user create Ann --email=a@b.c --no-password --password-stdin", []string{"--no-password"}},
 		{"nobody to ask for a password", nil, "user create Ann --email=a@b.c", []string{"--password-stdin"}},
@@ -104,7 +103,7 @@ func TestACommandLineThatCannotBeUnderstoodIsStatus2AndNamesWhatIsWrong(t *testi
 	}
 }
 
-func TestHelpIsStatus0WhateverElseIsMissing(t *testing.T) {
+func TestHelpIsStatus0EvenWhenArgumentsAreMissing(t *testing.T) {
 	for line, want := range map[string]string{
 		"--help": "WAYBOOK_ADDRESS", "album -h": "album show", "album create --help": "One of girls, boys",
 		"session close --help": "standard input",
@@ -125,7 +124,7 @@ func TestTheVersionIsPrintedWhateverElseIsMissing(t *testing.T) {
 	}
 }
 
-func TestWhenNothingListensItSaysWhereItLookedAndHowToChangeThat(t *testing.T) {
+func TestWithoutAListenerTheErrorNamesTheAddressAndItsFlag(t *testing.T) {
 	address := closed(t)
 	runWith(t.Context(), nil, "", "album", "show", "1", "--address", address).
 		expect(t, statusUnavailable, "no album service answers at "+address, "--address or --album")
@@ -133,7 +132,7 @@ func TestWhenNothingListensItSaysWhereItLookedAndHowToChangeThat(t *testing.T) {
 		expect(t, statusUnavailable, "no poi service answers at "+address, "--poi")
 }
 
-func TestAFlagComesBeforeItsTwinInTheEnvironment(t *testing.T) {
+func TestAFlagOverridesTheEnvironment(t *testing.T) {
 	address := closed(t)
 	runWith(t.Context(), map[string]string{"WAYBOOK_ADDRESS": "twin.invalid:1"}, "", "user", "show", "1", "--address", address).
 		expect(t, statusUnavailable, address)
@@ -145,7 +144,7 @@ func TestAServiceThatDoesNotAnswerIsStatus5(t *testing.T) {
 		expect(t, statusUnavailable, "did not answer within 50ms", "--timeout")
 }
 
-func TestAnotherServersPortIsToldApart(t *testing.T) {
+func TestTheErrorTellsThatAnotherServerAnswers(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +153,7 @@ func TestAnotherServersPortIsToldApart(t *testing.T) {
 	go func() { _ = server.Serve(listener) }()
 	defer server.Stop()
 	runWith(t.Context(), nil, "", "entry", "list", "--address", listener.Addr().String()).
-		expect(t, statusFailed, "no such operation of the blog service", "--blog")
+		expect(t, statusFailed, "does not have this operation of the blog service", "--blog")
 }
 
 func TestAnInterruptEndsACommandWithStatus130(t *testing.T) {

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/term"
 )
 
-// maxSecretBytes is more than any password or cookie has.
+// maxSecretBytes bounds a password or a cookie; no valid one is longer.
 const maxSecretBytes = 4096
 
-// secrets reads what must not stand on a command line, where other users of the
-// machine and the shell's history see it.
+// secrets reads values that must not appear on a command line, where the shell history and other
+// users of the machine can see them.
 type secrets struct {
 	in     io.Reader
 	prompt io.Writer
 }
 
-// terminal is the terminal that is read from, if it is one.
+// terminal returns standard input if it is a terminal.
 func (s secrets) terminal() (*os.File, bool) {
 	file, ok := s.in.(*os.File)
 	return file, ok && term.IsTerminal(int(file.Fd()))
@@ -51,11 +51,11 @@ func (s secrets) askNew(ctx context.Context) (string, error) {
 	return first, nil
 }
 
-// errGivenUp is what Ctrl-C and Ctrl-D make of a question.
+// errGivenUp reports that Ctrl-C or Ctrl-D ended a question.
 var errGivenUp = errors.New("given up")
 
-// ask asks for one line on a terminal, without echo. The echo is off before the
-// question is seen, and on again whatever ends the wait.
+// ask asks for one line on a terminal, without echo. It turns the echo off before it prints the
+// question, and restores it however the wait ends.
 func (s secrets) ask(ctx context.Context, file *os.File, question string) (answer string, err error) {
 	before, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
@@ -63,7 +63,7 @@ func (s secrets) ask(ctx context.Context, file *os.File, question string) (answe
 	}
 	defer func() {
 		if failed := term.Restore(int(file.Fd()), before); failed != nil && err == nil {
-			err = fmt.Errorf("the terminal can't be set back: %w", failed)
+			err = fmt.Errorf("the terminal can't be restored: %w", failed)
 		}
 		if ctx.Err() != nil {
 			_, _ = io.WriteString(s.prompt, "\n") // the question is still on this line
@@ -80,7 +80,7 @@ func (s secrets) ask(ctx context.Context, file *os.File, question string) (answe
 	return answer, err
 }
 
-// line reads one line that is piped in, what names it.
+// line reads one line of piped input; what names the value in errors.
 func (s secrets) line(ctx context.Context, what string) (string, error) {
 	return await(ctx, func() (string, error) {
 		line, err := bufio.NewReader(io.LimitReader(s.in, maxSecretBytes+1)).ReadString('\n')
@@ -97,8 +97,8 @@ func (s secrets) line(ctx context.Context, what string) (string, error) {
 	})
 }
 
-// await waits for something to be read, or for ctx. A read can't be broken off, so it
-// outlives this call then; the process is about to end.
+// await waits until read returns or ctx ends. A read cannot be interrupted, so it may outlive this
+// call; the process is then about to end.
 func await(ctx context.Context, read func() (string, error)) (string, error) {
 	type result struct {
 		line string

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/term"
 )
 
-// openTerminal returns the two ends of a terminal: what its user types and sees, and
-// what a program reads and writes.
+// openTerminal returns the two ends of a pseudo-terminal: user for the person, program for the
+// program under test.
 func openTerminal(t *testing.T) (user, program *os.File) {
 	t.Helper()
 	user, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("SKIPPED: no pseudo-terminal, so the prompt for a password can't be tried: %v", err)
+		t.Skipf("SKIPPED: no pseudo-terminal, so the password prompt is not checked: %v", err)
 	}
 	t.Cleanup(func() { _ = user.Close() })
 	if err := unix.IoctlSetPointerInt(int(user.Fd()), unix.TIOCSPTLCK, 0); err != nil {
@@ -32,12 +32,12 @@ func openTerminal(t *testing.T) (user, program *os.File) {
 	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
-	// It is left open: a read that was given up ends when the user's end is closed.
+	// The program's end stays open: an abandoned read ends when the user's end is closed.
 	return user, program
 }
 
-// typeAfter types lines, each when the user has been asked with the text before it,
-// and returns all that the user has seen.
+// typeAfter takes pairs of a prompt and a line. It types each line once its prompt appears, and
+// returns the text on the screen.
 func typeAfter(t *testing.T, user *os.File, asked ...string) string {
 	t.Helper()
 	seen := bufio.NewReader(user)
@@ -66,7 +66,7 @@ func hasEcho(t *testing.T, file *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-func TestAPasswordIsAskedForTwiceAndNotSeen(t *testing.T) {
+func TestAPasswordIsAskedForTwiceWithoutEcho(t *testing.T) {
 	user, program := openTerminal(t)
 	type answer struct {
 		password string
@@ -99,7 +99,7 @@ func TestPasswordsThatDifferAreRefused(t *testing.T) {
 	}
 }
 
-func TestCtrlCGivesAQuestionUp(t *testing.T) {
+func TestCtrlCCancelsAQuestion(t *testing.T) {
 	user, program := openTerminal(t)
 	done := make(chan int, 1)
 	go func() {
@@ -111,7 +111,7 @@ func TestCtrlCGivesAQuestionUp(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedPromptGivesTheEchoBack(t *testing.T) {
+func TestAnInterruptedPromptRestoresTheEcho(t *testing.T) {
 	user, program := openTerminal(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -126,7 +126,7 @@ func TestAnInterruptedPromptGivesTheEchoBack(t *testing.T) {
 	typeAfter(t, user, "New password: ", "")
 	interrupt()
 	if err := <-done; err == nil {
-		t.Error("it has a password")
+		t.Error("an interrupted prompt returned a password")
 	}
 	after, err := term.GetState(int(program.Fd()))
 	if err != nil || *after != *before {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestOneLineOfInputIsTaken(t *testing.T) {
+func TestASecretIsOneLineOfInput(t *testing.T) {
 	for in, want := range map[string]string{
 		"secret": "secret", "secret\n": "secret", "secret\r\nmore\n": "secret", " 密碼 \n": " 密碼 ",
 		strings.Repeat("x", maxSecretBytes) + "\n": strings.Repeat("x", maxSecretBytes),
@@ -22,7 +22,7 @@ func TestOneLineOfInputIsTaken(t *testing.T) {
 	}
 }
 
-func TestATextIsItselfOrTheInput(t *testing.T) {
+func TestATextIsGivenDirectlyOrOnStandardInput(t *testing.T) {
 	for text, want := range map[string]string{"here": "here", "-": "line 1\nline 2\n", "": ""} {
 		got, err := textOrInput(t.Context(), text, strings.NewReader("line 1\nline 2\n"))
 		if err != nil || got != want {
@@ -30,11 +30,11 @@ func TestATextIsItselfOrTheInput(t *testing.T) {
 		}
 	}
 	if _, err := textOrInput(t.Context(), "-", strings.NewReader(strings.Repeat("x", maxTextBytes+1))); err == nil {
-		t.Error("a text of any length is read")
+		t.Error("a text above the limit is read")
 	}
 }
 
-// Of whatever is piped in, a secret is the first line, whole, or nothing.
+// For any input, a secret is the complete first line, or an error.
 func FuzzASecretIsTheFirstLineOfInput(f *testing.F) {
 	for _, in := range []string{"secret", "\r\nsecret", "a\rb\r\r\nc", strings.Repeat("x", maxSecretBytes+1)} {
 		f.Add(in)

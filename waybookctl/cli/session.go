@@ -13,9 +13,9 @@ import (
 )
 
 type sessionCommands struct {
-	Open     sessionOpen     `cmd:"" help:"Open a session for a user and print its cookie, as a Cookie header has it."`
-	Verify   sessionVerify   `cmd:"" help:"Tell whether a session is open: exit status 4 if it is not."`
-	List     sessionList     `cmd:"" help:"List the open sessions of a user; no secrets are shown."`
+	Open     sessionOpen     `cmd:"" help:"Open a session for a user and print its cookie in the form of a Cookie header."`
+	Verify   sessionVerify   `cmd:"" help:"Verify that a session is open; the exit status is 4 if it is not."`
+	List     sessionList     `cmd:"" help:"List the open sessions of a user, without their secrets."`
 	Close    sessionClose    `cmd:"" help:"Close a session."`
 	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user."`
 }
@@ -24,9 +24,9 @@ type sessionOpen struct {
 	User int64 `arg:"" help:"The user's identifier."`
 }
 
-// Help shows how the cookie is used.
+// Help returns the detailed help.
 func (*sessionOpen) Help() string {
-	return `With table as the output it prints the cookie and nothing else:
+	return `With --output=table, the command prints only the cookie:
 
     curl -b "$(waybookctl session open 890341293580625)" -d func=addAlbum … http://127.0.0.1:8080/API.php`
 }
@@ -43,15 +43,15 @@ func (c *sessionOpen) Run(ctx context.Context, call *services, out *output.Print
 	return out.Value(value, func(page *output.Page) { page.Line(cookie) })
 }
 
-// givenCookie is a command's cookie. It is a secret, and read like one.
+// givenCookie reads the cookie of a command. A cookie is a secret, so it is never an argument.
 type givenCookie struct{}
 
-// Help says where the cookie comes from.
+// Help returns the detailed help.
 func (givenCookie) Help() string {
-	return "The cookie, as session open prints it, is read from standard input; on a terminal it is asked for."
+	return "The command reads the cookie, as session open prints it, from standard input, and asks for it on a terminal."
 }
 
-// read reads a cookie's parts.
+// read reads a cookie and returns its parts.
 func (givenCookie) read(ctx context.Context, from secrets) (user int64, token string, err error) {
 	var line string
 	if file, ok := from.terminal(); ok {
@@ -65,9 +65,9 @@ func (givenCookie) read(ctx context.Context, from secrets) (user int64, token st
 	return parseCookie(line)
 }
 
-// parseCookie reads the parts id and idrand among whatever else a cookie holds.
+// parseCookie returns the parts id and idrand of a cookie and ignores all others.
 func parseCookie(line string) (user int64, token string, err error) {
-	const malformed = usageError("that is no session's cookie; one reads id=NUMBER; idrand=32 HEXADECIMAL DIGITS")
+	const malformed = usageError("not a session cookie; want id=NUMBER; idrand=32 HEXADECIMAL DIGITS")
 	parts, err := http.ParseCookie(strings.TrimSpace(line))
 	if err != nil {
 		return 0, "", malformed
@@ -115,7 +115,7 @@ func sessionColumns() []output.Column[*accountv1.Session] {
 	}
 }
 
-// knownTime is a moment that may not have been noted.
+// knownTime formats a time, or "-" if it is unset.
 func knownTime(moment *timestamppb.Timestamp) string {
 	if moment == nil {
 		return "-"

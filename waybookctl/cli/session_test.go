@@ -18,11 +18,11 @@ func TestACookieIsReadInAnyOrderAmongOtherParts(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoCookieIsAMistakeOfTheCommandLineAndNotRepeated(t *testing.T) {
+func TestAnInvalidCookieIsAUsageError(t *testing.T) {
 	for _, line := range []string{token, "id=12", "idrand=" + token, "id=x; idrand=" + token, ";;", "id=99999999999999999999; idrand=" + token} {
-		runWith(t.Context(), nil, line+"\n", "session", "verify").expect(t, statusUsage, "no session's cookie")
+		runWith(t.Context(), nil, line+"\n", "session", "verify").expect(t, statusUsage, "not a session cookie")
 		if _, _, err := parseCookie(line); err == nil {
-			t.Errorf("%q is taken", line)
+			t.Errorf("%q is accepted", line)
 		}
 	}
 }

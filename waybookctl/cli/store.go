@@ -13,29 +13,29 @@ import (
 )
 
 type storeCommands struct {
-	Prepare storePrepare `cmd:"" help:"Make the collections and indexes that the services need, and shard what is to be sharded."`
-	Check   storeCheck   `cmd:"" help:"Look for missing indexes, orphans and wrong counts; mend them with --fix."`
-	Dump    storeDump    `cmd:"" help:"Write all that a store holds to a file, to keep it or to load it elsewhere."`
+	Prepare storePrepare `cmd:"" help:"Create the collections and indexes that the services need, and shard the collections that need it."`
+	Check   storeCheck   `cmd:"" help:"Look for missing indexes, orphans and wrong counts; repair them with --fix."`
+	Dump    storeDump    `cmd:"" help:"Write all documents of a store to a file, as a backup or to load elsewhere."`
 	Load    storeLoad    `cmd:"" help:"Fill an empty store from a file that dump wrote."`
 }
 
-// storeChoice says which store, in the words of the services' own flags.
+// storeChoice selects the store with the names of the services' own flags.
 type storeChoice struct {
 	Data       string   `twin:"" default:"waybook-data" placeholder:"DIRECTORY" help:"Directory of the embedded store, ${default} by default. No service may have it open."`
-	MongoDBURI string   `twin:"" name:"mongodb-uri" placeholder:"URI" help:"The MongoDB that the services use, instead of the embedded store."`
-	Service    []string `placeholder:"SERVICE" enum:"account,album,blog,poi" help:"Only what these services keep; needed for the embedded store of a single one."`
+	MongoDBURI string   `twin:"" name:"mongodb-uri" placeholder:"URI" help:"URI of the services' MongoDB, used instead of the embedded store."`
+	Service    []string `placeholder:"SERVICE" enum:"account,album,blog,poi" help:"Only the collections of these services. Required for the embedded store of a single service."`
 }
 
-// Help says how the store is reached.
+// Help returns the detailed help.
 func (storeChoice) Help() string {
-	return `It opens the store itself, as a service does, and calls none.`
+	return `The command opens the store directly, as a service does. It calls no service.`
 }
 
 func (c storeChoice) options() storekeeping.Options {
 	return storekeeping.Options{Store: service.StoreFlags{Data: c.Data, MongoDBURI: c.MongoDBURI}, Services: c.Service}
 }
 
-// summed reports the documents of all collections that were read so far.
+// summed reports the number of documents read so far, over all collections.
 func summed(report progress.Reporter) func(collection string, documents int64) {
 	reading, before, last := "", int64(0), int64(0)
 	return func(collection string, documents int64) {
@@ -82,21 +82,21 @@ func stateOf(p storekeeping.PreparedCollection) string {
 type storeCheck struct {
 	storeChoice `embed:""`
 
-	Fix bool `help:"Make missing indexes, remove orphans and raise counts that are too low."`
+	Fix bool `help:"Create missing indexes, remove orphans and raise counts that are too low."`
 }
 
-// faultsError is a store in which something is wrong.
+// faultsError reports that the store has faults.
 type faultsError struct{ mayFix bool }
 
-// Error says what to do.
+// Error says whether --fix can help.
 func (e faultsError) Error() string {
 	if e.mayFix {
-		return "the store has faults; --fix mends what can be mended"
+		return "the store has faults; run again with --fix to repair those that can be repaired"
 	}
-	return "the store has faults that can't be mended here"
+	return "the store has faults that --fix can't repair"
 }
 
-// Run checks the store: exit status 1 when something is wrong with it.
+// Run checks the store. The exit status is 1 if faults remain.
 func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
 	mode := integrity.Look
 	if c.Fix {

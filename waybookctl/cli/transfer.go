@@ -12,9 +12,9 @@ import (
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
-// fileFormat is how a file of landmarks is written.
+// fileFormat selects the format of a landmark file.
 type fileFormat struct {
-	Format string `enum:",geojson,json,ndjson,csv" default:"" placeholder:"FORMAT" help:"How the file is written: geojson, json (an array), ndjson (an object a line) or csv; else its name tells."`
+	Format string `enum:",geojson,json,ndjson,csv" default:"" placeholder:"FORMAT" help:"Format of the file: geojson, json (an array), ndjson (an object in each line) or csv. Derived from the file name when not given."`
 }
 
 func (f fileFormat) of(path string) (landmarkfile.Format, error) {
@@ -22,7 +22,7 @@ func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 		return landmarkfile.ParseFormat(f.Format)
 	}
 	if path == "-" {
-		return "", usageError("standard input and output have no name that tells their format: give --format")
+		return "", usageError("standard input and output have no file name to derive a format from; give --format")
 	}
 	format, err := landmarkfile.FormatOf(path)
 	if err != nil {
@@ -34,24 +34,24 @@ func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 type landmarkImport struct {
 	fileFormat `embed:""`
 
-	File          string                  `arg:"" help:"The file, - for standard input."`
-	Owner         int64                   `required:"" placeholder:"USER" help:"Who will own the landmarks."`
-	Category      word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"What those are that have no category of their own."`
-	KeyField      string                  `placeholder:"FIELD" help:"Which field tells a landmark from others; id or key, if there is one."`
-	NameField     string                  `placeholder:"FIELD" help:"Which field is the name; name, if not given."`
-	LatField      string                  `placeholder:"FIELD" help:"Which field is the latitude; lat or latitude, if not given."`
-	LngField      string                  `placeholder:"FIELD" help:"Which field is the longitude; lng, lon or longitude, if not given."`
-	CategoryField string                  `placeholder:"FIELD" help:"Which field is the category; category, if not given."`
-	Delimiter     string                  `enum:",comma,semicolon,tab" default:"" placeholder:"DELIMITER" help:"What separates the fields of csv: comma, semicolon or tab; else the first line tells."`
-	SkipInvalid   bool                    `help:"Import the rest of a file in which some records are not valid."`
-	MaxInput      int64                   `default:"${max_spool}" placeholder:"BYTES" help:"How much of standard input is taken, ${default} by default."`
+	File          string                  `arg:"" help:"File to read; - for standard input."`
+	Owner         int64                   `required:"" placeholder:"USER" help:"User who will own the landmarks."`
+	Category      word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Category of the landmarks whose record has none."`
+	KeyField      string                  `placeholder:"FIELD" help:"Field with the landmark's unique key; id or key by default, if present."`
+	NameField     string                  `placeholder:"FIELD" help:"Field with the name; name by default."`
+	LatField      string                  `placeholder:"FIELD" help:"Field with the latitude; lat or latitude by default."`
+	LngField      string                  `placeholder:"FIELD" help:"Field with the longitude; lng, lon or longitude by default."`
+	CategoryField string                  `placeholder:"FIELD" help:"Field with the category; category by default."`
+	Delimiter     string                  `enum:",comma,semicolon,tab" default:"" placeholder:"DELIMITER" help:"Separator of csv fields: comma, semicolon or tab. Detected from the first line when not given."`
+	SkipInvalid   bool                    `help:"Skip invalid records and import the others."`
+	MaxInput      int64                   `default:"${max_spool}" placeholder:"BYTES" help:"Limit of standard input in bytes; ${default} by default."`
 }
 
-// Help tells what may be relied on.
+// Help returns the detailed help.
 func (*landmarkImport) Help() string {
-	return `The whole file is checked before anything is sent; standard input is kept in a temporary file for that.
-An import that was interrupted is run again: what is there already is recognised by its key, or, where the file has
-no keys, by its content, and is left unchanged.`
+	return `The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
+To resume an interrupted import, run it again. It recognises existing landmarks by their keys, or by their content if
+the file has no keys, and leaves them unchanged.`
 }
 
 // Run imports the file.
@@ -74,7 +74,7 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 	}, report)
 	if err != nil {
 		if summary.Acknowledged() > 0 {
-			out.Note("%d of %d places are done: run the import again to go on, it recognises them", summary.Acknowledged(), summary.Checked.Places)
+			out.Note("%d of %d places are done: run the import again to resume; it recognises them", summary.Acknowledged(), summary.Checked.Places)
 		}
 		return err
 	}
@@ -107,18 +107,18 @@ func (c *landmarkImport) print(out *output.Printer, summary *transfer.ImportSumm
 type landmarkExport struct {
 	fileFormat `embed:""`
 
-	File     string                  `arg:"" help:"The file, - for standard output. It appears once it is whole."`
+	File     string                  `arg:"" help:"File to write; - for standard output. It appears only when complete."`
 	Owner    int64                   `placeholder:"USER" help:"Only landmarks of this user."`
 	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
 }
 
-// Help tells what may be relied on.
+// Help returns the detailed help.
 func (*landmarkExport) Help() string {
-	return `Landmarks come in creation order, with the keys by which landmark import recognises them. Importing an owner's
-export into an empty store makes landmarks whose export is the same again. Keys of different owners may be alike.`
+	return `The file lists landmarks in creation order, with the keys that landmark import recognises. If you import an owner's
+export into an empty store, exporting again gives the same file. Different owners may use the same key.`
 }
 
-// Run exports.
+// Run exports the landmarks.
 func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Printer, report progress.Reporter) error {
 	format, err := c.of(c.File)
 	if err != nil {
@@ -137,13 +137,13 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 		func(page *output.Page) { page.Line(fmt.Sprintf("%d exported", count)) })
 }
 
-// refusedError is what a service refused, in part or whole.
+// refusedError reports that a service refused all or part of a request.
 type refusedError string
 
-// Error says what.
+// Error returns the message.
 func (e refusedError) Error() string { return string(e) }
 
-// describeFile tells what is wrong with a file.
+// describeFile describes an invalid file.
 func describeFile(invalid *transfer.InvalidFileError) failure {
 	f := failure{status: statusRefused, message: "nothing was imported: the file has problems"}
 	for _, problem := range invalid.Checked.Problems {

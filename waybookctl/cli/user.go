@@ -13,18 +13,18 @@ type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Rename      userRename      `cmd:"" help:"Change a user's nickname."`
-	SetEmail    userSetEmail    `cmd:"" help:"Change the email address by which a user logs in."`
+	SetEmail    userSetEmail    `cmd:"" help:"Change the email address with which a user logs in."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
-	Rewards     userRewards     `cmd:"" help:"Show what a user got in rewards."`
+	Rewards     userRewards     `cmd:"" help:"Show the rewards of a user."`
 }
 
-// newPassword is how a new password is given.
+// newPassword selects the source of a new password.
 type newPassword struct {
 	PasswordStdin    bool `xor:"password" help:"Read the password from the first line of standard input."`
-	GeneratePassword bool `xor:"password" help:"Make a password up and print it, this once."`
+	GeneratePassword bool `xor:"password" help:"Generate a password and print it, only this once."`
 }
 
-// read returns the password, asking for it when no flag says where it is.
+// read returns the password, and asks for it when no flag names a source.
 func (p newPassword) read(ctx context.Context, from secrets) (string, error) {
 	switch {
 	case p.GeneratePassword:
@@ -39,16 +39,16 @@ type userCreate struct {
 	newPassword `embed:""`
 
 	Name       string `arg:"" help:"Nickname, 1 to 100 characters."`
-	Email      string `placeholder:"ADDRESS" help:"Email address by which the user logs in. The password is asked for unless a flag says where it comes from."`
-	Icon       string `placeholder:"URL" help:"Address of the avatar image."`
-	NoPassword bool   `xor:"password" help:"Create the user without a password, who can't log in with one."`
+	Email      string `placeholder:"ADDRESS" help:"Email address with which the user logs in. The command asks for a password unless a flag names its source."`
+	Icon       string `placeholder:"URL" help:"URL of the avatar image."`
+	NoPassword bool   `xor:"password" help:"Create the user without a password; the user cannot log in with one."`
 }
 
 // Run creates the user.
 func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printer, from secrets) error {
 	request := &accountv1.CreateUserRequest{Name: c.Name, Email: c.Email, IconUrl: c.Icon}
 	if c.Email == "" && (c.PasswordStdin || c.GeneratePassword) {
-		return usageError("a password needs --email, by which the user logs in")
+		return usageError("a password requires --email, with which the user logs in")
 	}
 	if c.Email != "" && !c.NoPassword {
 		var err error
@@ -88,7 +88,7 @@ func (c *userRename) Run(ctx context.Context, call *services, out *output.Printe
 
 type userSetEmail struct {
 	User  int64  `arg:"" help:"The user's identifier."`
-	Email string `arg:"" help:"New email address, no other user's."`
+	Email string `arg:"" help:"New email address; no other user may have it."`
 }
 
 // Run changes the email address.
@@ -121,7 +121,7 @@ func updateUser(
 	return printUser(out, updated.GetUser(), how, request.GetPassword())
 }
 
-// printUser prints a user, with the password when it was made up here.
+// printUser prints a user, and the password if it was generated here.
 func printUser(out *output.Printer, user *accountv1.User, how newPassword, password string) error {
 	value := output.FromProto(user)
 	columns := userColumns()

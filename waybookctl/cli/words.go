@@ -11,8 +11,8 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// word is a value of one of the contracts' enums, by a word for it: ALBUM_CATEGORY_FOOD
-// is food. The contract's own name and number will do too.
+// word is an enum value of the contracts, written as a word: ALBUM_CATEGORY_FOOD is food. The
+// enum's own names and numbers are accepted too.
 type word[E enum] struct{ value E }
 
 type enum interface {
@@ -20,7 +20,7 @@ type enum interface {
 	protoreflect.Enum
 }
 
-// UnmarshalText reads a word.
+// UnmarshalText parses a word, a name or a number.
 func (w *word[E]) UnmarshalText(text []byte) error {
 	values := w.value.Descriptor().Values()
 	for i := 1; i < values.Len(); i++ {
@@ -34,7 +34,7 @@ func (w *word[E]) UnmarshalText(text []byte) error {
 	return fmt.Errorf("must be one of %s", strings.Join(w.Words(), ", "))
 }
 
-// Words are all that it may be.
+// Words returns all words of the enum.
 func (w word[E]) Words() []string {
 	values := w.value.Descriptor().Values()
 	words := make([]string, 0, values.Len())
@@ -44,11 +44,11 @@ func (w word[E]) Words() []string {
 	return words
 }
 
-// inWord is the word for a value.
+// inWord returns the word for a value, or its number if the word is unknown.
 func inWord[E enum](value E) string {
 	described := value.Descriptor().Values().ByNumber(value.Number())
 	if described == nil {
-		return strconv.Itoa(int(value)) // of a newer contract
+		return strconv.Itoa(int(value)) // from a newer contract
 	}
 	return wordOf(described)
 }
@@ -62,11 +62,11 @@ func wordOf(value protoreflect.EnumValueDescriptor) string {
 // day is a day of the calendar.
 type day struct{ date *typev1.Date }
 
-// UnmarshalText reads a day such as 2026-11-21.
+// UnmarshalText parses a day such as 2026-11-21.
 func (d *day) UnmarshalText(text []byte) error {
 	at, err := time.Parse(time.DateOnly, string(text))
 	if err != nil {
-		return fmt.Errorf("must be a day that exists, such as 2026-11-21")
+		return fmt.Errorf("must be an existing day, such as 2026-11-21")
 	}
 	d.date = &typev1.Date{Year: int32(at.Year()), Month: int32(at.Month()), Day: int32(at.Day())}
 	return nil
@@ -76,7 +76,7 @@ func dateText(date *typev1.Date) string {
 	return fmt.Sprintf("%04d-%02d-%02d", date.GetYear(), date.GetMonth(), date.GetDay())
 }
 
-// place is where something is on the map.
+// place is a required location on the map.
 type place struct {
 	Lat float64 `required:"" placeholder:"DEGREES" help:"Latitude, from -90 to 90."`
 	Lng float64 `required:"" placeholder:"DEGREES" help:"Longitude, from -180 to 180."`
@@ -84,14 +84,14 @@ type place struct {
 
 func (p place) location() *typev1.Location { return &typev1.Location{Lat: p.Lat, Lng: p.Lng} }
 
-// placeText is a place as maps take it.
+// placeText formats a location as maps accept it: latitude, comma, longitude.
 func placeText(at *typev1.Location) string {
 	return degrees(at.GetLat()) + "," + degrees(at.GetLng())
 }
 
 func degrees(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// profileText is a user by name and identifier.
+// profileText formats a user as name and identifier.
 func profileText(user *typev1.Profile) string {
 	return strings.TrimSpace(user.GetName() + " (" + number(user.GetUserId()) + ")")
 }

@@ -39,7 +39,7 @@ func TestWordsAreReadBackAndShown(t *testing.T) {
 	}
 }
 
-// What is taken for a word or a day is shown so that it is taken for the same again.
+// A word or a day that is accepted is shown in a form that reads back the same.
 func FuzzWordsAndDaysReadBackTheSame(f *testing.F) {
 	for _, text := range []string{"domestic-travel", "ALBUM_CATEGORY_FOOD", "5", "05", "2024-02-29", "2023-02-29", "0000-01-01", "9999-12-31"} {
 		f.Add(text)

@@ -1,6 +1,6 @@
-// Package completion tells what may come next on a command line, from the tree of
-// commands itself, and has the scripts that ask it from a shell. The scripts know
-// nothing of the commands, so they need not be renewed when those change.
+// Package completion computes the candidates for the next word of a command line from the tree of
+// commands. It also holds the shell scripts that ask for them. The scripts do not depend on the
+// commands, so they stay valid when the commands change.
 package completion
 
 import (
@@ -15,7 +15,7 @@ import (
 //go:embed scripts
 var scripts embed.FS
 
-// Script is the script for a shell: bash, zsh or fish.
+// Script returns the script for a shell: bash, zsh or fish.
 func Script(shell string) (string, error) {
 	text, err := scripts.ReadFile("scripts/" + shell)
 	return string(text), err
@@ -26,8 +26,8 @@ type Candidate struct {
 	Word, Help string
 }
 
-// Candidates returns what the last of some words may become; the others are before it
-// on the command line. The result is empty when anything may come, such as a file.
+// Candidates returns the possible completions of the last word; the other words precede it on the
+// command line. The result is empty when any text is allowed, such as a file name.
 func Candidates(model *kong.Application, words []string) []Candidate {
 	words = joinEquals(words)
 	if len(words) == 0 {
@@ -47,7 +47,7 @@ func Candidates(model *kong.Application, words []string) []Candidate {
 	return found
 }
 
-// joinEquals makes one word of a flag, = and a value, which bash takes for three.
+// joinEquals joins a flag, = and a value into one word; bash splits them into three.
 func joinEquals(words []string) []string {
 	var joined []string
 	for i := 0; i < len(words); i++ {
@@ -63,18 +63,18 @@ func joinEquals(words []string) []string {
 	return joined
 }
 
-// position is a place on a command line.
+// position is a position on a command line.
 type position struct {
 	node *kong.Node
-	// flag is the flag whose value comes next, if one does.
+	// flag is the flag that needs its value next, if any.
 	flag *kong.Flag
-	// arguments is how many of the node's arguments there were.
+	// arguments counts the node's arguments so far.
 	arguments int
-	// flagsEnded says that there was a --.
+	// flagsEnded reports that the command line had a --.
 	flagsEnded bool
 }
 
-// pass goes past a word.
+// pass advances past a word.
 func (p *position) pass(word string) {
 	switch {
 	case p.flag != nil:
@@ -99,7 +99,7 @@ func (p *position) pass(word string) {
 	}
 }
 
-// candidates are the words that may come here, given how the word begins.
+// candidates returns the words that may follow, given how the word begins.
 func (p *position) candidates(begun string) []Candidate {
 	if p.flag != nil {
 		return values(p.flag.Value, "")
@@ -125,7 +125,7 @@ func (p *position) candidates(begun string) []Candidate {
 	return found
 }
 
-// flags are the flags that the node takes, its own first.
+// flags returns the flags that the node accepts, its own first.
 func (p *position) flags() (found []Candidate) {
 	groups := p.node.AllFlags(true)
 	slices.Reverse(groups)
@@ -137,7 +137,7 @@ func (p *position) flags() (found []Candidate) {
 	return found
 }
 
-// find finds a flag by its name with dashes.
+// find returns the flag with a name, dashes included.
 func (p *position) find(name string) *kong.Flag {
 	for _, group := range p.node.AllFlags(false) {
 		for _, flag := range group {
@@ -149,8 +149,8 @@ func (p *position) find(name string) *kong.Flag {
 	return nil
 }
 
-// values are the values that a flag or an argument may have, if they are few, each
-// after a prefix.
+// values returns the values that a flag or an argument may have, each after prefix. It is empty
+// unless they are known.
 func values(value *kong.Value, prefix string) (found []Candidate) {
 	for _, word := range Words(value) {
 		found = append(found, Candidate{Word: prefix + word})
@@ -158,8 +158,8 @@ func values(value *kong.Value, prefix string) (found []Candidate) {
 	return found
 }
 
-// Words are all that a value may be, if that is given: by the enum tag or by a method
-// of its type.
+// Words returns the allowed values of a flag or an argument, from its enum tag or from its type's
+// Words method. It is empty when there is neither.
 func Words(value *kong.Value) []string {
 	kind := value.Target.Type()
 	if kind.Kind() == reflect.Pointer {

@@ -8,26 +8,25 @@ import (
 	"io"
 )
 
-// maxPlaces bounds a file, and with it the memory of a check: some 70 MB for a million
-// places, which is what tells exactly which keys were there before.
+// maxPlaces bounds the places of a file, and with them the memory of a check: about 70 MB for a
+// million places, to detect exactly which keys repeat.
 const maxPlaces = 10_000_000
 
-// Checked is what a first pass over a file has found.
+// Checked is the result of the first pass over a file.
 type Checked struct {
-	// Places is how many places there are to import.
+	// Places counts the places to import.
 	Places int64
-	// Duplicates is how many places without a key are exactly like one before them.
-	// They are one place and no problem.
+	// Duplicates counts the places without a key that equal an earlier one. They are imported once
+	// and are no problem.
 	Duplicates int64
-	// ProblemCount is how many records can't be imported, and Problems why not the
-	// first of them: *RecordError, and *FileError at last if the file can't be read to
-	// its end.
+	// ProblemCount counts the records that can't be imported. Problems holds the first reasons:
+	// each a *RecordError, and at the end a *FileError if the file can't be read to its end.
 	ProblemCount int64
 	Problems     []error
-	// Broken, unless nil, is why the file can't be read to its end.
+	// Broken says why the file can't be read to its end; it is nil if it can.
 	Broken *FileError
 
-	// begins tells where each place begins, by a hash of its key.
+	// begins holds the position of each place, by a hash of its key.
 	begins map[keyHash]Position
 }
 
@@ -38,8 +37,8 @@ func hashOf(key string) keyHash {
 	return keyHash(sum[:])
 }
 
-// Check reads a file to its end and keeps at most maxProblems problems. Its error is one
-// of reading or of ctx; what is wrong with the file is in Checked.
+// Check reads a file to its end and keeps at most maxProblems problems. It fails only if reading
+// fails or ctx ends; faults of the file are in Checked.
 func Check(ctx context.Context, reader *Reader, maxProblems int) (*Checked, error) {
 	c := &Checked{begins: make(map[keyHash]Position)}
 	for {
@@ -79,11 +78,11 @@ func (c *Checked) add(place Place, maxProblems int) {
 		c.Duplicates++
 	default:
 		c.problem(&RecordError{At: place.At, Problem: fmt.Sprintf(
-			"the key %s is that of %s already; give each place a key of its own", quoted(place.Key), before)}, maxProblems)
+			"the key %s is already used in %s; give each place a key of its own", quoted(place.Key), before)}, maxProblems)
 	}
 }
 
-// problem keeps one of the first problems, or the one that ends a check, and counts all.
+// problem counts a problem, and keeps it if it is one of the first or ends the check.
 func (c *Checked) problem(err error, maxProblems int) {
 	c.ProblemCount++
 	if len(c.Problems) < maxProblems || c.Broken != nil {
@@ -91,25 +90,25 @@ func (c *Checked) problem(err error, maxProblems int) {
 	}
 }
 
-// ErrChanged says that a file is not the one that was checked.
-var ErrChanged = errors.New("the file was changed while it was being read; try again when nobody writes to it")
+// ErrChanged reports that a file is not the one that was checked.
+var ErrChanged = errors.New("the file changed while it was read; retry when no program writes to it")
 
-// Selection reads the places to import of a file that has been checked: each key once,
-// and without the records that have a problem.
+// Selection reads the places to import from a checked file: each key once, without the records that
+// have a problem.
 type Selection struct {
 	reader  *Reader
 	checked *Checked
 	count   int64
 }
 
-// Select returns what is to be imported of the file that was checked; reader stands at
-// its beginning again.
+// Select returns the places to import. reader must be at the beginning of the file that was
+// checked.
 func (c *Checked) Select(reader *Reader) *Selection {
 	return &Selection{reader: reader, checked: c}
 }
 
-// Next returns the next place, or io.EOF behind the last. It fails with ErrChanged when
-// the file has other places than it had.
+// Next returns the next place, or io.EOF after the last. It fails with ErrChanged when the places
+// differ from those of the check.
 func (s *Selection) Next() (Place, error) {
 	for {
 		place, err := s.reader.Next()

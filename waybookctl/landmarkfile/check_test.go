@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// lines is NDJSON, a place in each line: those with a number have that key.
+// lines is NDJSON with a place in each line. A line with an id has that key.
 const lines = `{"id":1,"name":"a","lat":1,"lng":1}
 {"name":"b","lat":1,"lng":1}
 {"id":1,"name":"c","lat":1,"lng":1}
@@ -38,13 +38,13 @@ func reading(t *testing.T, text string) *Reader {
 	return reader
 }
 
-func TestACheckFindsWhatToImportAndWhatNot(t *testing.T) {
+func TestACheckSeparatesPlacesFromProblems(t *testing.T) {
 	checked := check(t, lines, 10)
 	if checked.Places != 4 || checked.Duplicates != 1 || checked.ProblemCount != 2 || checked.Broken != nil {
 		t.Errorf("%+v", checked)
 	}
 	want := []string{
-		`line 3: the key "1" is that of line 1 already; give each place a key of its own`,
+		`line 3: the key "1" is already used in line 1; give each place a key of its own`,
 		`line 5: the latitude 91 is not from -90 to 90; are latitude and longitude swapped?`,
 	}
 	for i, problem := range checked.Problems {
@@ -76,7 +76,7 @@ func TestACheckKeepsTheFirstProblemsAndTheOneThatEndedIt(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasChangedAfterItsCheckIsNotedBeforeItsEnd(t *testing.T) {
+func TestAChangedFileIsDetectedBeforeItsEnd(t *testing.T) {
 	checked := check(t, lines, 10)
 	for name, text := range map[string]string{
 		"a line less":    strings.TrimSuffix(lines, `{"id":"2","name":"e","lat":1,"lng":1}`+"\n"),
@@ -106,8 +106,7 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// manyPlaces is a GeoJSON document of any number of features, in one line, that is never
-// in memory as a whole.
+// manyPlaces is a GeoJSON document of many features in one line. It is never in memory as a whole.
 type manyPlaces struct {
 	count, next int
 	pending     []byte
@@ -154,9 +153,9 @@ func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What has been taken of the file is at most what is read ahead.
+		// The reader consumes no more of the file than its read-ahead.
 		if ahead := source.next - n; ahead > readAhead/100 || place.Key != fmt.Sprint(n) {
-			t.Fatalf("with the place %d, %d more are taken", n, ahead)
+			t.Fatalf("after place %d, %d more are read ahead", n, ahead)
 		}
 	}
 	if held := cap(reader.records.(*documentReader).cutter.value); held > 1000 {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxMemberBytes bounds the short texts of a collection: its members' names and type.
+// maxMemberBytes bounds the short texts of a collection: the names of its members and its type.
 const maxMemberBytes = 1000
 
 // documentReader reads a JSON document: an array of records, or a collection with an
@@ -17,8 +17,7 @@ const maxMemberBytes = 1000
 type documentReader struct {
 	cutter cutter
 	next   func() (record, Position, error)
-	// isCollection says that the array stands in a collection, hasFeatures that the
-	// array was there.
+	// isCollection reports that the array is in a collection, hasFeatures that the array was found.
 	isCollection, hasFeatures bool
 }
 
@@ -30,7 +29,7 @@ func newDocumentReader(in *input) *documentReader {
 
 func (d *documentReader) read() (record, Position, error) { return d.next() }
 
-// begin reads as far as the first record.
+// begin reads up to and including the first record.
 func (d *documentReader) begin() (record, Position, error) {
 	b, err := d.cutter.blank()
 	if errors.Is(err, io.EOF) {
@@ -52,8 +51,8 @@ func (d *documentReader) begin() (record, Position, error) {
 	return d.first()
 }
 
-// members reads members of the collection up to its records or its end; want are the
-// bytes of which the next must be one.
+// members reads members of the collection up to its records or its end. The next byte must be one
+// of want.
 func (d *documentReader) members(want string) (record, Position, error) {
 	for {
 		b, err := d.cutter.await(want)
@@ -81,7 +80,8 @@ func (d *documentReader) members(want string) (record, Position, error) {
 	}
 }
 
-// member reads a member of the collection, or as far as into the list of its records.
+// member reads a member of the collection. For the list of records, it stops at the first of them
+// and returns true.
 func (d *documentReader) member() (isList bool, err error) {
 	name, at, err := d.cutter.cut(maxMemberBytes)
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *documentReader) first() (record, Position, error) {
 	return d.element()
 }
 
-// following reads what follows a record.
+// following reads the text after a record.
 func (d *documentReader) following() (record, Position, error) {
 	b, err := d.cutter.expect(",]")
 	switch {
@@ -142,20 +142,20 @@ func (d *documentReader) element() (record, Position, error) {
 	decoded, err := decode(value, at)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		// Whatever is wrong here, the records behind it may be cut wrongly too.
+		// After a syntax error, the bounds of later records are unreliable too.
 		wrong := at.behind(value[:max(0, min(int(syntax.Offset)-1, len(value)))])
 		return nil, at, fileErrorf(wrong, "this is not valid JSON: %v", err)
 	}
 	return decoded, at, err
 }
 
-// end reads what is behind the document, where nothing should be.
+// end checks that nothing follows the document.
 func (d *documentReader) end() (record, Position, error) {
 	if d.isCollection && !d.hasFeatures {
 		return nil, d.cutter.at, fileErrorf(Position{1, 1}, "the document has no \"features\"; if there is an object in each line, the format is ndjson")
 	}
 	if _, err := d.cutter.blank(); err != nil {
-		return nil, d.cutter.at, err // io.EOF, as it should be
+		return nil, d.cutter.at, err // io.EOF at a proper end
 	}
 	return nil, d.cutter.at, fileErrorf(d.cutter.at, "something follows the end of the list; if there is an object in each line, the format is ndjson")
 }
@@ -169,7 +169,7 @@ func decode(value []byte, at Position) (record, error) {
 	if err := json.Unmarshal(value, &object); err != nil || object == nil {
 		var wrongType *json.UnmarshalTypeError
 		if err == nil || errors.As(err, &wrongType) {
-			return nil, &RecordError{At: at, Problem: "this is no object; a record is a GeoJSON Feature or an object with the fields name, lat and lng"}
+			return nil, &RecordError{At: at, Problem: "this is not an object; a record is a GeoJSON Feature or an object with the fields name, lat and lng"}
 		}
 		return nil, err
 	}

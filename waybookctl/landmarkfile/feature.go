@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// fields are the members of a JSON object, which tell everything.
+// fields are the members of a JSON object with the fields themselves.
 type fields map[string]json.RawMessage
 
 func (f fields) text(field string) (string, error) { return textOf(f[field]) }
@@ -22,12 +22,12 @@ type feature struct {
 
 func newFeature(object map[string]json.RawMessage) feature {
 	f := feature{own: object}
-	// Properties that are no object are none.
+	// Properties that are not an object count as none.
 	_ = json.Unmarshal(object["properties"], &f.fields)
 	return f
 }
 
-// text is a property, or the Feature's own id.
+// text returns a property, or the Feature's own id.
 func (f feature) text(field string) (string, error) {
 	if field == "id" {
 		if id, err := textOf(f.own["id"]); id != "" || err != nil {
@@ -56,7 +56,7 @@ func (f feature) point() (lng, lat string, ok bool, err error) {
 	return string(geometry.Coordinates[0]), string(geometry.Coordinates[1]), true, nil
 }
 
-// textOf is a string or the digits of a number; null and nothing are empty.
+// textOf returns a string, or the digits of a number. null and a missing value are empty.
 func textOf(raw json.RawMessage) (string, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {

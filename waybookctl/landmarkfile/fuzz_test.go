@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// fuzzReader checks of any file: reading it ends, each place that is accepted may be
-// imported, and they are the same when they are written and read again in any format.
+// fuzzReader checks for any file that reading ends, that each accepted place is valid, and that the
+// places read back the same from every format.
 func fuzzReader(f *testing.F, options Options, seeds ...string) {
 	for _, seed := range seeds {
 		f.Add(seed)
@@ -24,7 +24,7 @@ func fuzzReader(f *testing.F, options Options, seeds ...string) {
 				t.Errorf("%+v", place)
 			}
 			if place.At.Line < last.Line || place.At.Line == last.Line && place.At.Column <= last.Column {
-				t.Errorf("%v comes behind %v", place.At, last)
+				t.Errorf("%v comes after %v", place.At, last)
 			}
 			last = place.At
 		}
@@ -89,10 +89,10 @@ func FuzzCut(f *testing.F) {
 		if !strings.HasPrefix(trimmed, string(value)) || len(value) > 100 {
 			t.Errorf("%q is cut out of %q at %v", value, text, at)
 		}
-		// To skip is to read as far.
+		// Skipping a value ends at the same position as reading it.
 		s := cutter{input: newInput(strings.NewReader(text))}
 		if err := s.skip(); err != nil || s.at != c.at {
-			t.Errorf("skipped to %v and not %v, %v", s.at, c.at, err)
+			t.Errorf("skipped to %v, want %v (%v)", s.at, c.at, err)
 		}
 		if _, err := io.ReadAll(c.reader); err != nil {
 			t.Error(err)

@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// MaxRecordBytes is how long one record of a file may be. The longest that can be
-// imported is some two thousand bytes; this leaves room for what is not imported.
+// MaxRecordBytes bounds one record of a file. The longest record that can be imported has about
+// 2,000 bytes; the rest is room for fields that are not imported.
 const MaxRecordBytes = 1 << 20
 
-// readAhead is how much of a file is read at a time.
+// readAhead is the size of the read buffer in bytes.
 const readAhead = 64 << 10
 
-// input is the bytes of a file and where they stand.
+// input reads the bytes of a file and tracks their position.
 type input struct {
 	reader *bufio.Reader
 	// at is the position of the next byte.
@@ -26,7 +26,7 @@ func newInput(r io.Reader) *input {
 	return &input{reader: bufio.NewReaderSize(r, readAhead), at: Position{Line: 1, Column: 1}}
 }
 
-// foreign are beginnings of files that are no text in UTF-8, and what to do with them.
+// foreign lists how files that are not UTF-8 text begin, and what to do with them.
 var foreign = []struct {
 	beginning, problem string
 }{
@@ -36,7 +36,7 @@ var foreign = []struct {
 	{"PK\x03\x04", "the file is an archive or a spreadsheet; unpack it, or save it as CSV in UTF-8"},
 }
 
-// begin skips a byte order mark, and refuses what is no text.
+// begin skips a byte order mark, and refuses a file that is not text.
 func (in *input) begin() error {
 	beginning, err := in.reader.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -73,7 +73,7 @@ func (in *input) peek() (byte, error) {
 	return bytes[0], nil
 }
 
-// failed is an error of reading; the end of the file stays io.EOF.
+// failed describes a read error; the end of the file stays io.EOF.
 func (in *input) failed(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF
@@ -91,5 +91,5 @@ func cutOff(at Position) error {
 	return fileErrorf(at, "the file ends within the record that begins here; it may have been cut off: fetch or write it again")
 }
 
-// notUTF8 is the problem of a record that is no UTF-8.
-const notUTF8 = "this is not valid UTF-8; convert the file, as with: iconv -f BIG5 -t UTF-8 (or from whatever it is written in)"
+// notUTF8 is the problem of a record that is not UTF-8.
+const notUTF8 = "this is not valid UTF-8; convert the file, as with: iconv -f BIG5 -t UTF-8 (or from its actual encoding)"

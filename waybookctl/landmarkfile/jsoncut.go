@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// maxDepth is how deeply the values of a file may be nested.
+// maxDepth is the maximum nesting depth of the values in a file.
 const maxDepth = 64
 
-// cutter cuts values out of JSON text without decoding them, so that what it holds
-// is bounded before anything is decoded.
+// cutter cuts values out of JSON text without decoding them. It bounds the size of a value before
+// anything is decoded.
 type cutter struct {
 	*input
-	// value is the value cut last.
+	// value is the last value that was cut.
 	value []byte
 }
 
-// blank skips blanks and returns the byte behind them without reading it.
+// blank skips blanks and returns the next byte without reading it.
 func (c *cutter) blank() (byte, error) {
 	for {
 		b, err := c.peek()
@@ -34,8 +34,7 @@ func (c *cutter) blank() (byte, error) {
 	}
 }
 
-// await skips blanks and returns the byte behind them, which must be one of those in want,
-// without reading it.
+// await skips blanks and returns the next byte without reading it. The byte must be one of want.
 func (c *cutter) await(want string) (byte, error) {
 	b, err := c.blank()
 	switch {
@@ -49,7 +48,7 @@ func (c *cutter) await(want string) (byte, error) {
 	return b, nil
 }
 
-// expect reads blanks and one of the bytes in want, and returns it.
+// expect skips blanks, then reads and returns one of the bytes in want.
 func (c *cutter) expect(want string) (byte, error) {
 	if _, err := c.await(want); err != nil {
 		return 0, err
@@ -57,7 +56,7 @@ func (c *cutter) expect(want string) (byte, error) {
 	return c.next()
 }
 
-// spelled names the bytes of which one is expected.
+// spelled lists the expected bytes for an error.
 func spelled(want string) string {
 	text := fmt.Sprintf("%q", want[0])
 	for i := 1; i < len(want); i++ {
@@ -66,9 +65,8 @@ func spelled(want string) string {
 	return text
 }
 
-// cut reads a value, of which it holds at most limit bytes, and tells where it begins.
-// The brackets of what it returns match and its strings end; more it does not check.
-// What is returned is valid until the next cut.
+// cut reads a value of at most limit bytes and returns it with its position. It checks only that
+// brackets match and strings end. The value is valid until the next cut.
 func (c *cutter) cut(limit int) (value []byte, at Position, err error) {
 	if _, err := c.blank(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, c.at, err
@@ -88,7 +86,7 @@ func (c *cutter) cut(limit int) (value []byte, at Position, err error) {
 	return c.value, at, err
 }
 
-// skip reads a value of any length and holds nothing of it.
+// skip reads a value of any length without keeping it.
 func (c *cutter) skip() error {
 	if _, err := c.blank(); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -103,12 +101,12 @@ func (c *cutter) skip() error {
 
 // scan reads a value byte by byte.
 func (c *cutter) scan(keep func(byte) error) error {
-	var open [maxDepth]byte // the brackets that are to come
+	var open [maxDepth]byte // the closing brackets that are still expected
 	depth := 0
 	for {
 		b, err := c.peek()
 		if err != nil {
-			// A number at the end of the file has no byte behind it; no list ends so.
+			// Only a number at the end of the file has no byte after it; no list ends like that.
 			return err
 		}
 		switch b {
@@ -173,7 +171,7 @@ func (c *cutter) scanString(keep func(byte) error) error {
 	}
 }
 
-// scanWord reads a number, true, false or null, or what stands in such a place.
+// scanWord reads a number, true, false, null, or any other text in such a place.
 func (c *cutter) scanWord(keep func(byte) error) error {
 	for {
 		if err := c.scanByte(keep); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// readAll reads a file to its end: its places, and what is wrong with it.
+// readAll reads a file to its end and returns its places and its problems.
 func readAll(t testing.TB, text string, options Options) (all []Place, problems []error) {
 	t.Helper()
 	reader, err := NewReader(strings.NewReader(text), options)
@@ -34,7 +34,7 @@ func readAll(t testing.TB, text string, options Options) (all []Place, problems 
 	}
 }
 
-// content is a place without where it stands.
+// content returns a place without its position in the file.
 func content(p Place) Place {
 	p.At, p.KeyIsDerived = Position{}, false
 	return p
@@ -45,9 +45,9 @@ func expectPlaces(t testing.TB, got []Place, want ...Place) {
 	for i := range max(len(got), len(want)) {
 		switch {
 		case i >= len(got):
-			t.Errorf("%v is not there", want[i])
+			t.Errorf("%v is missing", want[i])
 		case i >= len(want):
-			t.Errorf("%v should not be there", got[i])
+			t.Errorf("%v is unexpected", got[i])
 		case content(got[i]) != content(want[i]):
 			t.Errorf("got %v, want %v", content(got[i]), content(want[i]))
 		}
@@ -59,7 +59,7 @@ var (
 	tower  = Place{Key: "k2", Name: "101 \"大樓\", 信義\r\n路", Category: 5, Lat: -25.034, Lng: 1e-7}
 )
 
-func TestEachFormatIsReadInTheWaysInWhichItIsWritten(t *testing.T) {
+func TestEachFormatIsReadInAllItsVariants(t *testing.T) {
 	for name, file := range map[string]struct {
 		options Options
 		text    string
@@ -96,7 +96,7 @@ func TestEachFormatIsReadInTheWaysInWhichItIsWritten(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
+func TestPlacesReadBackTheSame(t *testing.T) {
 	awkward := []Place{
 		bridge, tower,
 		{Key: " ,;\t\"\r\n", Name: "\r\n", Category: 2, Lat: 90, Lng: -180},
@@ -115,7 +115,7 @@ func TestWhatIsWrittenIsReadTheSame(t *testing.T) {
 	}
 }
 
-// written are places as a file.
+// written returns places as a file.
 func written(t testing.TB, format Format, all []Place) string {
 	t.Helper()
 	var text strings.Builder
@@ -159,12 +159,12 @@ func TestAnExportHasALineForEachPlace(t *testing.T) {
 		GeoJSON: "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n", JSON: "[\n]\n", NDJSON: "", CSV: "key,name,category,lat,lng\n",
 	} {
 		if got := written(t, format, nil); got != want {
-			t.Errorf("nothing is written in %s as %q", format, got)
+			t.Errorf("an empty list in %s is written as %q", format, got)
 		}
 	}
 }
 
-func TestAPlaceWithoutAKeyHasOneThatItsContentGives(t *testing.T) {
+func TestAPlaceWithoutAKeyGetsOneDerivedFromItsContent(t *testing.T) {
 	lines := `{"name":"a","lat":1,"lng":2,"country":"x"}
 {"lng":"2.0","name":"a","lat":1e0}
 {"name":"a","lat":1,"lng":-2}
@@ -175,7 +175,7 @@ func TestAPlaceWithoutAKeyHasOneThatItsContentGives(t *testing.T) {
 	if len(problems) > 0 || len(all) != 5 {
 		t.Fatal(all, problems)
 	}
-	// Repeated imports, also by later versions, rely on just this key.
+	// Repeated imports, also by later versions, depend on exactly this key.
 	if want := "content-f91177155815c78d4d30fea287269b6c"; all[0].Key != want {
 		t.Errorf("the key is %s", all[0].Key)
 	}
@@ -191,7 +191,7 @@ func TestAPlaceWithoutAKeyHasOneThatItsContentGives(t *testing.T) {
 	}
 }
 
-func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	for _, options := range []Options{
 		{}, {Format: "xml"}, {Format: CSV, Delimiter: '|'}, {Format: CSV, Category: 6}, {Format: CSV, Category: -1},
 	} {
@@ -204,7 +204,7 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestTheFormatIsToldByTheName(t *testing.T) {
+func TestTheFormatIsDerivedFromTheName(t *testing.T) {
 	for name, want := range map[string]Format{
 		"a/b.geojson": GeoJSON, "cities.JSON": JSON, "x.ndjson": NDJSON, "x.jsonl": NDJSON, "x.csv": CSV, "x.tsv": CSV,
 		"x.txt": "", "csv": "", "-": "",

@@ -32,12 +32,12 @@ func (l *lineReader) read() (record, Position, error) {
 	}
 }
 
-// notAnObject is the problem of a line that is not valid JSON.
+// notAnObject describes a line that is not valid JSON.
 func notAnObject(err error) string {
-	return "this line is not valid JSON: " + err.Error() + "; each line is one whole object"
+	return "this line is not valid JSON: " + err.Error() + "; each line must be one complete object"
 }
 
-// readLine reads up to a line break or the end of the file; io.EOF when nothing is left.
+// readLine reads up to a line break or the end of the file. It returns io.EOF when nothing is left.
 func (l *lineReader) readLine() error {
 	at := l.at
 	l.line = l.line[:0]

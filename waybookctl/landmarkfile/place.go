@@ -1,6 +1,6 @@
-// Package landmarkfile reads and writes files of landmarks: GeoJSON, JSON, newline-delimited
-// JSON and CSV. Readers hold one record in memory whatever the size of the file, at
-// most MaxRecordBytes of it, and say where in the file each problem stands.
+// Package landmarkfile reads and writes files of landmarks: GeoJSON, JSON, newline-delimited JSON
+// and CSV. A reader holds one record in memory, at most MaxRecordBytes, whatever the size of the
+// file. It reports the position of each problem.
 package landmarkfile
 
 import (
@@ -12,39 +12,38 @@ import (
 	"unicode/utf8"
 )
 
-// Place is a landmark of a file.
+// Place is a landmark in a file.
 type Place struct {
-	// Key is what the landmark is called in the file, 1 to 100 bytes.
+	// Key identifies the landmark in the file, 1 to 100 bytes.
 	Key string
-	// KeyIsDerived says that the file names no key: it was made of the content, so
-	// that the same content has the same key again.
+	// KeyIsDerived reports that the file has no key for the place. The key is then derived from the
+	// content, so that equal content has the same key.
 	KeyIsDerived bool
 	// Name is 1 to 200 characters.
-	Name string
-	// Category is what it is.
+	Name     string
 	Category Category
 	// Lat and Lng are decimal degrees, from -90 to 90 and from -180 to 180.
 	Lat, Lng float64
-	// At is where its record begins in the file.
+	// At is the position of its record in the file.
 	At Position
 }
 
-// What the import accepts (waybook.poi.v1.ImportedPoi).
+// The limits of the import (waybook.poi.v1.ImportedPoi).
 const (
 	maxKeyBytes  = 100
 	maxNameRunes = 200
 )
 
-// Category is what a landmark is, from 1 to 5; 0 is none.
+// Category is the category of a landmark, from 1 to 5; 0 is none.
 type Category int
 
-// labels are the categories' names: those of the legacy contract, and those of
+// labels are the names of the categories: first that of the legacy contract, then that of
 // waybook.poi.v1.PoiCategory.
 var labels = [...][2]string{
 	{"溫柔鄉", "tender"}, {"好康鄉", "bargain"}, {"私の鄉", "private"}, {"萬家鄉", "community"}, {"尖叫鄉", "thrill"},
 }
 
-// ParseCategory reads a number from 1 to 5, a name such as 溫柔鄉, or its English name.
+// ParseCategory parses a number from 1 to 5, a name such as 溫柔鄉, or its English name.
 func ParseCategory(text string) (Category, error) {
 	text = strings.TrimSpace(text)
 	for i, names := range labels {
@@ -52,11 +51,11 @@ func ParseCategory(text string) (Category, error) {
 			return Category(i + 1), nil
 		}
 	}
-	// A whole number with a fraction of zero is how spreadsheets write one.
+	// Spreadsheets may write a whole number with a fraction of zero.
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n == float64(int(n)) && n >= 1 && n <= float64(len(labels)) {
 		return Category(n), nil
 	}
-	return 0, fmt.Errorf("%s is no category; write one of %s", quoted(text), CategoryNames())
+	return 0, fmt.Errorf("%s is not a category; choose one of %s", quoted(text), CategoryNames())
 }
 
 // CategoryNames lists the categories for people.
@@ -68,7 +67,7 @@ func CategoryNames() string {
 	return strings.Join(all, ", ")
 }
 
-// checkKey says what is wrong with a key; nothing if it may be imported.
+// checkKey describes the fault of a key; it is empty for a valid key.
 func checkKey(key string) string {
 	if len(key) > maxKeyBytes {
 		return fmt.Sprintf("the key %s has %d bytes; at most %d are allowed", quoted(key), len(key), maxKeyBytes)
@@ -76,7 +75,7 @@ func checkKey(key string) string {
 	return ""
 }
 
-// checkName says what is wrong with a name; nothing if it may be imported.
+// checkName describes the fault of a name; it is empty for a valid name.
 func checkName(name string) string {
 	if runes := utf8.RuneCountInString(name); runes > maxNameRunes {
 		return fmt.Sprintf("the name %s has %d characters; at most %d are allowed", quoted(name), runes, maxNameRunes)
@@ -84,17 +83,17 @@ func checkName(name string) string {
 	return ""
 }
 
-// derivedKey is the key of a place that has none: a hash of all that is imported.
+// derivedKey returns the key of a place without one: a hash of all imported fields.
 func derivedKey(p Place) string {
 	content := fmt.Sprintf("%q %d %v %v", p.Name, p.Category, p.Lat, p.Lng)
 	sum := sha256.Sum256([]byte(content))
 	return "content-" + hex.EncodeToString(sum[:16])
 }
 
-// maxQuotedRunes bounds what a message repeats of a file.
+// maxQuotedRunes bounds how much of a file's text a message quotes.
 const maxQuotedRunes = 40
 
-// quoted is a text of the file as messages show it.
+// quoted formats a text of the file for messages.
 func quoted(text string) string {
 	if runes := []rune(text[:min(len(text), 4*(maxQuotedRunes+1))]); len(runes) > maxQuotedRunes {
 		text = string(runes[:maxQuotedRunes]) + "…"

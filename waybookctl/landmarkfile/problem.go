@@ -2,16 +2,17 @@ package landmarkfile
 
 import "fmt"
 
-// Position is where something begins in a file. No two records begin at the same one.
+// Position is the start of something in a file. No two records have the same position.
 type Position struct {
 	// Line counts from 1 and Column counts the line's bytes from 1.
 	Line, Column int64
 }
 
-// farColumn is from where on a line alone is no help, as in a file of one long line.
+// farColumn is the column from which messages add the byte to the line, as in a file of one long
+// line.
 const farColumn = 200
 
-// String is the position for people.
+// String formats the position for people.
 func (p Position) String() string {
 	if p.Column < farColumn {
 		return fmt.Sprintf("line %d", p.Line)
@@ -19,7 +20,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("line %d, byte %d", p.Line, p.Column)
 }
 
-// behind is the position after some bytes.
+// behind returns the position after text.
 func (p Position) behind(text []byte) Position {
 	for _, b := range text {
 		p.pass(b)
@@ -27,7 +28,7 @@ func (p Position) behind(text []byte) Position {
 	return p
 }
 
-// pass moves the position behind a byte.
+// pass moves the position past a byte.
 func (p *Position) pass(b byte) {
 	if b == '\n' {
 		p.Line, p.Column = p.Line+1, 1
@@ -36,24 +37,24 @@ func (p *Position) pass(b byte) {
 	p.Column++
 }
 
-// RecordError says that a record can't be imported. The reader can go on behind it.
+// RecordError reports that a record can't be imported. The reader can continue after it.
 type RecordError struct {
 	At Position
-	// Problem is what is wrong and what to do about it.
+	// Problem says what is wrong and what to do about it.
 	Problem string
 }
 
-// Error is the position and the problem.
+// Error returns the position and the problem.
 func (e *RecordError) Error() string { return e.At.String() + ": " + e.Problem }
 
-// FileError says that a file can't be read any further.
+// FileError reports that the rest of a file can't be read.
 type FileError struct {
 	At Position
-	// Problem is what is wrong and what to do about it.
+	// Problem says what is wrong and what to do about it.
 	Problem string
 }
 
-// Error is the position and the problem.
+// Error returns the position and the problem.
 func (e *FileError) Error() string { return e.At.String() + ": " + e.Problem }
 
 func fileErrorf(at Position, format string, args ...any) *FileError {

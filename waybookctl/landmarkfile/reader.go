@@ -8,35 +8,35 @@ import (
 
 // Options say how a file is read.
 type Options struct {
-	// Format is how the file is written.
+	// Format is the format of the file.
 	Format Format
-	// Fields are those of the records.
+	// Fields name the fields of the records.
 	Fields Fields
-	// Category is that of records that have none; 0 makes such a record an error.
+	// Category is the category of records that have none. If it is 0, such a record is an error.
 	Category Category
-	// Delimiter separates the fields of CSV: a comma, a semicolon or a tab. 0 means
-	// the one of which the first line has most.
+	// Delimiter separates the fields of CSV: a comma, a semicolon or a tab. 0 selects the most
+	// frequent one in the first line.
 	Delimiter byte
 }
 
-// Reader reads places one by one. It is for one goroutine.
+// Reader reads places one by one. Only one goroutine may use it.
 type Reader struct {
 	input   *input
 	records interface {
-		// read returns the next record and where it begins.
+		// read returns the next record and its position.
 		read() (record, Position, error)
 	}
 	mapping  mapping
 	hasBegun bool
-	// failed is the error with which reading ended.
+	// failed is the error that ended reading.
 	failed error
 }
 
-// NewReader returns a reader of a file. It fails when the options are not valid.
+// NewReader returns a reader of a file. It fails if the options are invalid.
 func NewReader(file io.Reader, options Options) (*Reader, error) {
 	r := &Reader{input: newInput(file), mapping: mapping{fields: options.Fields, category: options.Category}}
 	if options.Category < 0 || int(options.Category) > len(labels) {
-		return nil, fmt.Errorf("%d is no category; choose one of %s", options.Category, CategoryNames())
+		return nil, fmt.Errorf("%d is not a category; choose one of %s", options.Category, CategoryNames())
 	}
 	switch options.Delimiter {
 	case 0, ',', ';', '\t':
@@ -57,7 +57,7 @@ func NewReader(file io.Reader, options Options) (*Reader, error) {
 	return r, nil
 }
 
-// named are the fields that have been named.
+// named returns the fields that have an explicit name.
 func (f Fields) named() (names []string) {
 	for _, name := range []string{f.Key, f.Name, f.Lat, f.Lng, f.Category} {
 		if name != "" {
@@ -67,8 +67,8 @@ func (f Fields) named() (names []string) {
 	return names
 }
 
-// Next returns the next place, or io.EOF behind the last. After a *RecordError it can be
-// called again; any other error, such as a *FileError, is for good.
+// Next returns the next place, or io.EOF after the last. After a *RecordError, the caller can
+// continue; any other error, such as a *FileError, is final.
 func (r *Reader) Next() (Place, error) {
 	if r.failed != nil {
 		return Place{}, r.failed

@@ -7,44 +7,44 @@ import (
 	"strings"
 )
 
-// Fields say which fields of a record hold what. An empty one means the usual names.
+// Fields name the fields of a record. An empty name selects the default names.
 type Fields struct {
-	// Key: usually id, which may be the Feature's own, or key; none is no error. When it
-	// is named here, every record must have it.
+	// Key is id or key by default; id may be the Feature's own. A record may lack it, unless this
+	// names the field.
 	Key string
-	// Name: usually name.
+	// Name is name by default.
 	Name string
-	// Lat: usually lat or latitude. A GeoJSON Feature has a geometry instead.
+	// Lat is lat or latitude by default. A GeoJSON Feature has a geometry instead.
 	Lat string
-	// Lng: usually lng, lon or longitude.
+	// Lng is lng, lon or longitude by default.
 	Lng string
-	// Category: usually category.
+	// Category is category by default.
 	Category string
 }
 
-// usual are the fields that are looked for when none is named.
+// usual are the default names of the fields.
 var usual = struct{ key, name, lat, lng, category []string }{
 	key: []string{"id", "key"}, name: []string{"name"}, category: []string{"category"},
 	lat: []string{"lat", "latitude"}, lng: []string{"lng", "lon", "longitude"},
 }
 
-// record is a record of a file, whatever the format.
+// record is a record of any format.
 type record interface {
-	// text is a field as text, empty when there is none. It fails for what is neither
-	// a text nor a number.
+	// text returns a field as text, empty if it is missing. It fails if the field is neither a text
+	// nor a number.
 	text(field string) (string, error)
-	// point is where the record itself says that it is. ok is false when that is left
-	// to its fields.
+	// point returns the coordinates that the record itself has. ok is false if its fields hold
+	// them.
 	point() (lng, lat string, ok bool, err error)
 }
 
-// mapping makes places of records.
+// mapping converts records into places.
 type mapping struct {
 	fields   Fields
 	category Category // of records that have none
 }
 
-// place makes a place of a record, or names everything that is wrong with it.
+// place converts a record into a place, or lists everything that is wrong with the record.
 func (m mapping) place(r record, at Position) (Place, error) {
 	b := builder{record: r}
 	p := Place{At: at, Name: b.name(m.fields.Name), Category: b.category(m.fields.Category, m.category)}
@@ -59,7 +59,7 @@ func (m mapping) place(r record, at Position) (Place, error) {
 	return p, nil
 }
 
-// builder collects what is wrong with a record.
+// builder collects the problems of a record.
 type builder struct {
 	record   record
 	problems []string
@@ -69,7 +69,7 @@ func (b *builder) problem(format string, args ...any) {
 	b.problems = append(b.problems, fmt.Sprintf(format, args...))
 }
 
-// field is the text of the named field, or of the first of the usual ones that is there.
+// field returns the text of the named field, or of the first usual one that is present.
 func (b *builder) field(named string, usual []string) (text string, ok bool) {
 	if named != "" {
 		usual = []string{named}
@@ -87,13 +87,13 @@ func (b *builder) field(named string, usual []string) (text string, ok bool) {
 	return "", true
 }
 
-// missing is the problem of a field that is not there.
+// missing adds the problem that a field is missing.
 func (b *builder) missing(what, named string, usual []string) {
 	if named != "" {
 		b.problem("%s is missing: the field %s, which should hold it, is absent or empty", what, quoted(named))
 		return
 	}
-	b.problem("%s is missing: add a field %s, or say which field holds it", what, quoted(usual[0]))
+	b.problem("%s is missing: add a field %s, or name the field that holds it", what, quoted(usual[0]))
 }
 
 func (b *builder) name(named string) string {
@@ -116,7 +116,7 @@ func (b *builder) category(named string, byDefault Category) Category {
 	}
 	if text == "" {
 		if byDefault == 0 {
-			b.problem("the category is missing: add a field %s, or choose a category for all that have none", quoted(first(named, usual.category)))
+			b.problem("the category is missing: add a field %s, or choose a category for records without one", quoted(first(named, usual.category)))
 		}
 		return byDefault
 	}
@@ -199,15 +199,15 @@ func (b *builder) location(fields Fields) (lat, lng float64) {
 	return 0, 0
 }
 
-// parseDegrees reads a decimal number, such as 25.034 or 1e-7.
+// parseDegrees parses a decimal number, such as 25.034 or 1e-7.
 func parseDegrees(text string) (float64, error) {
 	trimmed := strings.TrimSpace(text)
 	n, err := strconv.ParseFloat(trimmed, 64)
-	// ParseFloat reads more than decimals: Inf, NaN, 0x1p-2.
+	// ParseFloat accepts more than decimals: Inf, NaN, 0x1p-2.
 	if err != nil || math.IsInf(n, 0) || strings.Trim(trimmed, "+-.0123456789eE") != "" {
 		advice := ""
 		if strings.Contains(trimmed, ",") {
-			advice = ": write a point, not a comma"
+			advice = ": use a point, not a comma"
 		}
 		return 0, fmt.Errorf("%s is not a decimal number%s", quoted(text), advice)
 	}

@@ -7,17 +7,17 @@ import (
 	"testing"
 )
 
-// collection is a GeoJSON document with some features.
+// collection returns a GeoJSON document with some features.
 func collection(features ...string) string {
 	return "{\"type\":\"FeatureCollection\",\"features\":[\n" + strings.Join(features, ",\n") + "\n]}\n"
 }
 
 const good = `{"type":"Feature","id":"g","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"good","category":1}}`
 
-// like is the good feature with something else in place of a part.
+// like returns the good feature with one part replaced.
 func like(part, other string) string { return strings.Replace(good, part, other, 1) }
 
-func TestARecordThatCantBeImportedIsToldWithItsLineAndTheOthersAreRead(t *testing.T) {
+func TestAnInvalidRecordIsReportedWithItsLineAndTheOthersAreRead(t *testing.T) {
 	line := func(text string) string { return good + "\n" + text + "\n" + like(`"g"`, `"h"`) + "\n" }
 	table := func(text string) string {
 		return "key,name,lat,lng,category\ng,good,2,1,1\n" + text + "\nh,good,2,1,1\n"
@@ -27,8 +27,8 @@ func TestARecordThatCantBeImportedIsToldWithItsLineAndTheOthersAreRead(t *testin
 		text, problem string
 	}{
 		"not JSON":              {NDJSON, line(`{"id":`), "line 2: this line is not valid JSON"},
-		"a number":              {NDJSON, line(`17`), "line 2: this is no object"},
-		"null":                  {NDJSON, line(`null`), "line 2: this is no object"},
+		"a number":              {NDJSON, line(`17`), "line 2: this is not an object"},
+		"null":                  {NDJSON, line(`null`), "line 2: this is not an object"},
 		"no geometry":           {NDJSON, line(like(`{"type":"Point","coordinates":[1,2]}`, "null")), "line 2: the geometry is missing"},
 		"a polygon":             {GeoJSON, collection(good, like("Point", "Polygon"), like(`"g"`, `"h"`)), `line 3: the geometry is a "Polygon"; only a Point`},
 		"a real polygon":        {NDJSON, line(like(`"Point","coordinates":[1,2]`, `"Polygon","coordinates":[[[1,2]]]`)), `is a "Polygon"`},
@@ -42,24 +42,24 @@ func TestARecordThatCantBeImportedIsToldWithItsLineAndTheOthersAreRead(t *testin
 		"infinite":              {CSV, table("x,x,1,-Inf,1"), `the longitude "-Inf" is not a decimal number`},
 		"too large a number":    {CSV, table("x,x,1e999,1,1"), `the latitude "1e999" is not a decimal number`},
 		"hexadecimal":           {CSV, table("x,x,0x10p0,1,1"), "is not a decimal number"},
-		"a decimal comma":       {CSV, table(`x,x,"25,03",1,1`), "write a point, not a comma"},
+		"a decimal comma":       {CSV, table(`x,x,"25,03",1,1`), "use a point, not a comma"},
 		"no latitude":           {CSV, table("x,x,,1,1"), `the latitude is missing: add a field "lat"`},
 		"an object as latitude": {JSON, "[" + good + ",\n\n{\"name\":\"x\",\"lat\":{},\"lng\":true,\"category\":1},{\"key\":\"h\",\"name\":\"y\",\"lat\":1,\"lng\":1,\"category\":1}]", `line 3: "lat": this is neither a text nor a number; "lng"`},
 		"no name":               {NDJSON, line(like(`"name":"good"`, `"name":null`)), `the name is missing: add a field "name"`},
 		"a long name":           {NDJSON, line(like("good", strings.Repeat("長", 201))), "has 201 characters; at most 200"},
 		"a long key":            {NDJSON, line(like(`"g"`, `"`+strings.Repeat("長", 34)+`"`)), "has 102 bytes; at most 100"},
 		"no category":           {NDJSON, line(like(`,"category":1`, "")), `the category is missing: add a field "category", or choose`},
-		"an unknown category":   {NDJSON, line(like(`:1}`, `:"bar"}`)), `"bar" is no category; write one of 1 (溫柔鄉, tender), 2`},
-		"category 6":            {CSV, table("x,x,1,1,6"), `"6" is no category`},
-		"category 1.5":          {CSV, table("x,x,1,1,1.5"), `"1.5" is no category`},
-		"several things":        {CSV, table(",,91,1,"), `line 3: the name is missing: add a field "name", or say which field holds it; the category is missing`},
+		"an unknown category":   {NDJSON, line(like(`:1}`, `:"bar"}`)), `"bar" is not a category; choose one of 1 (溫柔鄉, tender), 2`},
+		"category 6":            {CSV, table("x,x,1,1,6"), `"6" is not a category`},
+		"category 1.5":          {CSV, table("x,x,1,1,1.5"), `"1.5" is not a category`},
+		"several things":        {CSV, table(",,91,1,"), `line 3: the name is missing: add a field "name", or name the field that holds it; the category is missing`},
 		"Big5":                  {CSV, table("x,\xa4\xa4\xa4\xe5,1,1,1"), "line 3: this is not valid UTF-8; convert the file"},
 		"Big5 in JSON":          {NDJSON, line(like("good", "\xa4\xa4")), "line 2: this is not valid UTF-8"},
 		"half a character":      {NDJSON, line(like("good", `\\\ud83d\u0041`)), "line 2: an escape such as"},
 		"its second half":       {NDJSON, line(like("good", `\ude00`)), "line 2: an escape such as"},
 		"too few columns":       {CSV, table("x,x,1"), "line 3: the header has 5 columns, this line 3"},
 		"too many columns":      {CSV, table("x,a,b,1,1,1"), "line 3: the header has 5 columns, this line 6"},
-		"far in a long line":    {JSON, "[" + good + "," + strings.Repeat(" ", 300) + "7," + like(`"g"`, `"h"`) + "]", "line 1, byte 420: this is no object"},
+		"far in a long line":    {JSON, "[" + good + "," + strings.Repeat(" ", 300) + "7," + like(`"g"`, `"h"`) + "]", "line 1, byte 420: this is not an object"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, problems := readAll(t, file.text, Options{Format: file.format})
@@ -74,7 +74,7 @@ func TestARecordThatCantBeImportedIsToldWithItsLineAndTheOthersAreRead(t *testin
 	}
 }
 
-func TestAFieldThatWasNamedMustBeInEveryRecord(t *testing.T) {
+func TestANamedFieldMustBeInEveryRecord(t *testing.T) {
 	options := Options{Format: NDJSON, Fields: Fields{Key: "osm", Name: "title", Lat: "y", Lng: "x", Category: "kind"}}
 	_, problems := readAll(t, `{"id":"1","key":"1","name":"x","lat":1,"lng":1,"category":1}`, options)
 	if len(problems) != 1 {
@@ -91,7 +91,7 @@ func TestAFieldThatWasNamedMustBeInEveryRecord(t *testing.T) {
 	}
 }
 
-func TestAFileThatCantBeReadToItsEndIsToldWithTheLine(t *testing.T) {
+func TestAnUnreadableFileIsReportedWithItsLine(t *testing.T) {
 	long := strings.Repeat("x", MaxRecordBytes)
 	for name, file := range map[string]struct {
 		format        Format
@@ -154,7 +154,7 @@ func TestAFileThatCantBeReadToItsEndIsToldWithTheLine(t *testing.T) {
 	}
 }
 
-// endless gives the same byte for ever and counts how many were taken.
+// endless returns the same byte forever and counts the bytes read.
 type endless struct {
 	beginning string
 	b         byte
@@ -171,7 +171,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestARecordWithoutEndIsRefusedAfterOneMebibyte(t *testing.T) {
+func TestAnEndlessRecordIsRefusedAfterOneMebibyte(t *testing.T) {
 	for name, file := range map[string]struct {
 		format Format
 		source *endless
@@ -203,7 +203,7 @@ func TestARecordWithoutEndIsRefusedAfterOneMebibyte(t *testing.T) {
 	}
 }
 
-func TestAFileThatCantBeReadIsToldFromOneThatIsCutOff(t *testing.T) {
+func TestAReadErrorIsNotReportedAsATruncatedFile(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for _, format := range Formats() {
 		text := written(t, format, []Place{bridge, tower})
@@ -216,7 +216,7 @@ func TestAFileThatCantBeReadIsToldFromOneThatIsCutOff(t *testing.T) {
 				_, err = reader.Next()
 			}
 			if !errors.Is(err, broken) {
-				t.Fatalf("%s, broken behind %q: %v", format, text[:cut], err)
+				t.Fatalf("%s, broken after %q: %v", format, text[:cut], err)
 			}
 		}
 	}

@@ -10,19 +10,23 @@ import (
 	"unicode/utf8"
 )
 
-// tableReader reads CSV as RFC 4180 has it. encoding/csv is not used since it holds a
-// record of any length and makes \n of a \r\n within a field.
+// tableReader reads CSV (RFC 4180). encoding/csv is not used, because it holds records of any
+// length and turns \r
+//
+//	within a field into
+//
+// .
 type tableReader struct {
 	*input
-	// delimiter separates fields; 0 until it is known.
+	// delimiter separates fields; it is 0 until it is known.
 	delimiter byte
-	// named are the columns that must be there.
+	// named are the columns that must exist.
 	named   []string
 	columns map[string]int
 	width   int
 
-	// cells are the bytes of all fields of a record, which begins at begins, and ends where
-	// each ends; left is how many bytes the record may still have.
+	// cells are the bytes of all fields of a record, which starts at begins. ends holds the end of
+	// each field in cells. left is how many bytes the record may still have.
 	cells  []byte
 	ends   []int
 	begins Position
@@ -82,7 +86,7 @@ func (t *tableReader) readHeader() error {
 			return &FileError{At: at, Problem: notUTF8}
 		}
 		if _, isTwice := t.columns[name]; isTwice && name != "" {
-			return fileErrorf(at, "two columns are called %s; give each another name", quoted(name))
+			return fileErrorf(at, "two columns are called %s; give each its own name", quoted(name))
 		}
 		t.columns[name] = i
 	}
@@ -94,9 +98,9 @@ func (t *tableReader) readHeader() error {
 	return nil
 }
 
-// likelyDelimiter is which of the usual delimiters the first line has most of.
+// likelyDelimiter returns the most frequent delimiter in the first line.
 func (t *tableReader) likelyDelimiter() byte {
-	ahead, _ := t.reader.Peek(readAhead) // an error shows when it is read
+	ahead, _ := t.reader.Peek(readAhead) // a read error shows later
 	line, _, _ := bytes.Cut(ahead, []byte("\n"))
 	best := byte(',')
 	for _, candidate := range []byte{';', '\t'} {
@@ -107,7 +111,7 @@ func (t *tableReader) likelyDelimiter() byte {
 	return best
 }
 
-// readRow reads the next record that is no empty line.
+// readRow reads the next record, skipping empty lines.
 func (t *tableReader) readRow() (fields []string, at Position, err error) {
 	for {
 		t.begins, t.left, t.cells, t.ends = t.at, MaxRecordBytes, t.cells[:0], t.ends[:0]
@@ -136,15 +140,15 @@ func (t *tableReader) take() (byte, error) {
 	return t.next()
 }
 
-// keep reads a byte of a field.
+// keep reads a byte of a field and stores it.
 func (t *tableReader) keep() error {
 	b, err := t.take()
 	t.cells = append(t.cells, b)
 	return err
 }
 
-// readFields reads the fields of a record, and tells whether the last one is quoted.
-// It returns io.EOF when nothing is left.
+// readFields reads the fields of a record, and reports whether the last one is quoted. It returns
+// io.EOF when nothing is left.
 func (t *tableReader) readFields() (isQuoted bool, err error) {
 	for {
 		if isQuoted, err = t.readField(); err != nil {
@@ -161,8 +165,8 @@ func (t *tableReader) readFields() (isQuoted bool, err error) {
 	}
 }
 
-// readField reads a field of a record and stops before what ends it: a delimiter, a line
-// feed or the end of the file.
+// readField reads a field of a record. It stops before a delimiter, a line feed or the end of the
+// file.
 func (t *tableReader) readField() (isQuoted bool, err error) {
 	b, err := t.peek()
 	if errors.Is(err, io.EOF) && len(t.ends) > 0 {

@@ -10,18 +10,18 @@ import (
 	"strconv"
 )
 
-// Writer writes places one by one, each on a line of its own, so that what a Reader reads
-// of it is the same again. It is for one goroutine.
+// Writer writes places one by one, each on a line of its own. A Reader reads the same places back.
+// Only one goroutine may use it.
 type Writer struct {
 	out    *bufio.Writer
 	layout layout
 	count  int64
 }
 
-// layout is how a format is written.
+// layout describes how a format is written.
 type layout struct {
 	head, separator, foot string
-	// encode writes a place, without a line break.
+	// encode appends a place, without a line break.
 	encode func(*bytes.Buffer, Place) error
 }
 
@@ -32,7 +32,7 @@ var layouts = map[Format]layout{
 	CSV:     {"key,name,category,lat,lng\n", "\n", "\n", encodeRow},
 }
 
-// NewWriter returns a writer of a file. Close must be called for the file to be whole.
+// NewWriter returns a writer of a file. The file is complete only after Close.
 func NewWriter(file io.Writer, format Format) (*Writer, error) {
 	layout, ok := layouts[format]
 	if !ok {
@@ -45,7 +45,7 @@ func NewWriter(file io.Writer, format Format) (*Writer, error) {
 // Write writes a place.
 func (w *Writer) Write(p Place) error {
 	if p.Lat == 0 {
-		p.Lat = 0 // and not -0
+		p.Lat = 0 // not -0
 	}
 	if p.Lng == 0 {
 		p.Lng = 0
@@ -64,7 +64,7 @@ func (w *Writer) Write(p Place) error {
 	return err
 }
 
-// Close ends the file. It does not close what is written to.
+// Close completes the file. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	end := w.layout.foot
 	if w.count == 0 {

@@ -8,15 +8,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Column is one column of a table of Ts.
 type Column[T any] struct {
 	Head string
 	Cell func(T) string
 }
 
-// Items prints a list as its items come: a JSON array, a YAML sequence, or a table.
-// When they break off, the JSON does too, so that no program takes a part for the
-// whole. kind names the items, in the plural, where there are none.
+// Items prints a list item by item: a JSON array, a YAML sequence, or a table. If the items end
+// with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
+// the plural name of the items, for the note that there are none.
 func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items iter.Seq2[T, error]) error {
 	var list lister[T]
 	switch p.Format {

@@ -1,6 +1,5 @@
-// Package output prints results: as aligned tables for people, as JSON and YAML for
-// programs. Results go to standard output; what else there is to say goes to
-// standard error as notes.
+// Package output prints results: as aligned tables for people, as JSON and YAML for programs.
+// Results go to standard output. Notes go to standard error.
 package output
 
 import (
@@ -10,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Format is how results are printed.
+// Format is the format of results.
 type Format string
 
 // The formats.
@@ -24,17 +23,17 @@ const (
 type Printer struct {
 	Format Format
 	Out    io.Writer
-	// Notes is for what is said beside results.
+	// Notes receives messages that are not results.
 	Notes io.Writer
 }
 
-// Note says something beside the result.
+// Note prints a message that is not part of the result.
 func (p *Printer) Note(format string, args ...any) {
-	// A note that can't be written has no better place to be reported.
+	// A note that can't be written is lost; there is no better place to report it.
 	_, _ = fmt.Fprintf(p.Notes, format+"\n", args...)
 }
 
-// Value prints one value. As a table it looks as layout writes it.
+// Value prints one value. In the table format, layout writes it.
 func (p *Printer) Value(value any, layout func(*Page)) error {
 	switch p.Format {
 	case JSON:

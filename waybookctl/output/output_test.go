@@ -16,7 +16,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// sample is an album with something of everything.
+// sample is an album with fields of every kind.
 func sample() *albumv1.Album {
 	return &albumv1.Album{
 		AlbumId: 1<<53 - 1, Title: "<台北> & co", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD,
@@ -77,7 +77,7 @@ CATEGORY  ALBUM_CATEGORY_FOOD
 	}
 }
 
-func TestAPageLeavesNothingOfAText(t *testing.T) {
+func TestAPageKeepsAllLinesOfAText(t *testing.T) {
 	out, _ := printed(t, Table, func(p *Printer) error {
 		return p.Value(nil, func(page *Page) {
 			page.Text("first\r\n\nthird\x1b[2J")
@@ -122,14 +122,14 @@ func TestAListReadsBackInEachFormat(t *testing.T) {
 	}
 }
 
-func TestAnEmptyTableIsANoteAndNothingElse(t *testing.T) {
+func TestAnEmptyTableIsOnlyANote(t *testing.T) {
 	out, notes := printed(t, Table, func(p *Printer) error { return Items(p, "albums", columns(), albums()) })
 	if out != "" || notes != "no albums\n" {
 		t.Errorf("printed %q, noted %q", out, notes)
 	}
 }
 
-func TestJSONThatBreaksOffIsNoJSON(t *testing.T) {
+func TestAnIncompleteListIsNotValidJSON(t *testing.T) {
 	broken := errors.New("broken")
 	var out strings.Builder
 	err := Items(&Printer{Format: JSON, Out: &out}, "albums", columns(), func(yield func(*albumv1.Album, error) bool) {
@@ -140,7 +140,7 @@ func TestJSONThatBreaksOffIsNoJSON(t *testing.T) {
 	}
 }
 
-func TestAnEnumOfANewerContractIsItsNumber(t *testing.T) {
+func TestAnUnknownEnumValueIsItsNumber(t *testing.T) {
 	for _, field := range FromProto(&albumv1.Album{Category: 99}) {
 		if field.Name == "category" && field.Value != int32(99) {
 			t.Errorf("category %v", field.Value)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Page is a result laid out for people. Its parts are apart by an empty line.
+// Page is a result laid out for people. An empty line separates its parts.
 type Page struct {
 	out   io.Writer
 	begun bool
 	err   error
 }
 
-// Line writes a text on a line of its own, however many lines it has.
+// Line writes a text on one line; line breaks in it are escaped.
 func (g *Page) Line(text string) { g.print(Visible(text) + "\n") }
 
 // Text writes a text of any number of lines.
@@ -23,7 +23,7 @@ func (g *Page) Text(text string) {
 	}
 }
 
-// Record writes what is known of one thing, a line for each column.
+// Record writes one thing, with a line for each column.
 func Record[T any](g *Page, columns []Column[T], item T) {
 	g.part()
 	rows := &table{out: g.out}
@@ -33,7 +33,7 @@ func Record[T any](g *Page, columns []Column[T], item T) {
 	g.keep(rows.flush())
 }
 
-// Rows writes things as a table, nothing when there are none.
+// Rows writes things as a table. It writes nothing if there are none.
 func Rows[T any](g *Page, columns []Column[T], items []T) {
 	if len(items) == 0 {
 		return

@@ -5,8 +5,7 @@ import (
 	"encoding/json"
 )
 
-// FromJSON makes an object of a value that encoding/json makes one of, with the names of
-// its json tags in their order.
+// FromJSON converts a value to Objects and Lists by its json tags, keeping the order of the fields.
 func FromJSON(value any) (any, error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {

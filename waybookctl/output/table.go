@@ -9,21 +9,21 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// gap is what is between two columns.
+// gap separates two columns.
 const gap = "  "
 
-// measuredRows is how many rows a table measures before it prints the first. Columns
-// keep their widths from then on, so that a list of any length needs little memory.
+// measuredRows is how many rows a table measures before it prints the first. The column widths are
+// fixed from then on, so a list of any length needs little memory.
 const measuredRows = 1000
 
-// wide measures text as terminals show it, whatever the environment's locale:
-// Chinese characters take two columns, combining marks none.
+// wide measures text as terminals show it, in every locale: Chinese characters take two columns,
+// combining marks none.
 var wide = runewidth.Condition{StrictEmojiNeutral: true}
 
-// width is how many columns of a terminal a text takes.
+// width returns how many terminal columns a text takes.
 func width(text string) int { return wide.StringWidth(text) }
 
-// table writes rows as aligned columns, each row in one line however long it is.
+// table writes rows as aligned columns, each row on one line of any length.
 type table struct {
 	out    io.Writer
 	rows   [][]string
@@ -47,7 +47,7 @@ func (t *table) add(cells ...string) error {
 	return nil
 }
 
-// flush prints what has been measured.
+// flush prints the rows that have been measured.
 func (t *table) flush() error {
 	t.begun = true
 	for _, row := range t.rows {
@@ -79,8 +79,8 @@ func (t *table) write(row []string) error {
 	return err
 }
 
-// Visible writes what would move the cursor, change colours or turn the direction of
-// the writing as an escape: texts are others', and a terminal obeys them.
+// Visible escapes characters that move the cursor, change colours or reverse the direction of text.
+// Users write these texts, and a terminal obeys such characters.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, isHidden) {
 		return text
@@ -105,8 +105,8 @@ func Visible(text string) string {
 	return out.String()
 }
 
-// isHidden reports whether a character is not seen. The joiner that makes one emoji
-// of several is harmless, and blanks of other scripts are.
+// isHidden reports whether a character is invisible. The joiner that combines emoji is harmless, as
+// are the blanks of other scripts.
 func isHidden(r rune) bool {
 	return !unicode.IsGraphic(r) && r != '\u200d'
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWidthIsThatOfATerminal(t *testing.T) {
+func TestWidthMatchesATerminal(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "abc": 3, "台北": 4, "ﾊﾝｶｸ": 4, "e\u0301": 1, "😊": 2, "👨‍👩‍👧": 2, "“a”": 3, "한국": 4,
 	} {
@@ -32,7 +32,7 @@ func TestColumnsAreAligned(t *testing.T) {
 	}
 }
 
-func TestALongTableIsPrintedBeforeItsEnd(t *testing.T) {
+func TestALongTableIsPrintedBeforeAllItsRowsAreKnown(t *testing.T) {
 	var out strings.Builder
 	rows := &table{out: &out}
 	for range measuredRows {
@@ -56,7 +56,7 @@ func TestALongTableIsPrintedBeforeItsEnd(t *testing.T) {
 	}
 }
 
-func TestNothingInATextReachesTheTerminalAsACommand(t *testing.T) {
+func TestATextCannotControlTheTerminal(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain 台北 😊": "plain 台北 😊", "a\nb\r\tc": `a\nb\r\tc`, "\x1b[31mred\a": `\u001b[31mred\u0007`,
 		"\u202egnp.exe": `\u202egnp.exe`, "\u009b2J": `\u009b2J`, "👨‍👩": "👨‍👩", "\U000e0041": `\U000e0041`, "\u2028": `\u2028`,

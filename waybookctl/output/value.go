@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Object is a value with named fields in their order.
+// Object is a value with ordered named fields.
 type Object []Field
 
 // Field is one field of an object. Its value is an Object, a List, or a scalar.
@@ -20,13 +20,13 @@ type Field struct {
 	Value any
 }
 
-// List is a value of several values.
+// List is a value with several values.
 type List []any
 
-// FromProto makes an object of a message, with the names of the contract: every
-// field in the order of its number, whether or not it is set, except messages that
-// are not set. 64-bit numbers are numbers, since Waybook's fit a double exactly;
-// enums are their names in the contract; times are RFC 3339 in UTC.
+// FromProto converts a message to an Object with the contract's names. It has every field in the
+// order of the field numbers, set or not, except unset messages. 64-bit integers stay numbers,
+// since Waybook's fit a double exactly. Enums are their names in the contract; times are RFC 3339
+// in UTC.
 func FromProto(message proto.Message) Object {
 	return fromMessage(message.ProtoReflect())
 }
@@ -66,12 +66,12 @@ func fromScalar(field protoreflect.FieldDescriptor, value protoreflect.Value) an
 		if known := field.Enum().Values().ByNumber(value.Enum()); known != nil {
 			return string(known.Name())
 		}
-		return int32(value.Enum()) // of a newer contract
+		return int32(value.Enum()) // from a newer contract
 	}
 	return value.Interface()
 }
 
-// Time writes a time for people: RFC 3339 in UTC, to the second.
+// Time formats a time for people: RFC 3339 in UTC, to the second.
 func Time(moment *timestamppb.Timestamp) string { return moment.AsTime().Format(time.RFC3339) }
 
 // MarshalJSON writes the fields in their order.
@@ -114,8 +114,8 @@ func (o Object) MarshalYAML() (any, error) {
 	return mapping, nil
 }
 
-// marshalJSON leaves <, > and & as they are: nobody puts this into HTML. Lines but the
-// first begin with prefix.
+// marshalJSON does not escape <, > and &, because its output is never part of HTML. All lines but
+// the first begin with prefix.
 func marshalJSON(value any, prefix string) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -8,10 +8,10 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// redrawEvery is how often a bar is drawn at most.
+// redrawEvery is the shortest time between two drawings of a bar.
 const redrawEvery = 100 * time.Millisecond
 
-// Bar draws a bar on a terminal: how much is done, how fast, and how long it will take.
+// Bar draws a bar on a terminal: how much is done, how fast, and the estimated time left.
 type Bar struct {
 	out  io.Writer
 	draw *progressbar.ProgressBar
@@ -29,7 +29,7 @@ func (b *Bar) Start(stage string, unit Unit, total int64) {
 		progressbar.OptionSetWriter(b.out),
 		progressbar.OptionSetDescription(stage),
 		progressbar.OptionThrottle(redrawEvery),
-		progressbar.OptionSetSpinnerChangeInterval(0), // else a goroutine draws too, even after the end
+		progressbar.OptionSetSpinnerChangeInterval(0), // otherwise a goroutine draws too, even after the end
 		progressbar.OptionFullWidth(),
 		progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(),
@@ -44,8 +44,8 @@ func (b *Bar) Start(stage string, unit Unit, total int64) {
 	b.draw = progressbar.NewOptions64(total, options...)
 }
 
-// Reach draws the bar, if the last time is a while ago. A terminal that can't be written
-// to is no reason to end the work; the same holds below.
+// Reach draws the bar if the last drawing was at least redrawEvery ago. Here and below, errors of
+// the terminal are ignored, because they must not end the work.
 func (b *Bar) Reach(done int64) { _ = b.draw.Set64(done) }
 
 // Note writes a line above the bar.
@@ -55,7 +55,7 @@ func (b *Bar) Note(text string) {
 	_ = b.draw.RenderBlank()
 }
 
-// Finish leaves the bar as it is and goes to the next line.
+// Finish leaves the bar on the screen and starts a new line.
 func (b *Bar) Finish() {
 	_ = b.draw.Exit()
 	_, _ = fmt.Fprintln(b.out)

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// lineEvery is how often Lines writes at most, besides notes and ends.
+// lineEvery is the shortest time between two lines, apart from notes and ends of stages.
 const lineEvery = 5 * time.Second
 
-// Lines writes a line from time to time, for logs and pipes.
+// Lines writes a line at intervals, for logs and pipes.
 type Lines struct {
 	out io.Writer
 	now func() time.Time
@@ -21,7 +21,7 @@ type Lines struct {
 	began, last time.Time
 }
 
-// NewLines returns a reporter that writes lines and reads the time from now.
+// NewLines returns a reporter that writes lines. It reads the time from now.
 func NewLines(out io.Writer, now func() time.Time) *Lines {
 	return &Lines{out: out, now: now}
 }
@@ -33,7 +33,7 @@ func (l *Lines) Start(stage string, unit Unit, total int64) {
 	l.last = l.began
 }
 
-// Reach writes a line if the last one is five seconds old.
+// Reach writes a line if the last one is at least lineEvery old.
 func (l *Lines) Reach(done int64) {
 	l.done = done
 	now := l.now()
@@ -63,7 +63,7 @@ func (l *Lines) Finish() {
 	l.write(fmt.Sprintf("%s: %s in %v, %s", l.stage, l.unit.amount(l.done), elapsed.Round(10*time.Millisecond), l.unit.rate(l.done, elapsed)))
 }
 
-// write writes a line. Work goes on when nobody can be told of it.
+// write writes a line. Errors are ignored, because they must not end the work.
 func (l *Lines) write(line string) { _, _ = fmt.Fprintln(l.out, line) }
 
 func (u Unit) amount(n int64) string {
@@ -81,7 +81,7 @@ func (u Unit) rate(n int64, elapsed time.Duration) string {
 	return grouped(int64(perSecond)) + "/s"
 }
 
-// grouped writes a number of 0 or more with a comma before each three digits.
+// grouped formats a non-negative number with a comma between groups of three digits.
 func grouped(n int64) string {
 	digits := fmt.Sprint(n)
 	var text strings.Builder

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestLinesTellNowAndThenHowFarItIs(t *testing.T) {
+func TestLinesReportProgressAtIntervals(t *testing.T) {
 	var out strings.Builder
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	lines := NewLines(&out, func() time.Time { return now })
@@ -41,7 +41,7 @@ exporting: 999 places in 5s, 199/s
 	}
 }
 
-func TestAnEmptyStageIsNoDivisionByZero(t *testing.T) {
+func TestAnEmptyStageDoesNotDivideByZero(t *testing.T) {
 	var out strings.Builder
 	now := func() time.Time { return time.Time{} }
 	lines := NewLines(&out, now)

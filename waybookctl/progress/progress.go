@@ -1,4 +1,4 @@
-// Package progress tells people how far long work has come.
+// Package progress reports the progress of long work to people.
 package progress
 
 import (
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Unit is what is counted.
+// Unit is the unit of progress.
 type Unit int
 
 // The units.
@@ -18,18 +18,18 @@ const (
 	Bytes
 )
 
-// String is the unit's name in the plural.
+// String returns the unit's name in the plural.
 func (u Unit) String() string {
 	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes"}[u]
 }
 
-// Reporter is told how far work has come, stage by stage. It is for one goroutine.
+// Reporter receives progress, stage by stage. Only one goroutine may use it.
 type Reporter interface {
-	// Start begins a stage, named as in "importing"; a total of 0 is unknown.
+	// Start begins a stage, named as in "importing". A total of 0 means unknown.
 	Start(stage string, unit Unit, total int64)
-	// Reach says how much of the stage is done.
+	// Reach reports how much of the stage is done.
 	Reach(done int64)
-	// Note tells something in between, such as why it takes longer.
+	// Note reports an event within a stage, such as the reason for a delay.
 	Note(text string)
 	// Finish ends the stage.
 	Finish()
@@ -43,17 +43,17 @@ func New(file *os.File) Reporter {
 	return NewLines(file, time.Now)
 }
 
-// None tells nothing.
+// None reports nothing.
 type None struct{}
 
-// Start tells nothing.
+// Start does nothing.
 func (None) Start(string, Unit, int64) {}
 
-// Reach tells nothing.
+// Reach does nothing.
 func (None) Reach(int64) {}
 
-// Note tells nothing.
+// Note does nothing.
 func (None) Note(string) {}
 
-// Finish tells nothing.
+// Finish does nothing.
 func (None) Finish() {}

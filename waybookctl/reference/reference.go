@@ -14,8 +14,8 @@ import (
 //go:embed intro.md
 var intro string
 
-// Page is the reference of all commands. envName tells a flag's twin in the
-// environment, empty if it has none.
+// Page returns the reference of all commands. envName returns the environment variable of a flag,
+// or "".
 func Page(model *kong.Application, envName func(*kong.Flag) string) string {
 	page := &page{envName: envName}
 	page.add("# %s\n\n%s", model.Name, intro)
@@ -27,7 +27,7 @@ func Page(model *kong.Application, envName func(*kong.Flag) string) string {
 		}
 		page.add("## %s\n\n%s\n", noun.Name, noun.Help)
 		if noun.Leaf() {
-			page.command(noun) // a command without a noun is one by itself
+			page.command(noun) // a command without a noun documents itself
 		}
 		for _, leaf := range noun.Leaves(true) {
 			page.command(leaf)
@@ -43,7 +43,7 @@ type page struct {
 
 func (p *page) add(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
 
-// command writes one command: how it is called, what it does, and what it takes.
+// command writes the reference of one command: its usage, its purpose and its parameters.
 func (p *page) command(command *kong.Node) {
 	p.add("### %s\n\n%s\n", command.FullPath(), command.Help)
 	p.add("    %s\n", usage(command))
@@ -59,7 +59,7 @@ func (p *page) command(command *kong.Node) {
 	}
 }
 
-// usage is a command's line: its arguments, and the flags that it needs.
+// usage returns a command's line with its arguments and required flags.
 func usage(command *kong.Node) string {
 	words := []string{command.FullPath()}
 	for _, argument := range command.Positional {

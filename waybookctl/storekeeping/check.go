@@ -13,11 +13,10 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// Check looks for what is wrong with a store: damage of the embedded file, indexes that
-// are missing, documents whose parent is gone, parents whose numbers are wrong. With
-// integrity.Repair it makes the indexes, removes the orphans and raises counts that are too
-// low; with integrity.Look it writes nothing. It reads all documents, page by page. On
-// MongoDB services may go on meanwhile; the embedded store it must have for itself.
+// Check checks a store for a damaged embedded file, missing indexes, orphans, and wrong counts in
+// parents. With integrity.Repair it creates the indexes, removes the orphans and raises counts that
+// are too low; with integrity.Look it writes nothing. It reads all documents, page by page. On
+// MongoDB, services may keep running; an embedded store must not be open elsewhere.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
 	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}
 	parts, err := options.parts()
@@ -45,12 +44,12 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 		}
 	}
 	if !slices.ContainsFunc(report.Collections, func(c CollectionReport) bool { return c.Exists }) {
-		return report, errors.New("the store has no collections of these services; is it the right one?")
+		return report, errors.New("the store has no collections of these services; check that it is the right store")
 	}
 	return report.judged(), nil
 }
 
-// check is that of one service.
+// check is the check of one service.
 type check struct {
 	options Options
 	mode    integrity.Mode
@@ -69,7 +68,7 @@ func (c check) run(ctx context.Context) error {
 	}
 	after, mode, obstacle := before, integrity.Look, error(nil)
 	if c.mode == integrity.Repair {
-		// Opened as the service opens them, the collections have what they miss.
+		// Opening the collections as the service does creates what is missing.
 		writable, err := c.part.open(ctx, deps(c.store))
 		if ctx.Err() != nil || errors.Is(err, docstore.ErrUnavailable) {
 			return err
@@ -92,8 +91,8 @@ func (c check) run(ctx context.Context) error {
 	return c.list(ctx, after)
 }
 
-// reportMissing reports what was missing before a repair, and is after it. The obstacle
-// is why the rest could not be made.
+// reportMissing reports collections and indexes that were missing before a repair, and whether they
+// exist after it. obstacle is why some could not be created.
 func (c check) reportMissing(before, after []collection, obstacle error) {
 	reason := ""
 	if obstacle != nil {
@@ -104,14 +103,14 @@ func (c check) reportMissing(before, after []collection, obstacle error) {
 		finding := Finding{Service: c.part.name, Collection: was.spec.Name}
 		switch {
 		case !was.found.Exists:
-			finding.Kind, finding.Count, finding.Detail = MissingCollection, 1, "was never made"
+			finding.Kind, finding.Count, finding.Detail = MissingCollection, 1, "was never created"
 			if is.found.Exists {
 				finding.Repaired = 1
 			}
 		case len(was.found.Missing) > 0:
 			finding.Kind, finding.Count = MissingIndex, int64(len(was.found.Missing))
 			finding.Repaired = finding.Count - int64(len(is.found.Missing))
-			finding.Detail = "not there, or not as declared: " + strings.Join(was.found.Missing, ", ")
+			finding.Detail = "missing, or not as declared: " + strings.Join(was.found.Missing, ", ")
 		default:
 			continue
 		}
@@ -122,8 +121,7 @@ func (c check) reportMissing(before, after []collection, obstacle error) {
 	}
 }
 
-// reportMisplaced reports collections that a sharded cluster keeps where their unique
-// indexes don't hold.
+// reportMisplaced reports collections whose shard key does not allow their unique indexes.
 func (c check) reportMisplaced(ctx context.Context, collections []collection) error {
 	server, isMongoDB := c.store.(*mongo.Engine)
 	if !isMongoDB {
@@ -162,7 +160,7 @@ func (c check) checkConstraints(ctx context.Context, collections []collection, c
 	return nil
 }
 
-// list reports the service's collections.
+// list adds the service's collections to the report.
 func (c check) list(ctx context.Context, collections []collection) error {
 	for _, each := range collections {
 		documents, err := each.found.Table.Count(ctx, docstore.IDIndex, nil)

@@ -13,17 +13,16 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
-// dumpPermissions are those of a dump: it holds what opens sessions, and hashes of passwords.
+// dumpPermissions are the permissions of a dump, which holds session secrets and password hashes.
 const dumpPermissions = 0o600
 
-// scanDocuments is how many documents are read at a time; there may be as many of the
-// largest in memory.
+// scanDocuments is how many documents are read at a time. It bounds memory to that many of the
+// largest documents.
 const scanDocuments = 100
 
-// Dump writes all documents of a store to a file, which appears once it is whole and
-// synced. The embedded store it reads while no service has it open. On MongoDB services
-// may go on; the documents are then not of one moment, each only as it was when it was
-// read.
+// Dump writes all documents of a store to a file, which appears only when complete and synced. No
+// service may have an embedded store open. On MongoDB, services may keep running, but then the
+// documents do not show a single moment: each is as it was when it was read.
 func Dump(ctx context.Context, options Options, path string) (contents dumpfile.Contents, err error) {
 	parts, err := options.parts()
 	if err != nil {
@@ -43,7 +42,7 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 		collections = append(collections, found...)
 	}
 	if !slices.ContainsFunc(collections, collection.exists) {
-		return contents, errors.New("the store has no collections of these services; is it the right one?")
+		return contents, errors.New("the store has no collections of these services; check that it is the right store")
 	}
 	err = atomicfile.Write(path, dumpPermissions, func(file io.Writer) (err error) {
 		contents, err = dump(ctx, options, file, collections)

@@ -14,11 +14,11 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
-// Load stores the file's documents as they are, revisions too. The store may hold some
-// of them already, as a load leaves it that did not come to its end, and nothing else:
-// so it goes on where that one ended, and never replaces anything. It looks for what else
-// there is before it writes. Documents that exclude each other it finds only as it
-// writes. No service may use the store until Load has returned nil.
+// Load stores the documents of the file unchanged, including their revisions. The store may already
+// hold some of them, as an interrupted load leaves it, but no others. So running Load again
+// resumes, and Load never replaces a document. It checks for other documents before it writes. It
+// detects documents that violate a unique index only while it writes. No service may use the store
+// until Load has returned nil.
 func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile.Collection, err error) {
 	store, err := options.openStore(ctx, options.Store.Open)
 	if err != nil {
@@ -47,12 +47,12 @@ func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%w; the store is not whole: load the file again to go on, or empty the store", err)
+		return nil, fmt.Errorf("%w; the store is incomplete: load the file again to resume, or empty the store", err)
 	}
 	return d.chosen(), nil
 }
 
-// again reads the file once more, and of it what is to be loaded.
+// again reads the file once more and passes on the collections to load.
 func (d *DumpFile) again(ctx context.Context, visit func(dumpfile.Batch) error) error {
 	if _, err := d.file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -64,13 +64,13 @@ func (d *DumpFile) again(ctx context.Context, visit func(dumpfile.Batch) error) 
 		return visit(batch)
 	})
 	if err == nil && contents.Sum != d.contents.Sum {
-		err = errors.New("the file has changed meanwhile")
+		err = errors.New("the file changed while it was loaded")
 	}
 	return err
 }
 
-// refuseOthers refuses a store that holds what the file does not. Most stores are empty,
-// and then the file need not be read for that.
+// refuseOthers refuses a store that holds documents the file does not. Most stores are empty, and
+// then it does not read the file.
 func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) error {
 	tables, others := map[string]docstore.Table{}, map[string]int64{}
 	for _, c := range d.chosen() {
@@ -108,12 +108,12 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 		}
 	}
 	if len(full) > 0 {
-		return fmt.Errorf("the store holds something else already, in %s; load into an empty one", strings.Join(full, ", "))
+		return fmt.Errorf("the store already holds other documents, in %s; load into an empty store", strings.Join(full, ", "))
 	}
 	return nil
 }
 
-// countEqual tells how many of some documents a table holds as they are.
+// countEqual returns how many of the documents a table holds unchanged.
 func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, documents []bson.Raw) (count int64, err error) {
 	ids, given := make([]any, len(documents)), make(map[any]bson.Raw, len(documents))
 	for i, document := range documents {
@@ -138,7 +138,7 @@ func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, d
 	return count, nil
 }
 
-// insert stores documents, or leaves them where they are stored already.
+// insert stores documents, and skips those that are stored already.
 func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) error {
 	refusals, err := table.Insert(ctx, documents)
 	if err != nil {
@@ -154,9 +154,9 @@ func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) err
 			return fmt.Errorf("document %s: %w", id, refusal)
 		}
 		if duplicate.Index != docstore.IDIndex {
-			return fmt.Errorf("document %s has the same %s as another one", id, duplicate.Index)
+			return fmt.Errorf("document %s has the same %s as another document", id, duplicate.Index)
 		}
-		// Others were refused before anything was written, so this one is the same.
+		// refuseOthers has checked the store before the first write, so this document is the same.
 	}
 	return nil
 }

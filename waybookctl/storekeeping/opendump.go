@@ -12,17 +12,16 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
-// DumpFile is a dump that has been read to its end, found whole, and found to fit what
-// the services declare.
+// DumpFile is a complete, verified dump that matches the declarations of the services.
 type DumpFile struct {
 	file *os.File
-	// all are what all services declare, wanted what is to be loaded if the file has it.
+	// all are the declarations of all services, wanted those of the collections to load.
 	all, wanted map[string]docstore.Spec
 	contents    dumpfile.Contents
 }
 
-// OpenDump opens a dump and reads all of it. It must be a regular file, since it is read
-// again to be loaded.
+// OpenDump opens a dump and verifies all of it. The file must be regular, because loading reads it
+// again.
 func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, error) {
 	chosen, err := options.parts()
 	if err != nil {
@@ -36,7 +35,7 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file; a dump is read more than once", path)
+		return nil, fmt.Errorf("%s is not a regular file; copy the dump to one, because it is read more than once", path)
 	}
 	if d.file, err = os.Open(path); err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func specsByName(ctx context.Context, parts []part) (map[string]docstore.Spec, e
 	return named, nil
 }
 
-// Documents is how many documents are to be loaded.
+// Documents returns how many documents there are to load.
 func (d *DumpFile) Documents() (sum int64) {
 	for _, c := range d.chosen() {
 		sum += c.Documents
@@ -73,7 +72,7 @@ func (d *DumpFile) Documents() (sum int64) {
 // Close closes the file.
 func (d *DumpFile) Close() error { return d.file.Close() }
 
-// chosen are the file's collections that are to be loaded.
+// chosen returns the file's collections to load.
 func (d *DumpFile) chosen() []dumpfile.Collection {
 	return slices.DeleteFunc(slices.Clone(d.contents.Collections), func(c dumpfile.Collection) bool {
 		_, isWanted := d.wanted[c.Name]
@@ -81,15 +80,15 @@ func (d *DumpFile) chosen() []dumpfile.Collection {
 	})
 }
 
-// verifier returns what looks at each document while the file is verified: it must fit
-// its collection's declaration, and stand behind the one before it.
+// verifier returns the check of each document while the file is verified. A document must match the
+// declaration of its collection, and follow the previous one in the order of ids.
 func (d *DumpFile) verifier(options Options) func(dumpfile.Batch) error {
 	var last []byte
 	var count int64
 	return func(batch dumpfile.Batch) error {
 		spec, isKnown := d.all[batch.Collection]
 		if !isKnown {
-			return fmt.Errorf("no service here keeps %q; was it made by a newer version?", batch.Collection)
+			return fmt.Errorf("no service keeps %q; a newer version may have written the dump", batch.Collection)
 		}
 		if batch.First {
 			last, count = nil, 0

@@ -15,24 +15,24 @@ type Prepared struct {
 	Collections []PreparedCollection `json:"collections"`
 }
 
-// PreparedCollection is a collection that is there as its service declares it.
+// PreparedCollection is a collection that exists as its service declares it.
 type PreparedCollection struct {
 	Service string `json:"service"`
 	Name    string `json:"name"`
-	// Made tells whether the collection is new.
+	// Made reports whether the collection is new.
 	Made bool `json:"made"`
-	// IndexesFound were there, IndexesMade are new or replace one declared otherwise.
+	// IndexesFound existed. IndexesMade are new, or replace one with another declaration.
 	IndexesFound []string `json:"indexes_found"`
 	IndexesMade  []string `json:"indexes_made"`
-	// Placement is where the collection lies on a sharded cluster, "one shard" or "by
-	// _id"; empty elsewhere. Sharded tells whether it was spread only now.
+	// Placement is "one shard" or "by _id" on a sharded cluster, and empty elsewhere. Sharded
+	// reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
 	Sharded   bool   `json:"sharded,omitempty"`
 }
 
-// Prepare makes every collection and index that the services declare exist, and on a
-// sharded cluster shards what is declared to be. What is there stays, so it may be
-// repeated, also while services run on MongoDB.
+// Prepare creates all missing collections and indexes that the services declare, and on a sharded
+// cluster shards the collections declared so. It keeps existing data, so it may be repeated, on
+// MongoDB even while services run.
 func Prepare(ctx context.Context, options Options) (prepared Prepared, err error) {
 	parts, err := options.parts()
 	if err != nil {

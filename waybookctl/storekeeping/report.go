@@ -12,11 +12,11 @@ type Verdict string
 
 // The verdicts.
 const (
-	// Clean: nothing is wrong.
+	// Clean means that nothing is wrong.
 	Clean Verdict = "clean"
-	// Fixed: all that was wrong no longer is.
+	// Fixed means that the check repaired everything that was wrong.
 	Fixed Verdict = "fixed"
-	// Found: something is wrong.
+	// Found means that faults remain.
 	Found Verdict = "found"
 )
 
@@ -27,45 +27,45 @@ type Report struct {
 	Collections []CollectionReport `json:"collections"`
 }
 
-// CollectionReport is a collection as the check left it.
+// CollectionReport describes a collection after the check.
 type CollectionReport struct {
 	Service string `json:"service"`
 	Name    string `json:"name"`
-	// Exists is false for a collection that was never made. When a service has none at
-	// all it has never run on this store, and nothing is wrong.
+	// Exists is false for a collection that was never created. A service without any collection has
+	// never used this store, which is not a fault.
 	Exists    bool  `json:"exists"`
 	Documents int64 `json:"documents"`
-	// Undeclared are indexes that the services do not use. Other versions may, or
-	// people who made them.
+	// Undeclared are indexes that the services do not use. Other versions or operators may have
+	// created them.
 	Undeclared []string `json:"undeclared_indexes,omitempty"`
 }
 
-// The kinds of findings besides those of package integrity.
+// The kinds of findings in addition to those of package integrity.
 const (
-	// Damage: the embedded store's file contradicts itself.
+	// Damage means that the embedded store's file is inconsistent.
 	Damage integrity.Kind = "damage"
-	// MissingCollection: a service has other collections, and not this one.
+	// MissingCollection means that a service has other collections, but not this one.
 	MissingCollection integrity.Kind = "missing_collection"
-	// MissingIndex: an index is not there, or not as it is declared.
+	// MissingIndex means that an index is missing or differs from its declaration.
 	MissingIndex integrity.Kind = "missing_index"
-	// ShardKey: a sharded cluster can't keep the collection's unique indexes.
+	// ShardKey means that the shard key does not allow the collection's unique indexes.
 	ShardKey integrity.Kind = "shard_key"
-	// Unchecked: documents could not be checked, for want of an index.
+	// Unchecked means that documents could not be checked because an index is missing.
 	Unchecked integrity.Kind = "unchecked"
 )
 
-// Finding is all that is wrong in one way in one collection.
+// Finding is one kind of fault in one collection.
 type Finding struct {
 	Service    string         `json:"service,omitempty"`
 	Collection string         `json:"collection,omitempty"`
 	Kind       integrity.Kind `json:"kind"`
-	// Count is how many documents or indexes are wrong, Repaired how many of them no
-	// longer are.
+	// Count is how many documents or indexes are wrong. Repaired is how many of those were
+	// repaired.
 	Count    int64 `json:"count"`
 	Repaired int64 `json:"repaired"`
-	// Parents are the ids of some albums, entries or landmarks that this is about.
+	// Parents are the ids of some of the albums, entries or landmarks concerned.
 	Parents []int64 `json:"parents,omitempty"`
-	// Detail says it in words.
+	// Detail describes the fault for people.
 	Detail string `json:"detail"`
 }
 
@@ -99,15 +99,15 @@ func ofConstraint(service string, constraint integrity.Constraint, found integri
 	return finding
 }
 
-// maxDetailBytes bounds what of a damaged file's errors is shown.
+// maxDetailBytes bounds the errors shown for a damaged file.
 const maxDetailBytes = 2000
 
-// ofDamage says what the embedded store's own check found.
+// ofDamage describes the faults that the embedded store's own check found.
 func ofDamage(err error) Finding {
 	detail := err.Error()
 	count := int64(strings.Count(detail, "\n")) + 1
 	if len(detail) > maxDetailBytes {
 		detail = strings.ToValidUTF8(detail[:maxDetailBytes], "") + " ..."
 	}
-	return Finding{Kind: Damage, Count: count, Detail: "the file is damaged, restore a backup; nothing else was checked: " + detail}
+	return Finding{Kind: Damage, Count: count, Detail: "the file is damaged; restore a backup. Nothing else was checked: " + detail}
 }

@@ -1,6 +1,6 @@
-// Package storekeeping is what people who operate Waybook do to its store itself: prepare
-// it for the services, check it, write it to a file and fill it from one. It opens the store as the services do, and learns
-// what they keep by letting each open its collections; no list of them can fall behind.
+// Package storekeeping implements maintenance of a store: prepare it for the services, check it,
+// dump it to a file and load it from one. It opens the store as the services do. It learns their
+// collections by letting each service open them, so it needs no list of its own.
 package storekeeping
 
 import (
@@ -24,19 +24,19 @@ import (
 	"github.com/waybook/waybook/services/poi"
 )
 
-// Options say which store, and what of it.
+// Options select a store and a part of it.
 type Options struct {
-	// Store says where the store is, with the flags of the services.
+	// Store locates the store with the flags of the services.
 	Store service.StoreFlags
-	// Services name those whose collections are meant; none means all. A service that
-	// runs on its own has an embedded store of its own.
+	// Services select the services whose collections are used; none means all. A service that runs
+	// alone has its own embedded store.
 	Services []string
-	// Progress, unless nil, is told how many documents of a collection were read or
+	// Progress, if not nil, receives the number of documents of a collection that were read or
 	// written so far. A check reads a collection once for each constraint it is in.
 	Progress func(collection string, documents int64)
 }
 
-// part is a service as the keeper of its store sees it.
+// part is a service from the point of view of storekeeping.
 type part struct {
 	name string
 	// open opens the service's collections and tells how they hang together.
@@ -95,8 +95,7 @@ func (o Options) progress(collection string, documents int64) {
 	}
 }
 
-// openStore opens a store by one of the ways that the flags offer, and says what to do
-// when it can't be opened.
+// openStore opens a store with one of the methods of the flags. Its errors say what to do.
 func (o Options) openStore(ctx context.Context, open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
 	engine, err := open(ctx)
 	switch {
@@ -108,7 +107,7 @@ func (o Options) openStore(ctx context.Context, open func(context.Context) (docs
 	return engine, err
 }
 
-// openExisting opens a store that is there: a check makes none.
+// openExisting opens an existing store; a check never creates one.
 func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstore.Engine, error) {
 	store, err := o.openStore(ctx, o.Store.OpenReadOnly)
 	if err != nil || mode == integrity.Look || o.Store.MongoDBURI != "" {
@@ -120,13 +119,13 @@ func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstor
 	return o.openStore(ctx, o.Store.Open)
 }
 
-// deps is what a service is built on that opens its collections and serves nobody.
+// deps are the dependencies of a service that opens its collections and serves no calls.
 func deps(store docstore.Engine) content.Deps {
 	return content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler))}
 }
 
-// survey is a store as a service would open it, and through which nothing changes: it
-// notes what the service opens and what there is of it.
+// survey wraps a store that a service opens. It records the service's collections and their state,
+// and changes nothing.
 type survey struct {
 	docstore.Engine
 	collections []collection
@@ -139,7 +138,7 @@ type collection struct {
 
 func (c collection) exists() bool { return c.found.Exists }
 
-// Open inspects the collection instead.
+// Open inspects the collection and records it.
 func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	found, err := s.Inspect(ctx, spec)
 	if err != nil {

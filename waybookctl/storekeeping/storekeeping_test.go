@@ -61,7 +61,7 @@ func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
 	}
 }
 
-func TestTheVerdictIsThatOfTheWorstFinding(t *testing.T) {
+func TestTheWorstFindingDecidesTheVerdict(t *testing.T) {
 	repaired, partly, open := Finding{Count: 2, Repaired: 2}, Finding{Count: 2, Repaired: 1}, Finding{Count: 1}
 	for _, c := range []struct {
 		findings []Finding

@@ -11,24 +11,23 @@ import (
 )
 
 const (
-	// batchPlaces is how many places are in a message, and stored at a time. A
-	// thousand with the longest names take a quarter of what gRPC lets pass.
+	// batchPlaces is how many places a message has, and how many the service stores at a time. A
+	// thousand places with the longest names take a quarter of gRPC's size limit.
 	batchPlaces = 1000
-	// callTimeout bounds one call. A slow store takes ten milliseconds for a place
-	// that was imported before.
+	// callTimeout bounds one call. A slow store takes 10 ms for a place that was imported before.
 	callTimeout = 2 * time.Minute
 )
 
-// How calls are repeated that fail for a reason that may pass: first after some 0.2 s,
-// last some 50 s later, which is longer than a restart or an election takes.
+// Calls that fail temporarily are retried: first after about 0.2 s, last about 50 s later. That is
+// longer than a restart or an election takes.
 const (
 	maxTries   = 10
 	firstPause = 300 * time.Millisecond
 	maxPause   = 15 * time.Second
 )
 
-// call sends places in one call, and repeats it while the service is away. That is safe:
-// places that an earlier try brought are unchanged.
+// call sends places in one call, and retries it while the service is unavailable. Retries are safe,
+// because places of an earlier try are left unchanged.
 func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	pause := firstPause
 	for try := 1; ; try++ {
@@ -43,9 +42,9 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 		if try == maxTries || !mayPass(err) {
 			return explained(err)
 		}
-		// Half of it is random, so that several imports do not come back together.
+		// Half of the pause is random, so that several imports do not retry together.
 		wait := pause/2 + rand.N(pause/2) // #nosec G404 -- a pause
-		i.report.Note(fmt.Sprintf("%v; trying again in %v", explained(err), wait.Round(100*time.Millisecond)))
+		i.report.Note(fmt.Sprintf("%v; retrying in %v", explained(err), wait.Round(100*time.Millisecond)))
 		if err := i.options.Wait(ctx, wait); err != nil {
 			return err
 		}
@@ -69,14 +68,14 @@ func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.I
 			batch.Pois[k] = imported(place)
 		}
 		if err := stream.Send(batch); err != nil {
-			break // CloseAndRecv tells why
+			break // CloseAndRecv returns the cause
 		}
 		call = call[n:]
 	}
 	return stream.CloseAndRecv()
 }
 
-// sleep waits.
+// sleep waits, unless ctx ends first.
 func sleep(ctx context.Context, wait time.Duration) error {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

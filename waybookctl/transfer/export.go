@@ -13,19 +13,19 @@ import (
 	"github.com/waybook/waybook/waybookctl/progress"
 )
 
-// ExportOptions say what is exported and how.
+// ExportOptions select the landmarks and the format of an export.
 type ExportOptions struct {
-	// OwnerID is whose landmarks are exported; 0 means everybody's. Two owners may
-	// use the same key, so only what one owner has can always be imported again.
+	// OwnerID selects the owner of the landmarks; 0 means all owners. Two owners may use the same
+	// key, so only the export of one owner can always be imported again.
 	OwnerID int64
-	// Category is which are exported; 0 means all.
+	// Category selects a category; 0 means all.
 	Category landmarkfile.Category
-	// Format is how the file is written.
+	// Format is the format of the file.
 	Format landmarkfile.Format
 }
 
-// Export writes landmarks in the order in which they were created, and tells how many.
-// What has been written when it fails is not whole.
+// Export writes landmarks in creation order and returns their number. If it fails, the file is
+// incomplete.
 func Export(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, file io.Writer, report progress.Reporter,
 ) (count int64, err error) {
@@ -61,8 +61,8 @@ func Export(
 	}
 }
 
-// ExportFile is Export into a file that appears, in place of one that is there, only once
-// it is whole and synced.
+// ExportFile exports to a file that appears, or replaces an existing one, only when complete and
+// synced.
 func ExportFile(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
 ) (count int64, err error) {

@@ -14,34 +14,34 @@ import (
 
 // The defaults of ImportOptions.
 const (
-	// DefaultMaxProblems is how many problems and failures are told.
+	// DefaultMaxProblems is how many problems and failures are reported.
 	DefaultMaxProblems = 20
-	// DefaultCallPlaces is how many places are sent in a call: what is repeated at
-	// worst, and how often progress is told.
+	// DefaultCallPlaces is how many places a call sends. A retry repeats at most that many, and
+	// progress is reported that often.
 	DefaultCallPlaces = 5000
 )
 
-// ImportOptions say what is imported and how.
+// ImportOptions describe the file and the landmarks of an import.
 type ImportOptions struct {
 	// OwnerID is the user who will own the landmarks.
 	OwnerID int64
-	// File says how the file is read.
+	// File describes the file.
 	File landmarkfile.Options
-	// SkipInvalid imports the rest of a file in which records can't be imported.
+	// SkipInvalid skips records that can't be imported and imports the others.
 	SkipInvalid bool
-	// MaxProblems is how many problems and failures are told, and all are counted; 0
-	// means DefaultMaxProblems.
+	// MaxProblems is how many problems and failures are reported; all are counted. 0 means
+	// DefaultMaxProblems.
 	MaxProblems int
-	// CallPlaces is how many places are sent in a call; 0 means DefaultCallPlaces.
+	// CallPlaces is how many places a call sends; 0 means DefaultCallPlaces.
 	CallPlaces int
-	// Wait waits before a call is repeated; nil means that it sleeps.
+	// Wait waits before a retry; nil means that it sleeps.
 	Wait func(context.Context, time.Duration) error
 }
 
-// Import checks a file and then imports it, in the file's order, one call after the
-// other. It may be run again, after any failure: what is there already is recognised.
-// Errors: *InvalidFileError, before anything is sent; otherwise what the summary
-// counts has been imported.
+// Import checks a file and then imports it in the file's order, one call after another. After any
+// failure it may be run again, because it recognises existing landmarks. It returns an
+// *InvalidFileError before it sends anything. After any other error, the summary counts the places
+// that were imported.
 func Import(
 	ctx context.Context, client poiv1.PoiServiceClient, source *Source, options ImportOptions, report progress.Reporter,
 ) (*ImportSummary, error) {
@@ -59,13 +59,13 @@ func Import(
 		return &i.summary, err
 	}
 	if err := i.send(ctx, source); err != nil {
-		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again to go on, it recognises them",
+		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again to resume; it recognises them",
 			err, i.summary.Acknowledged(), i.summary.Checked.Places)
 	}
 	return &i.summary, nil
 }
 
-// importer is one import.
+// importer runs one import.
 type importer struct {
 	client  poiv1.PoiServiceClient
 	options ImportOptions
@@ -91,7 +91,7 @@ func (i *importer) check(ctx context.Context, source *Source) error {
 	return nil
 }
 
-// send sends what has been checked.
+// send sends the places that have been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
 	reader, err := landmarkfile.NewReader(source.reader(func(int64) {}), i.options.File)
 	if err != nil {

@@ -25,7 +25,7 @@ func exported(p *poiv1.ImportedPoi) landmarkfile.Place {
 	}
 }
 
-// mayPass reports whether a call that failed may succeed when it is repeated.
+// mayPass reports whether a retry of a failed call may succeed.
 func mayPass(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
@@ -34,7 +34,7 @@ func mayPass(err error) bool {
 	return false
 }
 
-// explained is a failed call for people.
+// explained adds an explanation for people to a failed call.
 func explained(err error) error {
 	switch status.Code(err) {
 	case codes.Unavailable:

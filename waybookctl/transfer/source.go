@@ -9,20 +9,19 @@ import (
 	"os"
 )
 
-// DefaultMaxSpoolBytes is how much of what is no regular file an import takes by default.
+// DefaultMaxSpoolBytes is the default limit of input that is not a regular file.
 const DefaultMaxSpoolBytes = 4 << 30
 
-// Source is a file that can be read more than once, so that all of it is checked before
-// any of it is sent.
+// Source is a file that can be read more than once, so that it can be checked before it is sent.
 type Source struct {
 	file *os.File
 	size int64
-	// temporary is the path of a copy to remove; empty when there is none to remove.
+	// temporary is the path of a copy to remove, or empty.
 	temporary string
 }
 
-// Open opens a file. What can be read only once, stdin for the path "-" or a pipe, is
-// copied to a temporary file first, at most maxSpoolBytes of it.
+// Open opens a file. Input that can be read only once, such as stdin (the path "-") or a pipe, is
+// first copied to a temporary file. The copy is limited to maxSpoolBytes.
 func Open(ctx context.Context, path string, stdin io.Reader, maxSpoolBytes int64) (*Source, error) {
 	if path == "-" {
 		return Spool(ctx, stdin, maxSpoolBytes)
@@ -38,21 +37,21 @@ func Open(ctx context.Context, path string, stdin io.Reader, maxSpoolBytes int64
 	case err == nil && info.IsDir():
 		err = fmt.Errorf("%s is a directory; name a file in it", path)
 	case err == nil:
-		defer file.Close() // all that matters has been read
+		defer file.Close() // it has been read to its end
 		return Spool(ctx, file, maxSpoolBytes)
 	}
 	return nil, errors.Join(err, file.Close())
 }
 
-// Spool copies what a reader gives, at most maxBytes, to a temporary file, which Close
-// removes.
+// Spool copies at most maxBytes of a reader to a temporary file, which Close removes. Longer input
+// is an error.
 func Spool(ctx context.Context, reader io.Reader, maxBytes int64) (*Source, error) {
 	file, err := os.CreateTemp("", "waybook-import-")
 	if err != nil {
-		return nil, fmt.Errorf("a copy of the input is needed to check it first: %w", err)
+		return nil, fmt.Errorf("can't create a temporary file to check the input first: %w", err)
 	}
 	source := &Source{file: file, temporary: file.Name()}
-	// Where an open file may be removed, as on Unix, not even a crash leaves it behind.
+	// Where an open file can be removed, as on Unix, not even a crash leaves it behind.
 	if os.Remove(file.Name()) == nil {
 		source.temporary = ""
 	}
@@ -63,7 +62,7 @@ func Spool(ctx context.Context, reader io.Reader, maxBytes int64) (*Source, erro
 	return source, nil
 }
 
-// Close closes the file and removes the copy, if it is one.
+// Close closes the file and removes the temporary copy, if any.
 func (s *Source) Close() error {
 	err := s.file.Close()
 	if s.temporary != "" {
@@ -72,15 +71,15 @@ func (s *Source) Close() error {
 	return err
 }
 
-// Size is how many bytes there are.
+// Size returns the size in bytes.
 func (s *Source) Size() int64 { return s.size }
 
-// reader reads from the beginning and tells how far it has come.
+// reader returns a reader from the beginning that reports how many bytes were read.
 func (s *Source) reader(reach func(int64)) io.Reader {
 	return &counted{reader: io.NewSectionReader(s.file, 0, s.size), reach: reach}
 }
 
-// counted tells how many bytes have been read.
+// counted reports how many bytes have been read.
 type counted struct {
 	reader io.Reader
 	reach  func(int64)
@@ -94,7 +93,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded reads at most limit bytes and fails when there are more, or when ctx is done.
+// bounded reads at most limit bytes. It fails if there are more, or when ctx is done.
 type bounded struct {
 	ctx         context.Context
 	reader      io.Reader
@@ -107,7 +106,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.reader.Read(p[:min(int64(len(p)), b.left+1)])
 	if int64(n) > b.left {
-		return 0, fmt.Errorf("the input is longer than the limit of %d bytes; raise it, or put the input into a file and name that", b.limit)
+		return 0, fmt.Errorf("the input is longer than the limit of %d bytes; raise the limit, or save the input to a file and import that", b.limit)
 	}
 	b.left -= int64(n)
 	return n, err

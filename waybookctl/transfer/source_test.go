@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// temporary makes this test's temporary files go to a directory of its own.
+// temporary makes this test create its temporary files in a directory of its own.
 func temporary(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -26,7 +26,7 @@ func expectEmpty(t *testing.T, directory string) {
 	}
 }
 
-func TestWhatCanBeReadOnceIsCopiedAndTheCopyRemoved(t *testing.T) {
+func TestInputThatCanBeReadOnceIsCopiedAndTheCopyRemoved(t *testing.T) {
 	directory := temporary(t)
 	text := strings.Repeat("0123456789", 10_000)
 	source, err := Open(t.Context(), "-", strings.NewReader(text), int64(len(text)))
@@ -46,7 +46,7 @@ func TestWhatCanBeReadOnceIsCopiedAndTheCopyRemoved(t *testing.T) {
 	expectEmpty(t, directory)
 }
 
-func TestACopyThatGetsTooLongOrIsBrokenOffIsRemoved(t *testing.T) {
+func TestACopyThatIsTooLongOrCancelledIsRemoved(t *testing.T) {
 	directory := temporary(t)
 	_, err := Spool(t.Context(), strings.NewReader("12345678"), 7)
 	if err == nil || !strings.Contains(err.Error(), "longer than the limit of 7 bytes") {

@@ -8,50 +8,50 @@ import (
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 )
 
-// ImportSummary is what became of an import, also of one that failed.
+// ImportSummary is the result of an import, including one that failed.
 type ImportSummary struct {
-	// Checked is what the file holds; nil when it could not be read.
+	// Checked is the result of the check; it is nil if the file could not be read.
 	Checked *landmarkfile.Checked
-	// Created, Unchanged and Failed count what the service has acknowledged. When
-	// calls had to be repeated, Unchanged has what the first tries had created.
+	// Created, Unchanged and Failed count the places that the service acknowledged. After a retry,
+	// Unchanged includes places that an earlier try created.
 	Created, Unchanged, Failed int64
-	// Repeated is how many times a call was repeated.
+	// Repeated counts the retries of calls.
 	Repeated int64
 	// Failures are the first places that the service refused.
 	Failures []Failure
 }
 
-// Failure is why the service refused a place.
+// Failure says why the service refused a place.
 type Failure struct {
 	At landmarkfile.Position
-	// Key is the place's key; Reason and Message are those of the service.
+	// Key is the place's key; Reason and Message come from the service.
 	Key, Reason, Message string
 }
 
-// String is the failure for people.
+// String formats the failure for people.
 func (f Failure) String() string {
 	return fmt.Sprintf("%s: the key %q was refused: %s (%s)", f.At, f.Key, f.Message, f.Reason)
 }
 
-// Acknowledged is how many places the service has dealt with.
+// Acknowledged returns how many places the service has answered.
 func (s *ImportSummary) Acknowledged() int64 { return s.Created + s.Unchanged + s.Failed }
 
-// String is the summary in one line.
+// String formats the summary as one line.
 func (s *ImportSummary) String() string {
 	text := fmt.Sprintf("%d created, %d unchanged, %d refused", s.Created, s.Unchanged, s.Failed)
 	if s.Checked != nil && s.Checked.Duplicates > 0 {
-		text += fmt.Sprintf("; %d stood in the file more than once", s.Checked.Duplicates)
+		text += fmt.Sprintf("; %d repeated in the file", s.Checked.Duplicates)
 	}
 	if s.Checked != nil && s.Checked.ProblemCount > 0 {
-		text += fmt.Sprintf("; %d not valid", s.Checked.ProblemCount)
+		text += fmt.Sprintf("; %d invalid", s.Checked.ProblemCount)
 	}
 	if s.Repeated > 0 {
-		text += fmt.Sprintf("; %d calls repeated (what a first try created counts as unchanged)", s.Repeated)
+		text += fmt.Sprintf("; %d calls retried (places created by an earlier try count as unchanged)", s.Repeated)
 	}
 	return text
 }
 
-// InvalidFileError says that nothing was imported since the file has problems.
+// InvalidFileError reports that the file has problems and nothing was imported.
 type InvalidFileError struct {
 	Checked *landmarkfile.Checked
 }
@@ -72,7 +72,7 @@ func (e *InvalidFileError) Error() string {
 	return text.String()
 }
 
-// add adds what became of a call, and keeps at most maxFailures failures.
+// add adds the reply to a call, and keeps at most maxFailures failures.
 func (s *ImportSummary) add(call []landmarkfile.Place, reply *poiv1.ImportPoisResponse, maxFailures int) {
 	s.Created += reply.GetCreatedCount()
 	s.Unchanged += reply.GetUnchangedCount()

@@ -1,5 +1,5 @@
-// Command ociimages builds the container images of Waybook's programs, without a
-// container engine: one OCI archive for each.
+// Command ociimages builds an OCI archive of the container image of each Waybook program. It needs
+// no container engine.
 package main
 
 import (

@@ -5,25 +5,25 @@ import (
 	"time"
 )
 
-// The rules, by which a report counts violations.
+// The rules of a history. A report counts violations by rule.
 const (
-	// Lost: what was acknowledged is not there, or an older state is.
+	// Lost: acknowledged data is missing, or a read shows an older state.
 	Lost = "lost"
-	// Invented: something is there that nobody wrote, or that was deleted.
+	// Invented: a read shows data that was never written, or was deleted.
 	Invented = "invented"
-	// Twice: one request was done more than once.
+	// Twice: one request was executed more than once.
 	Twice = "twice"
-	// Miscounted: a count is not that of its members.
+	// Miscounted: a count differs from the number of its members.
 	Miscounted = "miscounted"
-	// Malformed: a reply that is no whole document, or no answer to its request.
+	// Malformed: a reply is not a complete document, or does not answer its request.
 	Malformed = "malformed"
-	// Late: an answer did not come within its bound.
+	// Late: a reply exceeded its time bound.
 	Late = "late"
-	// Idle: too little was carried for a run to mean anything.
+	// Idle: too few requests succeeded for a meaningful run.
 	Idle = "idle"
 )
 
-// Check returns every promise that the history shows broken.
+// Check returns every violation of a promise in the history.
 func (h *History) Check() []Violation {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,17 +41,15 @@ func (h *History) Check() []Violation {
 	return m.violations
 }
 
-// model is the history by what it is about.
+// model is the history, grouped by thing.
 type model struct {
-	// puts are the writes of each thing, its creation included.
+	// puts are the writes of each thing, including its creation.
 	puts map[Thing][]Put
-	// requests are the attempts of each creation.
+	// requests are the attempts at each creation.
 	requests map[List]map[string][]Add
-	// valueOf is what each thing was created as, of those whose creation was
-	// acknowledged.
+	// valueOf is the initial value of each thing with an acknowledged creation.
 	valueOf map[Thing]string
-	// seen are the values that a list showed of things whose creation was not
-	// acknowledged.
+	// seen are the values in lists of things whose creation was not acknowledged.
 	seen       map[List]map[string]int64
 	violations []Violation
 }
@@ -82,8 +80,8 @@ func newModel(h *History) *model {
 	return m
 }
 
-// addCreation makes the attempts to create a thing its first write, which began with
-// the first of them and was acknowledged by the first that was.
+// addCreation records the attempts to create a thing as its first write. The write began with the
+// first attempt and ended with the first acknowledgement.
 func (m *model) addCreation(list List, attempts []Add) {
 	whole := Span{Begin: attempts[0].Begin, End: -1}
 	for _, a := range attempts {
@@ -105,9 +103,9 @@ func (m *model) report(rule, detail string) {
 	m.violations = append(m.violations, Violation{rule, detail})
 }
 
-// allowed are the values that a read may show: that of the last write acknowledged
-// before it began, those of the writes acknowledged later that had begun when it
-// ended, and any that was never acknowledged and had begun.
+// allowed returns the values that a read may show. These are the value of the last write
+// acknowledged before the read began, and the values of all writes that overlapped the read. Writes
+// that were never acknowledged also count if they began before the read ended.
 func (m *model) allowed(thing Thing, span Span) map[string]bool {
 	values := map[string]bool{}
 	last, lastEnd := "", time.Duration(-1)

@@ -2,8 +2,8 @@ package history
 
 import "fmt"
 
-// checkCounts wants each count to be that of the members who were acknowledged, and
-// of no more than all who tried.
+// checkCounts checks that each count is at least the number of acknowledged members, and at most
+// the number of members that tried.
 func (m *model) checkCounts(counts []Count, marks []Mark) {
 	sure, tried := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for _, mark := range marks {
@@ -23,9 +23,9 @@ func (m *model) checkCounts(counts []Count, marks []Mark) {
 	}
 }
 
-// checkRewards wants one reward for each thing that was made, deleted ones included.
-// A thing whose creation was not acknowledged was made when a list shows it: nobody
-// can have deleted it, for lack of its id.
+// checkRewards checks that there is one reward for each created thing, including deleted ones. A
+// thing without an acknowledged creation was created if a list shows it: no client could have
+// deleted it, because none knows its id.
 func (m *model) checkRewards(all []Rewarded) {
 	for _, r := range all {
 		if want := m.made(r.List); r.Count != want {
@@ -34,7 +34,7 @@ func (m *model) checkRewards(all []Rewarded) {
 	}
 }
 
-// made is how many things of a list were made.
+// made returns how many things of a list were created.
 func (m *model) made(list List) int64 {
 	count := len(m.seen[list])
 	for _, attempts := range m.requests[list] {

@@ -1,5 +1,5 @@
-// Package history records what clients did and saw, and checks it against what a
-// Waybook promises that loses nothing and does nothing twice.
+// Package history records the actions and observations of clients. It checks them against Waybook's
+// promises: no acknowledged data is lost, and no request is executed twice.
 package history
 
 import (
@@ -8,44 +8,44 @@ import (
 	"time"
 )
 
-// Span is when an operation began and when its answer was known, since the history's
-// beginning.
+// Span is the time from the start of an operation to its reply, relative to the start of the
+// history.
 type Span struct{ Begin, End time.Duration }
 
-// Thing names one album, entry, landmark or thread of comments: "album/17".
+// Thing identifies an album, an entry, a landmark or a thread of comments: "album/17".
 type Thing string
 
-// NameThing names a thing.
+// NameThing returns the Thing with a kind and an id.
 func NameThing(kind string, id int64) Thing { return Thing(fmt.Sprintf("%s/%d", kind, id)) }
 
-// Gone is the value of a thing that was deleted, or is not there.
+// Gone is the value of a thing that was deleted or does not exist.
 const Gone = ""
 
-// List names a list of things of one kind.
+// List identifies a list of things of one kind.
 type List struct {
-	// Kind is that of the things in it.
+	// Kind is the kind of the things.
 	Kind string
-	// Owner tells lists of one kind apart: a user, a category, a thing.
+	// Owner distinguishes lists of one kind: a user, a category, or a thing.
 	Owner string
 }
 
-// Item is what a list shows of a thing.
+// Item is an entry of a list.
 type Item struct {
 	ID    int64
 	Value string
 }
 
-// Add is an attempt to create a thing in a list. Attempts with the same value are
-// repeats of one request. A thing's values are used for nothing else.
+// Add is an attempt to create a thing in a list. Attempts with the same value repeat one request.
+// No other request uses the value.
 type Add struct {
 	Span
 	List  List
 	Value string
-	// ID is 0 when the attempt was not acknowledged: then it may have happened.
+	// ID is 0 if the attempt was not acknowledged; the thing may still exist.
 	ID int64
 }
 
-// Put is an attempt to change a thing, or to delete it. One client writes a thing.
+// Put is an attempt to change or delete a thing. Only one client writes a thing.
 type Put struct {
 	Span
 	Thing          Thing
@@ -53,45 +53,44 @@ type Put struct {
 	IsAcknowledged bool
 }
 
-// Read is what a client saw of a thing.
+// Read is a client's read of a thing.
 type Read struct {
 	Span
 	Thing Thing
 	Value string
 }
 
-// Listing is a list that a client got whole, in creation order.
+// Listing is a complete list as a client received it, in creation order.
 type Listing struct {
 	Span
 	List  List
 	Items []Item
 }
 
-// Mark is an attempt to count a member, once: a recommendation, a ballot.
+// Mark is an attempt to count a member once, such as a recommendation or a ballot.
 type Mark struct {
 	Tally, Member  string
 	IsAcknowledged bool
 }
 
-// Count is what a tally showed after all marks.
+// Count is the value of a tally after all marks.
 type Count struct {
 	Tally string
 	Count int64
 }
 
-// Rewarded is how many rewards there were after all, one for each thing that was ever
-// in a list.
+// Rewarded is the final number of rewards, one for each thing that was ever in a list.
 type Rewarded struct {
 	List  List
 	Count int64
 }
 
-// Violation is a promise that was broken.
+// Violation is a broken promise.
 type Violation struct{ Rule, Detail string }
 
 func (v Violation) String() string { return v.Rule + ": " + v.Detail }
 
-// History is all that happened. Its methods may be called concurrently.
+// History is the record of a run. Its methods may be called concurrently.
 type History struct {
 	began time.Time
 
@@ -106,13 +105,13 @@ type History struct {
 	complaints []Violation
 }
 
-// New begins a history.
+// New starts a history.
 func New() *History { return &History{began: time.Now()} }
 
-// Now is the time since the beginning.
+// Now returns the time since the start.
 func (h *History) Now() time.Duration { return time.Since(h.began) }
 
-// Record adds events, of any of the types above.
+// Record adds events of any of the types above.
 func (h *History) Record(events ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -140,7 +139,7 @@ func (h *History) Record(events ...any) {
 	}
 }
 
-// Made is how many things of a list were made, as far as replies and whole lists tell.
+// Made returns how many things of a list were created, according to replies and complete lists.
 func (h *History) Made(list List) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// checkRepeats wants the attempts of one request to have made one thing.
+// checkRepeats checks that the attempts of one request created one thing.
 func (m *model) checkRepeats() {
 	for list, requests := range m.requests {
 		for value, attempts := range requests {
@@ -17,7 +17,7 @@ func (m *model) checkRepeats() {
 				}
 			}
 			if len(made) > 1 {
-				m.report(Twice, fmt.Sprintf("%s %q is %v", list, value, slices.Sorted(maps.Keys(made))))
+				m.report(Twice, fmt.Sprintf("%s %q has the ids %v", list, value, slices.Sorted(maps.Keys(made))))
 			}
 		}
 	}
@@ -32,11 +32,10 @@ func (m *model) checkValue(span Span, thing Thing, value string) {
 	if value != Gone && !slices.ContainsFunc(m.puts[thing], func(p Put) bool { return p.Value == value }) {
 		rule = Invented
 	}
-	m.report(rule, fmt.Sprintf("%s shows %q and not one of %q", thing, value, slices.Sorted(maps.Keys(allowed))))
+	m.report(rule, fmt.Sprintf("%s shows %q, want one of %q", thing, value, slices.Sorted(maps.Keys(allowed))))
 }
 
-// checkListing wants a list to have all that must be in it, each once and in order,
-// and nothing else.
+// checkListing checks that a list has every expected item exactly once, in order, and no others.
 func (m *model) checkListing(l Listing) {
 	shown := map[Thing]bool{}
 	previous := int64(0)
@@ -65,8 +64,8 @@ func (m *model) checkListing(l Listing) {
 	}
 }
 
-// checkUnacknowledged wants a thing that nobody was told of to be what somebody asked
-// for, made once.
+// checkUnacknowledged checks that every unacknowledged item matches one request and exists at most
+// once.
 func (m *model) checkUnacknowledged(l Listing, item Item) {
 	attempts := m.requests[l.List][item.Value]
 	hasBegun := slices.ContainsFunc(attempts, func(a Add) bool { return a.Begin < l.End })

@@ -22,7 +22,7 @@ func document(t testing.TB, id int64, text string) bson.Raw {
 	return raw
 }
 
-// written is a file with so many documents of "a", none of "b", and one of "c".
+// written returns a file with count documents of "a", none of "b", and one of "c".
 func written(t testing.TB, count int, text string) ([]byte, dumpfile.Contents) {
 	t.Helper()
 	var file bytes.Buffer
@@ -46,7 +46,7 @@ func written(t testing.TB, count int, text string) ([]byte, dumpfile.Contents) {
 
 func visitNothing(dumpfile.Batch) error { return nil }
 
-func TestWhatIsWrittenIsReadInBatchesOfABoundedSize(t *testing.T) {
+func TestDocumentsReadBackInBatchesOfBoundedSize(t *testing.T) {
 	for count, text := range map[int]string{1001: "", 9: strings.Repeat("x", 1<<20)} {
 		file, contents := written(t, count, text)
 		if want := []dumpfile.Collection{{"a", int64(count)}, {"b", 0}, {"c", 1}}; !slices.Equal(contents.Collections, want) {
@@ -73,12 +73,12 @@ func TestWhatIsWrittenIsReadInBatchesOfABoundedSize(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
+func TestAChangedFileIsRefused(t *testing.T) {
 	file, _ := written(t, 3, "x")
 	refuse := func(what string, file []byte) {
 		t.Helper()
 		if _, err := dumpfile.Read(t.Context(), bytes.NewReader(file), visitNothing); err == nil {
-			t.Errorf("%s is taken", what)
+			t.Errorf("%s is accepted", what)
 		}
 	}
 	for i := range file {
@@ -92,7 +92,7 @@ func TestAFileThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	if _, err := dumpfile.Read(t.Context(), bytes.NewReader(newer), visitNothing); !errors.Is(err, dumpfile.ErrForeign) {
 		t.Errorf("a newer file: %v", err)
 	}
-	// What has a right sum may still contradict itself.
+	// A file with a correct checksum may still contradict itself.
 	body := bytes.Replace(file[:len(file)-sha256.Size], []byte("documents\x00\x03"), []byte("documents\x00\x04"), 1)
 	if bytes.Equal(body, file[:len(body)]) {
 		t.Fatal("there is no count to change")
@@ -101,19 +101,19 @@ func TestAFileThatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	refuse("a wrong count", append(body, sum[:]...))
 }
 
-func TestAWriterIsGivenTheCollectionsThatItNamed(t *testing.T) {
+func TestAWriterNeedsExactlyTheCollectionsItNamed(t *testing.T) {
 	w, err := dumpfile.NewWriter(new(bytes.Buffer), []string{"a"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Close(); err == nil {
-		t.Error("a file that lacks a collection is closed")
+		t.Error("a file without one of its collections can be closed")
 	}
 	if err := w.EndCollection(); err != nil {
 		t.Error(err)
 	}
 	if err := w.EndCollection(); err == nil {
-		t.Error("a collection that was not named is ended")
+		t.Error("a collection that was not named can be ended")
 	}
 }
 
@@ -139,7 +139,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A file whose checksum holds, whatever it sums up, is refused or is as a Writer writes
+// A file with a correct checksum, whatever its content, is refused or reads as a Writer would write
 // the same documents.
 func FuzzReadWhereTheChecksumHolds(f *testing.F) {
 	file, _ := written(f, 3, "x")

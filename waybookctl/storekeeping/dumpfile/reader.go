@@ -16,15 +16,14 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// lengthBytes is how long the length of a BSON document is, with which it begins.
+// lengthBytes is the size of the length at the start of a BSON document.
 const lengthBytes = 4
 
-// ErrForeign is a file that is something else.
-var ErrForeign = errors.New("it is no dump of a store, or one of a newer version")
+// ErrForeign reports that a file is not a dump of this version.
+var ErrForeign = errors.New("it is not a dump of a store, or its version is newer")
 
-// Read reads a file to its end and gives visit its documents, batch by batch, which are
-// visit's own. Only when Read returns nil is the file as it was written: before that its
-// checksum is not known to hold.
+// Read reads a file to its end and passes its documents to visit, batch by batch. visit may keep
+// them. The checksum is known to be correct only when Read returns nil.
 func Read(ctx context.Context, file io.Reader, visit func(Batch) error) (Contents, error) {
 	sum := sha256.New()
 	r := &reader{in: bufio.NewReaderSize(file, 1<<16), sum: sum}
@@ -47,7 +46,7 @@ func (r *reader) read(ctx context.Context, visit func(Batch) error) (contents Co
 	}
 	for i, name := range names.Collections {
 		if slices.Contains(names.Collections[:i], name) {
-			return contents, fmt.Errorf("it is damaged: %q comes twice", name)
+			return contents, fmt.Errorf("it is damaged: %q appears twice", name)
 		}
 		count, err := r.collection(ctx, name, visit)
 		if err != nil {
@@ -65,7 +64,7 @@ func (r *reader) read(ctx context.Context, visit func(Batch) error) (contents Co
 		return contents, err
 	}
 	if _, err := r.in.ReadByte(); !errors.Is(err, io.EOF) {
-		return contents, errors.Join(errors.New("something follows its end"), err)
+		return contents, errors.Join(errors.New("data follows its end"), err)
 	}
 	if stated != contents.Sum || !slices.Equal(told.Collections, contents.Collections) {
 		return contents, errors.New("it is damaged: its checksum does not hold")
@@ -108,7 +107,7 @@ func (r *reader) list(into any) error {
 	return nil
 }
 
-// document reads a BSON document, nil where a zero length stands instead.
+// document reads a BSON document. It returns nil for a zero length.
 func (r *reader) document(maxBytes uint32) (bson.Raw, error) {
 	var length [lengthBytes]byte
 	if err := r.fill(length[:]); err != nil {
@@ -127,16 +126,16 @@ func (r *reader) document(maxBytes uint32) (bson.Raw, error) {
 		return nil, err
 	}
 	if document.Validate() != nil {
-		return nil, errors.New("it is damaged: something in it is no document")
+		return nil, errors.New("it is damaged: it has an invalid document")
 	}
 	return document, nil
 }
 
-// fill reads so many bytes, and adds them to the sum.
+// fill fills into and adds it to the checksum.
 func (r *reader) fill(into []byte) error {
 	_, err := io.ReadFull(r.in, into)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("it ends too early")
+		return errors.New("it is truncated")
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Writer writes a file, one collection after the other.
+// Writer writes a file, one collection after another.
 type Writer struct {
 	out      *bufio.Writer
 	sum      hash.Hash
@@ -20,7 +20,7 @@ type Writer struct {
 	count    int64
 }
 
-// NewWriter returns the writer of a file of these collections.
+// NewWriter returns a writer of a file with these collections.
 func NewWriter(out io.Writer, collections []string) (*Writer, error) {
 	sum := sha256.New()
 	w := &Writer{out: bufio.NewWriterSize(io.MultiWriter(out, sum), 1<<16), sum: sum, names: collections}
@@ -30,7 +30,7 @@ func NewWriter(out io.Writer, collections []string) (*Writer, error) {
 	return w, w.list(header{Collections: collections})
 }
 
-// Write writes the next documents of the collection.
+// Write writes the next documents of the current collection.
 func (w *Writer) Write(documents []bson.Raw) error {
 	for _, document := range documents {
 		if _, err := w.out.Write(document); err != nil {
@@ -41,7 +41,7 @@ func (w *Writer) Write(documents []bson.Raw) error {
 	return nil
 }
 
-// EndCollection ends a collection: the next document belongs to the next one.
+// EndCollection ends the current collection. Later documents belong to the next one.
 func (w *Writer) EndCollection() error {
 	if len(w.contents.Collections) == len(w.names) {
 		return errors.New("there are more collections than were named")
@@ -53,7 +53,7 @@ func (w *Writer) EndCollection() error {
 	return err
 }
 
-// Close ends the file and returns what it holds. It leaves what is written to open.
+// Close completes the file and returns its contents. It does not close the underlying writer.
 func (w *Writer) Close() (Contents, error) {
 	if len(w.contents.Collections) < len(w.names) {
 		return w.contents, errors.New("there are fewer collections than were named")

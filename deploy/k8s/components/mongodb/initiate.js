@@ -1,5 +1,5 @@
-// Runs in mongosh. The key of the members is also the password of the user as which
-// they call each other, and the only one there is before the first user is made.
+// Runs in mongosh. The members' key is also the password of the user __system, with which
+// they call each other. Before the first user is created, it is the only credential.
 const key = require("fs").readFileSync("/secret/keyfile", "utf8").replace(/\s/g, "");
 const members = [0, 1, 2].map((n) => `mongodb-${n}.mongodb:27017`);
 

@@ -29,11 +29,11 @@ const (
 type SignatureUse int32
 
 const (
-	// Not a use.
+	// Not a valid use.
 	SignatureUse_SIGNATURE_USE_UNSPECIFIED SignatureUse = 0
-	// Once: that of a request which changes something.
+	// Once, for a request that changes something.
 	SignatureUse_SIGNATURE_USE_ONCE SignatureUse = 1
-	// As often as one likes until it expires: that of a request which only reads.
+	// Any number of times until it expires, for a request that only reads.
 	SignatureUse_SIGNATURE_USE_REPEATABLE SignatureUse = 2
 )
 
@@ -89,7 +89,7 @@ type User struct {
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// When the user was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// Email address as given, by which the user logs in; empty when there is none.
+	// Email address as given, with which the user logs in; empty when there is none.
 	// BatchGetUsers leaves it out.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
 	// Whether the user can log in with a password. BatchGetUsers leaves it out.
@@ -173,17 +173,17 @@ func (x *User) GetHasPassword() bool {
 // An open session.
 type Session struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose session it is; the `id` part of the legacy cookie.
+	// The user of the session; the `id` part of the legacy cookie.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// When it ends by itself, used or not.
+	// When the session expires, used or not.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Tells the sessions of a user apart, the same for as long as the session is open: 16
-	// hexadecimal digits. It is no secret.
+	// Distinguishes the sessions of a user and stays the same while the session is open: 16
+	// hexadecimal digits. It is not a secret.
 	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// When it was opened; not set when that was before sessions remembered it.
+	// When the session was opened; not set for sessions from before this was stored.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it was last verified, at most some minutes too early; not set where sessions
-	// may go unused for any time.
+	// When the session was last verified; it may be some minutes too early. Not set if the
+	// service does not limit how long a session may be unused.
 	LastUsedTime  *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=last_used_time,json=lastUsedTime,proto3" json:"last_used_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -257,16 +257,17 @@ func (x *Session) GetLastUsedTime() *timestamppb.Timestamp {
 // Request of CreateUser.
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one returns the first result.
+	// Optional UUID; a repeated call with the same UUID returns the first result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Nickname, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
-	// Email address, at most 254 bytes, no other user's; may be empty. Letter case
-	// does not tell two addresses apart.
+	// Email address, at most 254 bytes; may be empty. No two users have the same address,
+	// ignoring letter case.
 	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
-	// Password, 8 to 200 characters; may be empty, which lets nobody log in.
+	// Password, 8 to 200 characters. If it is empty, the user cannot log in with a
+	// password.
 	Password      string `protobuf:"bytes,5,opt,name=password,proto3" json:"password,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -524,7 +525,7 @@ func (x *BatchGetUsersRequest) GetUserIds() []int64 {
 // Reply of BatchGetUsers.
 type BatchGetUsersResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Those of the users that exist.
+	// The users that exist.
 	Users         []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -576,7 +577,7 @@ type UpdateUserRequest struct {
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// New address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl *string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3,oneof" json:"icon_url,omitempty"`
-	// New email address, at most 254 bytes, no other user's. It can't be removed.
+	// New email address, at most 254 bytes, which no other user has. It cannot be removed.
 	Email *string `protobuf:"bytes,4,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// New password, 8 to 200 characters.
 	Password      *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
@@ -702,8 +703,8 @@ type AuthenticateRequest struct {
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// The password, 1 to 200 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// The address of the client that asks, as the caller tells clients apart, at most
-	// 100 bytes; empty when unknown, which counts the attempt for the email address only.
+	// Address by which the caller distinguishes clients, at most 100 bytes. If it is empty,
+	// the attempt counts only for the email address.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -809,7 +810,7 @@ func (x *AuthenticateResponse) GetUser() *User {
 // Request of OpenSession.
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose session to open.
+	// The user for whom to open the session.
 	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -857,8 +858,8 @@ type OpenSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The session.
 	Session *Session `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
-	// Its secret, the `idrand` part of the legacy cookie: 32 lowercase
-	// hexadecimal digits, 128 random bits.
+	// The secret, which is the `idrand` part of the legacy cookie: 32 lowercase hexadecimal
+	// digits, 128 random bits.
 	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1104,7 +1105,7 @@ func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
 // Request of CloseAllSessions.
 type CloseAllSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose sessions to close.
+	// The user whose sessions to close.
 	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1150,7 +1151,7 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 // Reply of CloseAllSessions.
 type CloseAllSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many were closed.
+	// Number of closed sessions.
 	ClosedCount   int64 `protobuf:"varint,1,opt,name=closed_count,json=closedCount,proto3" json:"closed_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1196,11 +1197,11 @@ func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
 // Request of ListSessions.
 type ListSessionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose sessions.
+	// The user of the sessions.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 100.
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1262,7 +1263,7 @@ type ListSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions.
 	Sessions []*Session `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1315,12 +1316,12 @@ func (x *ListSessionsResponse) GetNextPageToken() string {
 // Request of GrantReward.
 type GrantRewardRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who gets it.
+	// The user who gets the reward.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// What it is for, such as "blog/123": a lowercase word and an identifier, at most
-	// 64 bytes. A user gets at most one reward for each.
+	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most
+	// 64 bytes. A user gets at most one reward for each source.
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
-	// How much, from 0 to 1,000,000,000.
+	// Amount of the reward, from 0 to 1,000,000,000.
 	Amount        int64 `protobuf:"varint,3,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1380,7 +1381,7 @@ func (x *GrantRewardRequest) GetAmount() int64 {
 // Reply of GrantReward.
 type GrantRewardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the user got for it, now or before.
+	// Amount that the user got for the source, now or earlier.
 	Amount        int64 `protobuf:"varint,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1426,7 +1427,7 @@ func (x *GrantRewardResponse) GetAmount() int64 {
 // Request of GetRewardTotal.
 type GetRewardTotalRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose rewards.
+	// The user of the rewards.
 	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1474,7 +1475,7 @@ type GetRewardTotalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sum of the rewards.
 	Total int64 `protobuf:"varint,1,opt,name=total,proto3" json:"total,omitempty"`
-	// How many rewards there are.
+	// Number of rewards.
 	RewardCount   int64 `protobuf:"varint,2,opt,name=reward_count,json=rewardCount,proto3" json:"reward_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1527,18 +1528,18 @@ func (x *GetRewardTotalResponse) GetRewardCount() int64 {
 // A program that calls the legacy interface and signs its requests.
 type Application struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Its public name in requests, the parameter `key`: 1 to 64 letters, digits and `.`,
+	// Public identifier in requests, the parameter `key`: 1 to 64 letters, digits and `.`,
 	// `_`, `-`.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// What people call it, 1 to 100 characters.
+	// Display name, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Whether it may sign in the legacy form too, which is weak.
+	// Whether the application may also sign in the legacy form, which is weak.
 	AllowLegacy bool `protobuf:"varint,3,opt,name=allow_legacy,json=allowLegacy,proto3" json:"allow_legacy,omitempty"`
 	// Whether all its signatures are refused.
 	Disabled bool `protobuf:"varint,4,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// When it got its secret.
+	// When the current secret was set.
 	SecretTime    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=secret_time,json=secretTime,proto3" json:"secret_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1619,17 +1620,17 @@ func (x *Application) GetSecretTime() *timestamppb.Timestamp {
 // Request of CreateApplication.
 type CreateApplicationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one makes no second application.
+	// Optional UUID; a repeated call with the same UUID creates no second application.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// What people call it, 1 to 100 characters.
+	// Display name, 1 to 100 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// Its key, no other application's: 1 to 64 letters, digits and `.`, `_`, `-`. One is
-	// made up, 32 hexadecimal digits, when this is empty.
+	// Key, which no other application has: 1 to 64 letters, digits and `.`, `_`, `-`. If it
+	// is empty, the service generates 32 hexadecimal digits.
 	Key string `protobuf:"bytes,3,opt,name=key,proto3" json:"key,omitempty"`
-	// Its secret, 16 to 200 printable characters of ASCII, for clients that were given
-	// one long ago. One is made up, 64 hexadecimal digits, when this is empty.
+	// Secret, 16 to 200 printable ASCII characters, for clients that already have one. If
+	// it is empty, the service generates 64 hexadecimal digits.
 	Secret string `protobuf:"bytes,4,opt,name=secret,proto3" json:"secret,omitempty"`
-	// Whether it may sign in the legacy form too.
+	// Whether the application may also sign in the legacy form.
 	AllowLegacy   bool `protobuf:"varint,5,opt,name=allow_legacy,json=allowLegacy,proto3" json:"allow_legacy,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1705,7 +1706,7 @@ type CreateApplicationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The application.
 	Application *Application `protobuf:"bytes,1,opt,name=application,proto3" json:"application,omitempty"`
-	// Its secret; empty when the call was a repeated one.
+	// The secret; empty in the reply to a repeated call.
 	Secret        string `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1850,9 +1851,9 @@ func (x *GetApplicationResponse) GetApplication() *Application {
 // Request of ListApplications.
 type ListApplicationsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many to return at most, 0 to 100; 0 is 20.
+	// Maximum number of results, from 1 to 100; 0 means 20.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or empty for the first page.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1907,7 +1908,7 @@ type ListApplicationsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The applications.
 	Applications []*Application `protobuf:"bytes,1,rep,name=applications,proto3" json:"applications,omitempty"`
-	// Token of the next page; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1962,9 +1963,9 @@ type UpdateApplicationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The application's key.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// What people call it from now on, 1 to 100 characters.
+	// New display name, 1 to 100 characters.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
-	// Whether it may sign in the legacy form too.
+	// Whether the application may also sign in the legacy form.
 	AllowLegacy *bool `protobuf:"varint,3,opt,name=allow_legacy,json=allowLegacy,proto3,oneof" json:"allow_legacy,omitempty"`
 	// Whether all its signatures are refused.
 	Disabled      *bool `protobuf:"varint,4,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
@@ -2127,7 +2128,7 @@ type RotateApplicationSecretResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The application.
 	Application *Application `protobuf:"bytes,1,opt,name=application,proto3" json:"application,omitempty"`
-	// Its new secret, 64 hexadecimal digits.
+	// The new secret, 64 hexadecimal digits.
 	Secret        string `protobuf:"bytes,2,opt,name=secret,proto3" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2260,10 +2261,10 @@ func (*DeleteApplicationResponse) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
-// A signature in the form of today.
+// A signature in the current form.
 type HmacSignature struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The SHA-256 of what was signed, 32 bytes.
+	// SHA-256 of the signed text, 32 bytes.
 	CanonicalSha256 []byte `protobuf:"bytes,1,opt,name=canonical_sha256,json=canonicalSha256,proto3" json:"canonical_sha256,omitempty"`
 	// The parameter `sig`, 64 lowercase hexadecimal digits.
 	Signature     string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -2318,7 +2319,7 @@ func (x *HmacSignature) GetSignature() string {
 // A signature in the legacy form.
 type LegacySignature struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What was signed, without the secret, at most 3 MiB.
+	// The signed text, without the secret, at most 3 MiB.
 	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	// The parameter `sig`, 32 lowercase hexadecimal digits.
 	Signature     string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
@@ -2373,13 +2374,12 @@ func (x *LegacySignature) GetSignature() string {
 // Request of VerifySignature.
 type VerifySignatureRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UUID of the call; the same one again is the same use of a signature. Required with
-	// SIGNATURE_USE_ONCE.
+	// UUID of the call; a call with the same UUID is the same use of the signature.
+	// Required with SIGNATURE_USE_ONCE.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The parameter `key`.
 	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
-	// The parameter `ts`: when the request was signed, in seconds since 1970, UTC, from
-	// 0 to 2^53-1.
+	// The parameter `ts`: time of signing, in seconds since 1970 UTC, from 0 to 2^53-1.
 	TimestampSeconds int64 `protobuf:"varint,3,opt,name=timestamp_seconds,json=timestampSeconds,proto3" json:"timestamp_seconds,omitempty"`
 	// How often the signature may be used.
 	Use SignatureUse `protobuf:"varint,4,opt,name=use,proto3,enum=waybook.account.v1.SignatureUse" json:"use,omitempty"`
@@ -2482,7 +2482,7 @@ type isVerifySignatureRequest_Form interface {
 }
 
 type VerifySignatureRequest_Hmac struct {
-	// In the form of today.
+	// In the current form.
 	Hmac *HmacSignature `protobuf:"bytes,5,opt,name=hmac,proto3,oneof"`
 }
 
@@ -2498,7 +2498,7 @@ func (*VerifySignatureRequest_Legacy) isVerifySignatureRequest_Form() {}
 // Reply of VerifySignature.
 type VerifySignatureResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Who signed.
+	// The application that signed.
 	Application   *Application `protobuf:"bytes,1,opt,name=application,proto3" json:"application,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -46,88 +46,89 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AccountService keeps the users of Waybook, the sessions that the legacy cookie
-// (`id`, `idrand`) names, and the applications whose requests to the legacy
-// interface are signed (`key`, `ts`, `sig`). Every method may be called concurrently.
+// AccountService manages the users of Waybook, their sessions, which the legacy cookie
+// (`id`, `idrand`) names, and the applications that sign requests to the legacy interface
+// (`key`, `ts`, `sig`). Every method may be called concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AccountServiceClient interface {
-	// Creates a user, who can log in when given an email address and a password. A
+	// Creates a user. The user can log in if given an email address and a password. A
 	// repeated call changes nothing, not even the password.
 	// Errors: ALREADY_EXISTS (EMAIL_TAKEN).
 	CreateUser(ctx context.Context, in *CreateUserRequest, opts ...grpc.CallOption) (*CreateUserResponse, error)
 	// Returns a user. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
-	// Returns the users among the given identifiers that exist, in no particular
-	// order; one that does not exist is left out and is no error. It is for showing
-	// users to others: email and has_password are left out.
+	// Returns those of the given users that exist, in no particular order. Users that do
+	// not exist are left out without an error. The method serves to show users to other
+	// users, so it leaves out email and has_password.
 	BatchGetUsers(ctx context.Context, in *BatchGetUsersRequest, opts ...grpc.CallOption) (*BatchGetUsersResponse, error)
-	// Changes a user; a field that is not set stays as it was. A new password closes
-	// the user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
-	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
-	// without an email address).
+	// Changes a user; fields that are not set keep their values. A new password closes the
+	// user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
+	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user without an
+	// email address).
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
-	// Returns the user who has an email address and a password. It opens no session.
-	// An unknown address, a user without a password and a wrong password are told
-	// apart by nothing, time included: UNAUTHENTICATED (PASSWORD_INCORRECT). An email
-	// address may have 10 attempts that fail in each quarter of an hour by the clock,
-	// over all replicas, and a client's address 100; any more are RESOURCE_EXHAUSTED
-	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo), whatever the password. Attempts
-	// under way count too. One that succeeds clears the email address's count and takes
-	// itself from the client's.
+	// Returns the user with an email address and a password. It opens no session. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
+	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
+	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
+	//
+	// In each quarter of an hour by the clock, over all replicas, 10 attempts may fail for
+	// an email address, and 100 for a client's address. Attempts in flight count too. A
+	// successful attempt resets the count of the email address and does not count for the
+	// client's address.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
-	// Opens a session for a user and returns its secret, which is shown only
-	// here: the service keeps no more than its SHA-256. For the same reason a
-	// repeated call opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Opens a session for a user and returns its secret. No other call returns the secret,
+	// because the service stores only its SHA-256. For the same reason, a repeated call
+	// opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
-	// Tells whether a session is open. A session that expired, was closed, was not used for
-	// too long or never existed: UNAUTHENTICATED (LOGIN_REQUIRED), alike for all.
+	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
+	// for a session that expired, was closed, was unused for too long, or never existed.
 	VerifySession(ctx context.Context, in *VerifySessionRequest, opts ...grpc.CallOption) (*VerifySessionResponse, error)
-	// Closes a session; it is refused from then on. Closing one that is not
-	// open is no error.
+	// Closes a session; the service refuses it from then on. Closing a session that is not
+	// open is not an error.
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
-	// Closes every session of a user that is open when the call begins; they are
-	// refused from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every session of a user that is open when the call begins. The service refuses
+	// them from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
-	// Returns a page of a user's open sessions, in no particular order and without
-	// anything that could open or close one. A page may be shorter than asked for, or
-	// empty, and not be the last. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Returns a page of a user's open sessions, in no particular order and without any
+	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
+	// NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
-	// Gives a user a reward in the service's virtual currency. One that was given for
-	// the same thing before is not given again, whatever its amount, so the call may
-	// be repeated. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Grants a user a reward in the service's virtual currency. A user gets only one reward
+	// for each source, whatever the amount, so the call may be repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
 	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
-	// Creates an application and returns its secret, which no other call shows but
-	// RotateApplicationSecret. A repeated call returns the application as it is now, and
-	// no secret. Errors: ALREADY_EXISTS (KEY_TAKEN).
+	// Creates an application and returns its secret. No other call except
+	// RotateApplicationSecret returns a secret. A repeated call returns the current
+	// application without a secret. Errors: ALREADY_EXISTS (KEY_TAKEN).
 	CreateApplication(ctx context.Context, in *CreateApplicationRequest, opts ...grpc.CallOption) (*CreateApplicationResponse, error)
 	// Returns an application. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	GetApplication(ctx context.Context, in *GetApplicationRequest, opts ...grpc.CallOption) (*GetApplicationResponse, error)
-	// Returns a page of all applications, in the order of their keys' bytes.
+	// Returns a page of all applications, ordered by the bytes of their keys.
 	ListApplications(ctx context.Context, in *ListApplicationsRequest, opts ...grpc.CallOption) (*ListApplicationsResponse, error)
-	// Changes an application; a field that is not set stays as it was. Signatures are
-	// judged by the change from then on. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
+	// Changes an application; fields that are not set keep their values. The change applies
+	// to all signatures from then on. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	UpdateApplication(ctx context.Context, in *UpdateApplicationRequest, opts ...grpc.CallOption) (*UpdateApplicationResponse, error)
-	// Gives an application another secret and returns it. Signatures with the one before
-	// are refused from then on. A repeated call gives yet another.
+	// Replaces the secret of an application and returns the new one. Signatures with the
+	// old secret are refused from then on. A repeated call replaces the secret again.
 	// Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	RotateApplicationSecret(ctx context.Context, in *RotateApplicationSecretRequest, opts ...grpc.CallOption) (*RotateApplicationSecretResponse, error)
-	// Deletes an application; its signatures are refused from then on, and its key is
-	// free. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
+	// Deletes an application. Its signatures are refused from then on, and its key may be
+	// used again. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	DeleteApplication(ctx context.Context, in *DeleteApplicationRequest, opts ...grpc.CallOption) (*DeleteApplicationResponse, error)
-	// Tells whether a request is signed by an application, as docs/signatures.md has it,
-	// and lets a signature that is for once be used once, over all replicas; no secret
-	// leaves the service. Errors: UNAUTHENTICATED (SIGNATURE_INVALID: the signature is
-	// not the application's, the application is disabled or does not exist, or may not
-	// use the legacy form, alike for all of them; SIGNATURE_EXPIRED: it is right and its
-	// time too far from the service's clock, 5 minutes unless the service is set
-	// otherwise; SIGNATURE_REPLAYED: it is right and was used).
+	// Verifies the signature of a request by the rules of docs/signatures.md. A signature
+	// for one use is accepted once, over all replicas. No secret leaves the service.
+	// Errors: UNAUTHENTICATED with one of these reasons. SIGNATURE_INVALID: the signature
+	// is wrong, or the application is disabled, does not exist, or may not use the legacy
+	// form; the reply is the same for all of these. SIGNATURE_EXPIRED: the signature is
+	// correct, but its time is too far from the service's clock (5 minutes by default).
+	// SIGNATURE_REPLAYED: the signature is correct, but was used before.
 	VerifySignature(ctx context.Context, in *VerifySignatureRequest, opts ...grpc.CallOption) (*VerifySignatureResponse, error)
 }
 
@@ -333,88 +334,89 @@ func (c *accountServiceClient) VerifySignature(ctx context.Context, in *VerifySi
 // All implementations must embed UnimplementedAccountServiceServer
 // for forward compatibility.
 //
-// AccountService keeps the users of Waybook, the sessions that the legacy cookie
-// (`id`, `idrand`) names, and the applications whose requests to the legacy
-// interface are signed (`key`, `ts`, `sig`). Every method may be called concurrently.
+// AccountService manages the users of Waybook, their sessions, which the legacy cookie
+// (`id`, `idrand`) names, and the applications that sign requests to the legacy interface
+// (`key`, `ts`, `sig`). Every method may be called concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AccountServiceServer interface {
-	// Creates a user, who can log in when given an email address and a password. A
+	// Creates a user. The user can log in if given an email address and a password. A
 	// repeated call changes nothing, not even the password.
 	// Errors: ALREADY_EXISTS (EMAIL_TAKEN).
 	CreateUser(context.Context, *CreateUserRequest) (*CreateUserResponse, error)
 	// Returns a user. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
-	// Returns the users among the given identifiers that exist, in no particular
-	// order; one that does not exist is left out and is no error. It is for showing
-	// users to others: email and has_password are left out.
+	// Returns those of the given users that exist, in no particular order. Users that do
+	// not exist are left out without an error. The method serves to show users to other
+	// users, so it leaves out email and has_password.
 	BatchGetUsers(context.Context, *BatchGetUsersRequest) (*BatchGetUsersResponse, error)
-	// Changes a user; a field that is not set stays as it was. A new password closes
-	// the user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
-	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
-	// without an email address).
+	// Changes a user; fields that are not set keep their values. A new password closes the
+	// user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
+	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user without an
+	// email address).
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
-	// Returns the user who has an email address and a password. It opens no session.
-	// An unknown address, a user without a password and a wrong password are told
-	// apart by nothing, time included: UNAUTHENTICATED (PASSWORD_INCORRECT). An email
-	// address may have 10 attempts that fail in each quarter of an hour by the clock,
-	// over all replicas, and a client's address 100; any more are RESOURCE_EXHAUSTED
-	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo), whatever the password. Attempts
-	// under way count too. One that succeeds clears the email address's count and takes
-	// itself from the client's.
+	// Returns the user with an email address and a password. It opens no session. Errors:
+	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
+	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
+	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
+	//
+	// In each quarter of an hour by the clock, over all replicas, 10 attempts may fail for
+	// an email address, and 100 for a client's address. Attempts in flight count too. A
+	// successful attempt resets the count of the email address and does not count for the
+	// client's address.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
-	// Opens a session for a user and returns its secret, which is shown only
-	// here: the service keeps no more than its SHA-256. For the same reason a
-	// repeated call opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Opens a session for a user and returns its secret. No other call returns the secret,
+	// because the service stores only its SHA-256. For the same reason, a repeated call
+	// opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
-	// Tells whether a session is open. A session that expired, was closed, was not used for
-	// too long or never existed: UNAUTHENTICATED (LOGIN_REQUIRED), alike for all.
+	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
+	// for a session that expired, was closed, was unused for too long, or never existed.
 	VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error)
-	// Closes a session; it is refused from then on. Closing one that is not
-	// open is no error.
+	// Closes a session; the service refuses it from then on. Closing a session that is not
+	// open is not an error.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
-	// Closes every session of a user that is open when the call begins; they are
-	// refused from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every session of a user that is open when the call begins. The service refuses
+	// them from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
-	// Returns a page of a user's open sessions, in no particular order and without
-	// anything that could open or close one. A page may be shorter than asked for, or
-	// empty, and not be the last. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Returns a page of a user's open sessions, in no particular order and without any
+	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
+	// NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
-	// Gives a user a reward in the service's virtual currency. One that was given for
-	// the same thing before is not given again, whatever its amount, so the call may
-	// be repeated. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Grants a user a reward in the service's virtual currency. A user gets only one reward
+	// for each source, whatever the amount, so the call may be repeated. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
 	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)
-	// Creates an application and returns its secret, which no other call shows but
-	// RotateApplicationSecret. A repeated call returns the application as it is now, and
-	// no secret. Errors: ALREADY_EXISTS (KEY_TAKEN).
+	// Creates an application and returns its secret. No other call except
+	// RotateApplicationSecret returns a secret. A repeated call returns the current
+	// application without a secret. Errors: ALREADY_EXISTS (KEY_TAKEN).
 	CreateApplication(context.Context, *CreateApplicationRequest) (*CreateApplicationResponse, error)
 	// Returns an application. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	GetApplication(context.Context, *GetApplicationRequest) (*GetApplicationResponse, error)
-	// Returns a page of all applications, in the order of their keys' bytes.
+	// Returns a page of all applications, ordered by the bytes of their keys.
 	ListApplications(context.Context, *ListApplicationsRequest) (*ListApplicationsResponse, error)
-	// Changes an application; a field that is not set stays as it was. Signatures are
-	// judged by the change from then on. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
+	// Changes an application; fields that are not set keep their values. The change applies
+	// to all signatures from then on. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	UpdateApplication(context.Context, *UpdateApplicationRequest) (*UpdateApplicationResponse, error)
-	// Gives an application another secret and returns it. Signatures with the one before
-	// are refused from then on. A repeated call gives yet another.
+	// Replaces the secret of an application and returns the new one. Signatures with the
+	// old secret are refused from then on. A repeated call replaces the secret again.
 	// Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	RotateApplicationSecret(context.Context, *RotateApplicationSecretRequest) (*RotateApplicationSecretResponse, error)
-	// Deletes an application; its signatures are refused from then on, and its key is
-	// free. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
+	// Deletes an application. Its signatures are refused from then on, and its key may be
+	// used again. Errors: NOT_FOUND (APPLICATION_NOT_FOUND).
 	DeleteApplication(context.Context, *DeleteApplicationRequest) (*DeleteApplicationResponse, error)
-	// Tells whether a request is signed by an application, as docs/signatures.md has it,
-	// and lets a signature that is for once be used once, over all replicas; no secret
-	// leaves the service. Errors: UNAUTHENTICATED (SIGNATURE_INVALID: the signature is
-	// not the application's, the application is disabled or does not exist, or may not
-	// use the legacy form, alike for all of them; SIGNATURE_EXPIRED: it is right and its
-	// time too far from the service's clock, 5 minutes unless the service is set
-	// otherwise; SIGNATURE_REPLAYED: it is right and was used).
+	// Verifies the signature of a request by the rules of docs/signatures.md. A signature
+	// for one use is accepted once, over all replicas. No secret leaves the service.
+	// Errors: UNAUTHENTICATED with one of these reasons. SIGNATURE_INVALID: the signature
+	// is wrong, or the application is disabled, does not exist, or may not use the legacy
+	// form; the reply is the same for all of these. SIGNATURE_EXPIRED: the signature is
+	// correct, but its time is too far from the service's clock (5 minutes by default).
+	// SIGNATURE_REPLAYED: the signature is correct, but was used before.
 	VerifySignature(context.Context, *VerifySignatureRequest) (*VerifySignatureResponse, error)
 	mustEmbedUnimplementedAccountServiceServer()
 }

@@ -140,19 +140,19 @@ type Album struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, positive, at most 2^53-1; a later album has a higher one.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Whose album it is.
+	// The owner of the album.
 	Owner *v1.Profile `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Title, 1 to 200 characters.
 	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	// What it is about.
+	// Category of the album.
 	Category AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Where it belongs on the map.
+	// Location on the map.
 	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its owner last changed it or its photos.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// How many users recommend it.
+	// Number of users who recommend it.
 	Score         int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -308,7 +308,7 @@ func (x *Photo) GetDescription() string {
 	return ""
 }
 
-// The little of an album that a long list needs.
+// Summary of an album, for long lists.
 type AlbumSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
@@ -366,16 +366,16 @@ func (x *AlbumSummary) GetTitle() string {
 // Request of CreateAlbum.
 type CreateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the album.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// Title, 1 to 200 characters.
 	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
-	// What it is about.
+	// Category of the album.
 	Category AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
-	// Where it belongs on the map.
+	// Location on the map.
 	Location      *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -495,7 +495,7 @@ func (x *CreateAlbumResponse) GetAlbum() *Album {
 // Request of UpdateAlbum.
 type UpdateAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes it; must own it.
+	// The user who changes the album; must own it.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album to change.
 	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -632,7 +632,7 @@ func (x *UpdateAlbumResponse) GetAlbum() *Album {
 // Request of DeleteAlbum.
 type DeleteAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who deletes it; must own it.
+	// The user who deletes the album; must own it.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album to delete.
 	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -772,13 +772,13 @@ type GetAlbumResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
-	// Its first photos, at most 200, in the order in which they were added.
+	// Its first photos, at most 200, in the order of addition.
 	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Where ListPhotos goes on; empty when photos holds them all.
+	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
 	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where ListComments goes on; empty when comments holds them all.
+	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -852,11 +852,11 @@ func (x *GetAlbumResponse) GetNextCommentsToken() string {
 // Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose albums.
+	// The owner of the albums.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 100.
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -918,7 +918,7 @@ type ListAlbumsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The albums.
 	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -971,11 +971,11 @@ func (x *ListAlbumsResponse) GetNextPageToken() string {
 // Request of StreamAlbums.
 type StreamAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose albums.
+	// The owner of the albums.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Only albums with a higher identifier than this, which need not exist; 0 for all.
+	// Only albums with a higher identifier; the album itself need not exist. 0 for all.
 	AfterAlbumId int64 `protobuf:"varint,2,opt,name=after_album_id,json=afterAlbumId,proto3" json:"after_album_id,omitempty"`
-	// At most how many; 0 for all.
+	// Maximum number of albums; 0 for all.
 	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1081,14 +1081,14 @@ func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
 // Request of AddPhoto.
 type AddPhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds it; must own the album.
+	// The user who adds the photo; must own the album.
 	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,3,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// Address of the thumbnail image, 1 to 2,000 bytes; a relative path will do.
+	// Address of the thumbnail image, 1 to 2,000 bytes; may be a relative path.
 	ThumbnailUrl string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
 	// Description, at most 2,000 characters; may be empty.
 	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
@@ -1210,7 +1210,7 @@ func (x *AddPhotoResponse) GetPhoto() *Photo {
 // Request of UpdatePhoto.
 type UpdatePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes it; must own the album.
+	// The user who changes the photo; must own the album.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -1338,7 +1338,7 @@ func (x *UpdatePhotoResponse) GetPhoto() *Photo {
 // Request of RemovePhoto.
 type RemovePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes it; must own the album.
+	// The user who removes the photo; must own the album.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -1441,10 +1441,10 @@ type ListPhotosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 200.
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or next_photos_token of GetAlbum; empty
-	// for the first.
+	// next_page_token of the previous page, or next_photos_token of GetAlbum; empty for the
+	// first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1506,7 +1506,7 @@ type ListPhotosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The photos.
 	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1559,8 +1559,8 @@ func (x *ListPhotosResponse) GetNextPageToken() string {
 // Request of AddComment.
 type AddCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who comments.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
@@ -1679,11 +1679,11 @@ func (x *AddCommentResponse) GetComment() *v1.Comment {
 // Request of ReplyToComment.
 type ReplyToCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who answers; must own the album.
+	// The user who replies; must own the album.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// The comment to answer.
+	// The comment to reply to.
 	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
 	// The text, 1 to 2,000 characters.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -1752,7 +1752,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 // Reply of ReplyToComment.
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its answer.
+	// The comment with its reply.
 	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1798,7 +1798,7 @@ func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
 // Request of RemoveComment.
 type RemoveCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes it; must own the album or have written the comment.
+	// The user who removes the comment; must own the album or have written the comment.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -1901,10 +1901,10 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 200.
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or next_comments_token of GetAlbum;
-	// empty for the first.
+	// next_page_token of the previous page, or next_comments_token of GetAlbum; empty for
+	// the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1966,7 +1966,7 @@ type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
 	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2019,7 +2019,7 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 // Request of Recommend.
 type RecommendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends it.
+	// The user who recommends the album.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The album.
 	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -2074,7 +2074,7 @@ func (x *RecommendRequest) GetAlbumId() int64 {
 // Reply of Recommend.
 type RecommendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2120,7 +2120,7 @@ func (x *RecommendResponse) GetScore() int64 {
 // Request of WithdrawRecommendation.
 type WithdrawRecommendationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who takes the recommendation back.
+	// The user who withdraws the recommendation.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The album.
 	AlbumId       int64 `protobuf:"varint,2,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
@@ -2175,7 +2175,7 @@ func (x *WithdrawRecommendationRequest) GetAlbumId() int64 {
 // Reply of WithdrawRecommendation.
 type WithdrawRecommendationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -43,18 +43,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AlbumService keeps albums with their photos and comments. Every method may be
-// called concurrently.
+// AlbumService manages albums with their photos and comments. Every method may be called
+// concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
-	// Changes an album; a field that is not set stays as it was.
+	// Changes an album; fields that are not set keep their values.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdateAlbum(ctx context.Context, in *UpdateAlbumRequest, opts ...grpc.CallOption) (*UpdateAlbumResponse, error)
 	// Deletes an album with its photos and comments.
@@ -64,42 +64,43 @@ type AlbumServiceClient interface {
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(ctx context.Context, in *GetAlbumRequest, opts ...grpc.CallOption) (*GetAlbumResponse, error)
 	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no albums either),
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
-	// Sends the albums of a user, or a part of them, in creation order, in batches. An
-	// album created or deleted meanwhile may or may not be among them; no other is left
-	// out and none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
+	// Streams the albums of a user, or a range of them, in creation order, in batches. The
+	// stream may or may not include albums that are created or deleted during the call. It
+	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
+	// ListAlbums).
 	StreamAlbums(ctx context.Context, in *StreamAlbumsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamAlbumsResponse], error)
 	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
-	// Changes a photo; a field that is not set stays as it was. Errors: NOT_FOUND
+	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
 	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos in the order in which they were added.
+	// Returns a page of an album's photos, in the order of addition.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
 	// Adds a comment to an album.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. The album's owner and the comment's author may. Errors:
+	// Removes a comment. Only the album's owner and the comment's author may. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
 	// Returns a page of an album's comments, oldest first.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an album. A user has one recommendation of an album: again changes
+	// Recommends an album. A user recommends an album at most once; a repeated call changes
 	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Takes a user's recommendation of an album back; nothing changes when there is
-	// none. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
+	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
@@ -284,18 +285,18 @@ func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *Wit
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
 //
-// AlbumService keeps albums with their photos and comments. Every method may be
-// called concurrently.
+// AlbumService manages albums with their photos and comments. Every method may be called
+// concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)
-	// Changes an album; a field that is not set stays as it was.
+	// Changes an album; fields that are not set keep their values.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdateAlbum(context.Context, *UpdateAlbumRequest) (*UpdateAlbumResponse, error)
 	// Deletes an album with its photos and comments.
@@ -305,42 +306,43 @@ type AlbumServiceServer interface {
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(context.Context, *GetAlbumRequest) (*GetAlbumResponse, error)
 	// Returns a page of a user's albums in creation order.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no albums either),
+	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
-	// Sends the albums of a user, or a part of them, in creation order, in batches. An
-	// album created or deleted meanwhile may or may not be among them; no other is left
-	// out and none comes twice. Errors: NOT_FOUND (USER_NOT_FOUND, as in ListAlbums).
+	// Streams the albums of a user, or a range of them, in creation order, in batches. The
+	// stream may or may not include albums that are created or deleted during the call. It
+	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
+	// ListAlbums).
 	StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error
 	// Adds a photo to an album. Errors: NOT_FOUND (ALBUM_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
-	// Changes a photo; a field that is not set stays as it was. Errors: NOT_FOUND
+	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
 	// (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (ALBUM_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of an album's photos in the order in which they were added.
+	// Returns a page of an album's photos, in the order of addition.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
 	// Adds a comment to an album.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. The album's owner and the comment's author may. Errors:
+	// Removes a comment. Only the album's owner and the comment's author may. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
 	// Returns a page of an album's comments, oldest first.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an album. A user has one recommendation of an album: again changes
+	// Recommends an album. A user recommends an album at most once; a repeated call changes
 	// nothing. Errors: NOT_FOUND (ALBUM_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Takes a user's recommendation of an album back; nothing changes when there is
-	// none. Errors: NOT_FOUND (ALBUM_NOT_FOUND).
+	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
+	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }

@@ -241,7 +241,7 @@ func (MapType) EnumDescriptor() ([]byte, []int) {
 type BlogOrder int32
 
 const (
-	// As they were created.
+	// By creation.
 	BlogOrder_BLOG_ORDER_UNSPECIFIED BlogOrder = 0
 	// By planned publication date.
 	BlogOrder_BLOG_ORDER_POST_DATE BlogOrder = 1
@@ -340,11 +340,11 @@ type Blog struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, positive, at most 2^53-1; a later entry has a higher one.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// Who wrote it.
+	// The author of the entry.
 	Author *v1.Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// What it is about.
+	// Type of the entry.
 	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Where it belongs on the map.
+	// Location on the map.
 	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
 	// Title, 1 to 200 characters.
 	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
@@ -358,14 +358,14 @@ type Blog struct {
 	ReplyBlogId int64 `protobuf:"varint,9,opt,name=reply_blog_id,json=replyBlogId,proto3" json:"reply_blog_id,omitempty"`
 	// Map zoom level, from 0 to 21.
 	ZoomLevel int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3" json:"zoom_level,omitempty"`
-	// How the map is drawn.
+	// Map type.
 	MapType MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType" json:"map_type,omitempty"`
-	// How many users recommend it.
+	// Number of users who recommend it.
 	Score int64 `protobuf:"varint,12,opt,name=score,proto3" json:"score,omitempty"`
-	// The vote held inside the entry; unset when there is none.
+	// The vote inside the entry; not set when there is none.
 	Vote *Vote `protobuf:"bytes,13,opt,name=vote,proto3" json:"vote,omitempty"`
-	// What the author gets for posting it, once, in the service's virtual currency.
-	// AccountService has the total; it may come to know of this reward a little later.
+	// Reward of the author for posting the entry, granted once, in the service's virtual
+	// currency. AccountService has the total, which may include this reward slightly later.
 	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -520,9 +520,9 @@ func (x *Blog) GetUpdateTime() *timestamppb.Timestamp {
 // A vote held inside an entry.
 type Vote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is voted on, 1 to 500 characters.
+	// The question, 1 to 500 characters.
 	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// The choices, 2 to 20. A choice is named by its position, from 1.
+	// The choices, 2 to 20. A choice is identified by its position, from 1.
 	Choices       []*Choice `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -577,7 +577,7 @@ type Choice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The text, 1 to 200 characters.
 	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
-	// How many users voted for it.
+	// Number of users who voted for it.
 	Votes         int64 `protobuf:"varint,2,opt,name=votes,proto3" json:"votes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -627,10 +627,10 @@ func (x *Choice) GetVotes() int64 {
 	return 0
 }
 
-// A vote to be held inside a new entry.
+// A vote inside a new entry.
 type NewVote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What is voted on, 1 to 500 characters.
+	// The question, 1 to 500 characters.
 	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
 	// The texts of the choices, 2 to 20, each of 1 to 200 characters.
 	Choices       []string `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
@@ -685,14 +685,14 @@ func (x *NewVote) GetChoices() []string {
 // Request of CreateBlog.
 type CreateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who writes it.
+	// The author of the entry.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// What it is about.
+	// Type of the entry.
 	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
-	// Where it belongs on the map.
+	// Location on the map.
 	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
 	// Title, 1 to 200 characters.
 	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
@@ -706,9 +706,9 @@ type CreateBlogRequest struct {
 	ReplyBlogId int64 `protobuf:"varint,9,opt,name=reply_blog_id,json=replyBlogId,proto3" json:"reply_blog_id,omitempty"`
 	// Map zoom level, from 0 to 21; 14 when not set.
 	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`
-	// How the map is drawn; MAP_TYPE_MAP when unspecified.
+	// Map type; MAP_TYPE_MAP when unspecified.
 	MapType MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType" json:"map_type,omitempty"`
-	// A vote to hold inside the entry; none when not set.
+	// A vote inside the entry; none when not set.
 	Vote          *NewVote `protobuf:"bytes,12,opt,name=vote,proto3" json:"vote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -877,7 +877,7 @@ func (x *CreateBlogResponse) GetBlog() *Blog {
 // Request of UpdateBlog.
 type UpdateBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes it; must be its author.
+	// The user who changes the entry; must be its author.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry to change.
 	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
@@ -897,7 +897,7 @@ type UpdateBlogRequest struct {
 	ReplyBlogId *int64 `protobuf:"varint,9,opt,name=reply_blog_id,json=replyBlogId,proto3,oneof" json:"reply_blog_id,omitempty"`
 	// New map zoom level, from 0 to 21.
 	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`
-	// How the map is drawn from now on.
+	// New map type.
 	MapType       *MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType,oneof" json:"map_type,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1059,7 +1059,7 @@ func (x *UpdateBlogResponse) GetBlog() *Blog {
 // Request of DeleteBlog.
 type DeleteBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who deletes it; must be its author.
+	// The user who deletes the entry; must be its author.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry to delete.
 	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
@@ -1201,7 +1201,7 @@ type GetBlogResponse struct {
 	Blog *Blog `protobuf:"bytes,1,opt,name=blog,proto3" json:"blog,omitempty"`
 	// Its first comments, at most 200, oldest first.
 	Comments []*v1.Comment `protobuf:"bytes,2,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where ListComments goes on; empty when comments holds them all.
+	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,3,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -1261,20 +1261,20 @@ func (x *GetBlogResponse) GetNextCommentsToken() string {
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose entries; 0 for everybody's, by planned date only.
+	// The author of the entries; 0 for all authors, only by planned date.
 	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	// At most how many, from 1 to 100; 0 means 20. Entries can be long, hence fewer
-	// than elsewhere.
+	// Maximum number of results, from 1 to 100; 0 means 20. The limit is lower than in
+	// other lists, because entries can be long.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// In which order.
+	// Order of the entries.
 	Order BlogOrder `protobuf:"varint,4,opt,name=order,proto3,enum=waybook.blog.v1.BlogOrder" json:"order,omitempty"`
 	// The earliest planned date, inclusive; none when not set.
 	PostDateFrom *v1.Date `protobuf:"bytes,5,opt,name=post_date_from,json=postDateFrom,proto3" json:"post_date_from,omitempty"`
 	// The latest planned date, inclusive; none when not set.
 	PostDateTo *v1.Date `protobuf:"bytes,6,opt,name=post_date_to,json=postDateTo,proto3" json:"post_date_to,omitempty"`
-	// Whether entries of the future are left out.
+	// Whether to leave out entries planned for the future.
 	Publication   BlogPublication `protobuf:"varint,7,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1364,8 +1364,8 @@ type ListBlogsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entries.
 	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
-	// Where the next page starts; empty when this is the last. The last page of
-	// published entries may hold none.
+	// Page token of the next page; empty on the last page. The last page of published
+	// entries may be empty.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1422,7 +1422,7 @@ type CastBallotRequest struct {
 	VoterId int64 `protobuf:"varint,1,opt,name=voter_id,json=voterId,proto3" json:"voter_id,omitempty"`
 	// The entry that holds the vote.
 	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The choice by its position, from 1.
+	// Position of the choice, from 1.
 	Choice        int32 `protobuf:"varint,3,opt,name=choice,proto3" json:"choice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1528,8 +1528,8 @@ func (x *CastBallotResponse) GetVote() *Vote {
 // Request of AddComment.
 type AddCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who comments.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
@@ -1648,11 +1648,11 @@ func (x *AddCommentResponse) GetComment() *v1.Comment {
 // Request of ReplyToComment.
 type ReplyToCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who answers; must be the entry's author.
+	// The user who replies; must be the entry's author.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// The comment to answer.
+	// The comment to reply to.
 	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
 	// The text, 1 to 2,000 characters.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -1721,7 +1721,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 // Reply of ReplyToComment.
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its answer.
+	// The comment with its reply.
 	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1767,7 +1767,7 @@ func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
 // Request of RemoveComment.
 type RemoveCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes it; must be the entry's author or have written the comment.
+	// The user who removes the comment; must be the author of the entry or of the comment.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
@@ -1870,10 +1870,10 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 200.
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or next_comments_token of GetBlog;
-	// empty for the first.
+	// next_page_token of the previous page, or next_comments_token of GetBlog; empty for
+	// the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1935,7 +1935,7 @@ type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
 	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1988,7 +1988,7 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 // Request of Recommend.
 type RecommendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends it.
+	// The user who recommends the entry.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The entry.
 	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
@@ -2043,7 +2043,7 @@ func (x *RecommendRequest) GetBlogId() int64 {
 // Reply of Recommend.
 type RecommendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2089,7 +2089,7 @@ func (x *RecommendResponse) GetScore() int64 {
 // Request of WithdrawRecommendation.
 type WithdrawRecommendationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who takes the recommendation back.
+	// The user who withdraws the recommendation.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The entry.
 	BlogId        int64 `protobuf:"varint,2,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
@@ -2144,7 +2144,7 @@ func (x *WithdrawRecommendationRequest) GetBlogId() int64 {
 // Reply of WithdrawRecommendation.
 type WithdrawRecommendationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -39,55 +39,55 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// BlogService keeps diary entries with their votes and comments. Every method
-// may be called concurrently.
+// BlogService manages diary entries with their votes and comments. Every method may be
+// called concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type BlogServiceClient interface {
-	// Creates an entry, with a vote if asked for. Errors: NOT_FOUND
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(ctx context.Context, in *CreateBlogRequest, opts ...grpc.CallOption) (*CreateBlogResponse, error)
-	// Changes an entry; a field that is not set stays as it was. Errors: NOT_FOUND
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
 	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), INVALID_ARGUMENT
 	// (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(ctx context.Context, in *UpdateBlogRequest, opts ...grpc.CallOption) (*UpdateBlogResponse, error)
 	// Deletes an entry with its vote and comments.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	DeleteBlog(ctx context.Context, in *DeleteBlogRequest, opts ...grpc.CallOption) (*DeleteBlogResponse, error)
-	// Returns an entry, whatever its planned date, with the first page of its
-	// comments. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date.
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
-	// Returns a page of a user's entries in creation order, or of a user's or
-	// everybody's entries by their planned date; those of one day come in creation
-	// order. Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no such entries
-	// either), INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's entries in creation order, or the entries of one
+	// or all users by planned date. Entries of one day are in creation order. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote:
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
-	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
+	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
+	// (ALREADY_VOTED: for another choice).
 	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
 	// Adds a comment to an entry.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the author's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. The entry's author and the comment's author may. Errors:
+	// Removes a comment. Only the entry's author and the comment's author may. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
 	// Returns a page of an entry's comments, oldest first.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends an entry. A user has one recommendation of an entry: again changes
+	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
 	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Takes a user's recommendation of an entry back; nothing changes when there is
-	// none. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
+	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
@@ -223,55 +223,55 @@ func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *With
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
 //
-// BlogService keeps diary entries with their votes and comments. Every method
-// may be called concurrently.
+// BlogService manages diary entries with their votes and comments. Every method may be
+// called concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type BlogServiceServer interface {
-	// Creates an entry, with a vote if asked for. Errors: NOT_FOUND
+	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
 	CreateBlog(context.Context, *CreateBlogRequest) (*CreateBlogResponse, error)
-	// Changes an entry; a field that is not set stays as it was. Errors: NOT_FOUND
+	// Changes an entry; fields that are not set keep their values. Errors: NOT_FOUND
 	// (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER), INVALID_ARGUMENT
 	// (QUOTED_BLOG_NOT_FOUND).
 	UpdateBlog(context.Context, *UpdateBlogRequest) (*UpdateBlogResponse, error)
 	// Deletes an entry with its vote and comments.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	DeleteBlog(context.Context, *DeleteBlogRequest) (*DeleteBlogResponse, error)
-	// Returns an entry, whatever its planned date, with the first page of its
-	// comments. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Returns an entry with the first page of its comments, even before its planned date.
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
-	// Returns a page of a user's entries in creation order, or of a user's or
-	// everybody's entries by their planned date; those of one day come in creation
-	// order. Errors: NOT_FOUND (USER_NOT_FOUND: no such user, and no such entries
-	// either), INVALID_ARGUMENT (page_token).
+	// Returns a page of entries: a user's entries in creation order, or the entries of one
+	// or all users by planned date. Entries of one day are in creation order. Errors:
+	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
+	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
-	// Votes for one choice of an entry's vote. A user has one ballot in a vote:
+	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
-	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter),
-	// ALREADY_EXISTS (ALREADY_VOTED: for another choice).
+	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
+	// (ALREADY_VOTED: for another choice).
 	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
 	// Adds a comment to an entry.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the author's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the author's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. The entry's author and the comment's author may. Errors:
+	// Removes a comment. Only the entry's author and the comment's author may. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
 	// Returns a page of an entry's comments, oldest first.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends an entry. A user has one recommendation of an entry: again changes
+	// Recommends an entry. A user recommends an entry at most once; a repeated call changes
 	// nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Takes a user's recommendation of an entry back; nothing changes when there is
-	// none. Errors: NOT_FOUND (BLOG_NOT_FOUND).
+	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
+	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }

@@ -96,19 +96,19 @@ type Poi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, positive, at most 2^53-1; a later landmark has a higher one.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Whose landmark it is.
+	// The owner of the landmark.
 	Owner *v1.Profile `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
 	// Name, 1 to 200 characters.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// What it is.
+	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Where it is on the map.
+	// Location on the map.
 	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its owner last changed it or its photos.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// How many users recommend it.
+	// Number of users who recommend it.
 	Score         int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -264,7 +264,7 @@ func (x *Photo) GetDescription() string {
 	return ""
 }
 
-// The little of a landmark that a long list needs.
+// Summary of a landmark, for long lists.
 type PoiSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
@@ -322,16 +322,16 @@ func (x *PoiSummary) GetName() string {
 // Request of CreatePoi.
 type CreatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the landmark.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// Name, 1 to 200 characters.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// What it is.
+	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Where it is on the map.
+	// Location on the map.
 	Location      *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -451,7 +451,7 @@ func (x *CreatePoiResponse) GetPoi() *Poi {
 // Request of UpdatePoi.
 type UpdatePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who changes it; must own it.
+	// The user who changes the landmark; must own it.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark to change.
 	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -579,7 +579,7 @@ func (x *UpdatePoiResponse) GetPoi() *Poi {
 // Request of DeletePoi.
 type DeletePoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who deletes it; must own it.
+	// The user who deletes the landmark; must own it.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark to delete.
 	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -719,13 +719,13 @@ type GetPoiResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// Its first photos, at most 200, in the order in which they were added.
+	// Its first photos, at most 200, in the order of addition.
 	Photos []*Photo `protobuf:"bytes,2,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Where ListPhotos goes on; empty when photos holds them all.
+	// Page token for ListPhotos to continue; empty when photos is complete.
 	NextPhotosToken string `protobuf:"bytes,3,opt,name=next_photos_token,json=nextPhotosToken,proto3" json:"next_photos_token,omitempty"`
 	// Its first comments, at most 200, oldest first.
 	Comments []*v1.Comment `protobuf:"bytes,4,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where ListComments goes on; empty when comments holds them all.
+	// Page token for ListComments to continue; empty when comments is complete.
 	NextCommentsToken string `protobuf:"bytes,5,opt,name=next_comments_token,json=nextCommentsToken,proto3" json:"next_comments_token,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -801,9 +801,9 @@ type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category.
 	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 100.
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -865,7 +865,7 @@ type ListPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks.
 	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -920,10 +920,10 @@ type StreamPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The category.
 	Category PoiCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Only landmarks with a higher identifier than this, which need not exist; 0 for
+	// Only landmarks with a higher identifier; the landmark itself need not exist. 0 for
 	// all.
 	AfterPoiId int64 `protobuf:"varint,2,opt,name=after_poi_id,json=afterPoiId,proto3" json:"after_poi_id,omitempty"`
-	// At most how many; 0 for all.
+	// Maximum number of landmarks; 0 for all.
 	Limit         int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1029,14 +1029,14 @@ func (x *StreamPoisResponse) GetPois() []*PoiSummary {
 // Request of AddPhoto.
 type AddPhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// The user who adds it; must own the landmark.
+	// The user who adds the photo; must own the landmark.
 	ActorId int64 `protobuf:"varint,2,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,3,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// Address of the image, 1 to 2,000 bytes; a relative path will do.
+	// Address of the image, 1 to 2,000 bytes; may be a relative path.
 	PhotoUrl string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
 	// Description, at most 2,000 characters; may be empty.
 	Description   string `protobuf:"bytes,5,opt,name=description,proto3" json:"description,omitempty"`
@@ -1158,7 +1158,7 @@ func (x *AddPhotoResponse) GetPhoto() *Photo {
 // Request of RemovePhoto.
 type RemovePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes it; must own the landmark.
+	// The user who removes the photo; must own the landmark.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -1261,10 +1261,10 @@ type ListPhotosRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 200.
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or next_photos_token of GetPoi; empty
-	// for the first.
+	// next_page_token of the previous page, or next_photos_token of GetPoi; empty for the
+	// first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1326,7 +1326,7 @@ type ListPhotosResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The photos.
 	Photos []*Photo `protobuf:"bytes,1,rep,name=photos,proto3" json:"photos,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1379,8 +1379,8 @@ func (x *ListPhotosResponse) GetNextPageToken() string {
 // Request of AddComment.
 type AddCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same one from the same user returns
-	// the first result again.
+	// Optional UUID; a repeated call by the same user with the same UUID returns the first
+	// result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who comments.
 	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
@@ -1499,11 +1499,11 @@ func (x *AddCommentResponse) GetComment() *v1.Comment {
 // Request of ReplyToComment.
 type ReplyToCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who answers; must own the landmark.
+	// The user who replies; must own the landmark.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// The comment to answer.
+	// The comment to reply to.
 	CommentId int64 `protobuf:"varint,3,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
 	// The text, 1 to 2,000 characters.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
@@ -1572,7 +1572,7 @@ func (x *ReplyToCommentRequest) GetText() string {
 // Reply of ReplyToComment.
 type ReplyToCommentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The comment with its answer.
+	// The comment with its reply.
 	Comment       *v1.Comment `protobuf:"bytes,1,opt,name=comment,proto3" json:"comment,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1618,7 +1618,7 @@ func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
 // Request of RemoveComment.
 type RemoveCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who removes it; must own the landmark or have written the comment.
+	// The user who removes the comment; must own the landmark or have written the comment.
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -1721,10 +1721,10 @@ type ListCommentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 200.
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before, or next_comments_token of GetPoi;
-	// empty for the first.
+	// next_page_token of the previous page, or next_comments_token of GetPoi; empty for the
+	// first page.
 	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1786,7 +1786,7 @@ type ListCommentsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The comments.
 	Comments []*v1.Comment `protobuf:"bytes,1,rep,name=comments,proto3" json:"comments,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1839,7 +1839,7 @@ func (x *ListCommentsResponse) GetNextPageToken() string {
 // Request of Recommend.
 type RecommendRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who recommends it.
+	// The user who recommends the landmark.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The landmark.
 	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -1894,7 +1894,7 @@ func (x *RecommendRequest) GetPoiId() int64 {
 // Reply of Recommend.
 type RecommendResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1940,7 +1940,7 @@ func (x *RecommendResponse) GetScore() int64 {
 // Request of WithdrawRecommendation.
 type WithdrawRecommendationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who takes the recommendation back.
+	// The user who withdraws the recommendation.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The landmark.
 	PoiId         int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
@@ -1995,7 +1995,7 @@ func (x *WithdrawRecommendationRequest) GetPoiId() int64 {
 // Reply of WithdrawRecommendation.
 type WithdrawRecommendationResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many users recommend it now.
+	// Number of users who recommend it now.
 	Score         int64 `protobuf:"varint,1,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2043,7 +2043,7 @@ type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user who will own the landmarks; the same in every batch of a call.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The next landmarks, 1 to 1,000. Their own rules are checked item by item.
+	// The next landmarks, 1 to 1,000. The rules of each item are checked individually.
 	Pois          []*ImportedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2096,16 +2096,16 @@ func (x *ImportPoisRequest) GetPois() []*ImportedPoi {
 // A landmark to import.
 type ImportedPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What the landmark is called where it comes from, 1 to 100 bytes; unique among
-	// an owner's imported landmarks. It makes repeating an import safe. "poi:" and the
-	// identifier of a landmark that the owner has, and that was not imported, is the
-	// key of that one; no other beginning of a key means anything.
+	// Key of the landmark at its origin, 1 to 100 bytes, unique among the imported
+	// landmarks of an owner. It makes repeating an import safe. "poi:" and an identifier is
+	// the key of the owner's landmark with that identifier, if it was not imported. No
+	// other prefix has a meaning.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
 	// Name, 1 to 200 characters.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// What it is.
+	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// Where it is on the map.
+	// Location on the map.
 	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2172,13 +2172,13 @@ func (x *ImportedPoi) GetLocation() *v1.Location {
 // Reply of ImportPois.
 type ImportPoisResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many landmarks were created.
+	// Number of created landmarks.
 	CreatedCount int64 `protobuf:"varint,1,opt,name=created_count,json=createdCount,proto3" json:"created_count,omitempty"`
-	// How many were there already, with the same content.
+	// Number of landmarks that existed with the same content.
 	UnchangedCount int64 `protobuf:"varint,2,opt,name=unchanged_count,json=unchangedCount,proto3" json:"unchanged_count,omitempty"`
-	// How many were refused.
+	// Number of refused items.
 	FailedCount int64 `protobuf:"varint,3,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
-	// The first refused ones, at most 1,000.
+	// The first refused items, at most 1,000.
 	Failures      []*ImportFailure `protobuf:"bytes,4,rep,name=failures,proto3" json:"failures,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2245,9 +2245,9 @@ func (x *ImportPoisResponse) GetFailures() []*ImportFailure {
 // Request of ExportPois.
 type ExportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Whose landmarks; 0 for everybody's.
+	// The owner of the landmarks; 0 for all owners.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Only those of a category; all when unspecified.
+	// Only landmarks of this category; all when unspecified.
 	Category      PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2343,17 +2343,17 @@ func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
 	return nil
 }
 
-// Why an item of an import was refused.
+// The reason why an item of an import was refused.
 type ImportFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The item's position in the call, from 0, over all batches.
 	Index int64 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
-	// The item's key; empty when it had none, and only the beginning of one that is
-	// too long.
+	// The item's key; empty if it has none, and only the beginning of a key that is too
+	// long.
 	Key string `protobuf:"bytes,2,opt,name=key,proto3" json:"key,omitempty"`
 	// A stable reason: INVALID_PARAMETER or KEY_TAKEN.
 	Reason string `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// What is wrong, for people.
+	// Description for people.
 	Message       string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2420,7 +2420,7 @@ func (x *ImportFailure) GetMessage() string {
 // Request of SearchNearby.
 type SearchNearbyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Where to search.
+	// Area of the search.
 	//
 	// Types that are valid to be assigned to Area:
 	//
@@ -2429,9 +2429,9 @@ type SearchNearbyRequest struct {
 	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
 	// Only landmarks of this category; all when unspecified.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
-	// At most how many, from 1 to 1,000; 0 means 100.
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
 	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// next_page_token of the page before; empty for the first.
+	// next_page_token of the previous page; empty for the first page.
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2518,12 +2518,12 @@ type isSearchNearbyRequest_Area interface {
 }
 
 type SearchNearbyRequest_Circle struct {
-	// Within a distance of a point; nearest to the point first.
+	// Within a distance of a point; results nearest to the point come first.
 	Circle *Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
 }
 
 type SearchNearbyRequest_Box struct {
-	// Within a box; nearest to its middle first.
+	// Within a box; results nearest to its middle come first.
 	Box *Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
 }
 
@@ -2536,8 +2536,7 @@ type Circle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The point.
 	Center *v1.Location `protobuf:"bytes,1,opt,name=center,proto3" json:"center,omitempty"`
-	// The distance along the surface, in metres, from 0 to 100,000; a landmark at
-	// exactly that distance is within it.
+	// Distance along the surface, in metres, from 0 to 100,000, inclusive.
 	RadiusMeters  float64 `protobuf:"fixed64,2,opt,name=radius_meters,json=radiusMeters,proto3" json:"radius_meters,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2587,10 +2586,10 @@ func (x *Circle) GetRadiusMeters() float64 {
 	return 0
 }
 
-// All points between two parallels and two meridians. When west is greater than
-// east the box crosses the antimeridian. Its edges belong to it; -180 and 180 are the
-// same meridian, and a pole is on every meridian. It spans at most 5 degrees of latitude
-// and 5 of longitude.
+// All points between two parallels and two meridians, including the edges. If west is
+// greater than east, the box crosses the antimeridian. -180 and 180 are the same
+// meridian, and a pole is on every meridian. A box spans at most 5 degrees of latitude
+// and 5 degrees of longitude.
 type Box struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Southern edge, from -90 to 90.
@@ -2668,7 +2667,7 @@ type SearchNearbyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmarks that were found.
 	Pois []*FoundPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
-	// Where the next page starts; empty when this is the last.
+	// Page token of the next page; empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2723,8 +2722,8 @@ type FoundPoi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	Poi *Poi `protobuf:"bytes,1,opt,name=poi,proto3" json:"poi,omitempty"`
-	// How far it is from the circle's center or the box's middle, in metres along the
-	// surface of a sphere with the Earth's mean radius, 6,371,008.8.
+	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// a sphere with the Earth's mean radius, 6,371,008.8 m.
 	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

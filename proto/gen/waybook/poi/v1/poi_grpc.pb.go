@@ -45,18 +45,18 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// PoiService keeps landmarks with their photos and comments. Every method may be
-// called concurrently.
+// PoiService manages landmarks with their photos and comments. Every method may be called
+// concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
-	// Changes a landmark; a field that is not set stays as it was.
+	// Changes a landmark; fields that are not set keep their values.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdatePoi(ctx context.Context, in *UpdatePoiRequest, opts ...grpc.CallOption) (*UpdatePoiResponse, error)
 	// Deletes a landmark with its photos and comments.
@@ -68,30 +68,30 @@ type PoiServiceClient interface {
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
-	// Sends all landmarks of a category, in creation order, in batches. A landmark
-	// created, deleted or moved to another category meanwhile may or may not be
-	// among them; no other is left out and none comes twice.
+	// Streams all landmarks of a category, in creation order, in batches. The stream may or
+	// may not include landmarks that are created, deleted or moved to another category
+	// during the call. It includes every other landmark exactly once.
 	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
-	// Creates landmarks in batches. Each item stands for itself: one that is not
-	// valid, or whose key another landmark of the owner has with other content, is
-	// reported by its position and why, and the others are imported. An item whose
-	// key was imported before with the same content is unchanged, so a whole import
-	// may be repeated. What was acknowledged stays when the call breaks off.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
-	// that is not valid as a whole).
+	// Creates landmarks in batches. Each item is independent: the service reports an item
+	// by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported
+	// before with the same key and content is unchanged, so a whole import may be repeated.
+	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
-	// Sends landmarks as ImportPois takes them, in creation order, in batches. One that
-	// was not imported has the key "poi:" and its identifier. Importing all of an owner's
-	// for the same owner changes nothing; into an empty store it makes landmarks whose
-	// export is the same again. A landmark created or deleted meanwhile may or may not
-	// be among them; no other is left out and none comes twice.
+	// Streams landmarks in the form that ImportPois accepts, in creation order, in batches.
+	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
+	// owner's export for the same owner changes nothing. Importing it into an empty store
+	// creates landmarks with the same export. The stream may or may not include landmarks
+	// that are created or deleted during the call. It includes every other landmark exactly
+	// once.
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
-	// Returns a page of the landmarks around a point, or in a box, nearest first.
-	// Correct across the antimeridian and at the poles. Landmarks as near as each other
-	// come in creation order. One that is created, moved or deleted between pages may
-	// be left out or come twice; no other is left out and none comes twice. A category
-	// is looked for among all landmarks of the area, so it makes no search cheaper.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// are correct across the antimeridian and at the poles. Landmarks at the same distance
+	// are in creation order. A landmark that is created, moved or deleted between pages may
+	// be missing or repeated; every other landmark is included exactly once. A category
+	// does not make a search cheaper, because the service searches all landmarks of the
+	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
@@ -99,26 +99,26 @@ type PoiServiceClient interface {
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos in the order in which they were added.
+	// Returns a page of a landmark's photos, in the order of addition.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(ctx context.Context, in *ListPhotosRequest, opts ...grpc.CallOption) (*ListPhotosResponse, error)
 	// Adds a comment to a landmark.
 	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
-	// Sets the owner's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(ctx context.Context, in *ReplyToCommentRequest, opts ...grpc.CallOption) (*ReplyToCommentResponse, error)
-	// Removes a comment. The landmark's owner and the comment's author may. Errors:
+	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
 	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(ctx context.Context, in *RemoveCommentRequest, opts ...grpc.CallOption) (*RemoveCommentResponse, error)
 	// Returns a page of a landmark's comments, oldest first.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(ctx context.Context, in *ListCommentsRequest, opts ...grpc.CallOption) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user has one recommendation of a landmark: again changes
-	// nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
+	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
+	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(ctx context.Context, in *RecommendRequest, opts ...grpc.CallOption) (*RecommendResponse, error)
-	// Takes a user's recommendation of a landmark back; nothing changes when there is
-	// none. Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
+	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
 }
 
@@ -335,18 +335,18 @@ func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *Withd
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
 //
-// PoiService keeps landmarks with their photos and comments. Every method may be
-// called concurrently.
+// PoiService manages landmarks with their photos and comments. Every method may be called
+// concurrently.
 //
-// Besides the errors named below, every method may fail with INVALID_ARGUMENT
+// Besides the errors below, every method may fail with INVALID_ARGUMENT
 // (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// others kept changing the same thing), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in brackets are
-// the reasons in google.rpc.ErrorInfo, whose domain is "waybook".
+// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
+// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
+// reasons in google.rpc.ErrorInfo with the domain "waybook".
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)
-	// Changes a landmark; a field that is not set stays as it was.
+	// Changes a landmark; fields that are not set keep their values.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	UpdatePoi(context.Context, *UpdatePoiRequest) (*UpdatePoiResponse, error)
 	// Deletes a landmark with its photos and comments.
@@ -358,30 +358,30 @@ type PoiServiceServer interface {
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
-	// Sends all landmarks of a category, in creation order, in batches. A landmark
-	// created, deleted or moved to another category meanwhile may or may not be
-	// among them; no other is left out and none comes twice.
+	// Streams all landmarks of a category, in creation order, in batches. The stream may or
+	// may not include landmarks that are created, deleted or moved to another category
+	// during the call. It includes every other landmark exactly once.
 	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
-	// Creates landmarks in batches. Each item stands for itself: one that is not
-	// valid, or whose key another landmark of the owner has with other content, is
-	// reported by its position and why, and the others are imported. An item whose
-	// key was imported before with the same content is unchanged, so a whole import
-	// may be repeated. What was acknowledged stays when the call breaks off.
-	// Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message
-	// that is not valid as a whole).
+	// Creates landmarks in batches. Each item is independent: the service reports an item
+	// by its position and a reason if it is invalid, or if another landmark of the owner
+	// has its key with other content. It imports the other items. An item that was imported
+	// before with the same key and content is unchanged, so a whole import may be repeated.
+	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
-	// Sends landmarks as ImportPois takes them, in creation order, in batches. One that
-	// was not imported has the key "poi:" and its identifier. Importing all of an owner's
-	// for the same owner changes nothing; into an empty store it makes landmarks whose
-	// export is the same again. A landmark created or deleted meanwhile may or may not
-	// be among them; no other is left out and none comes twice.
+	// Streams landmarks in the form that ImportPois accepts, in creation order, in batches.
+	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
+	// owner's export for the same owner changes nothing. Importing it into an empty store
+	// creates landmarks with the same export. The stream may or may not include landmarks
+	// that are created or deleted during the call. It includes every other landmark exactly
+	// once.
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
-	// Returns a page of the landmarks around a point, or in a box, nearest first.
-	// Correct across the antimeridian and at the poles. Landmarks as near as each other
-	// come in creation order. One that is created, moved or deleted between pages may
-	// be left out or come twice; no other is left out and none comes twice. A category
-	// is looked for among all landmarks of the area, so it makes no search cheaper.
-	// Errors: INVALID_ARGUMENT (page_token).
+	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
+	// are correct across the antimeridian and at the poles. Landmarks at the same distance
+	// are in creation order. A landmark that is created, moved or deleted between pages may
+	// be missing or repeated; every other landmark is included exactly once. A category
+	// does not make a search cheaper, because the service searches all landmarks of the
+	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
@@ -389,26 +389,26 @@ type PoiServiceServer interface {
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
-	// Returns a page of a landmark's photos in the order in which they were added.
+	// Returns a page of a landmark's photos, in the order of addition.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListPhotos(context.Context, *ListPhotosRequest) (*ListPhotosResponse, error)
 	// Adds a comment to a landmark.
 	// Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
-	// Sets the owner's answer to a comment, in place of an earlier one. Errors:
-	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	// Sets the owner's reply to a comment, replacing an earlier reply. Errors: NOT_FOUND
+	// (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	ReplyToComment(context.Context, *ReplyToCommentRequest) (*ReplyToCommentResponse, error)
-	// Removes a comment. The landmark's owner and the comment's author may. Errors:
+	// Removes a comment. Only the landmark's owner and the comment's author may. Errors:
 	// NOT_FOUND (POI_NOT_FOUND, COMMENT_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
 	RemoveComment(context.Context, *RemoveCommentRequest) (*RemoveCommentResponse, error)
 	// Returns a page of a landmark's comments, oldest first.
 	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
 	ListComments(context.Context, *ListCommentsRequest) (*ListCommentsResponse, error)
-	// Recommends a landmark. A user has one recommendation of a landmark: again changes
-	// nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
+	// Recommends a landmark. A user recommends a landmark at most once; a repeated call
+	// changes nothing. Errors: NOT_FOUND (POI_NOT_FOUND; USER_NOT_FOUND).
 	Recommend(context.Context, *RecommendRequest) (*RecommendResponse, error)
-	// Takes a user's recommendation of a landmark back; nothing changes when there is
-	// none. Errors: NOT_FOUND (POI_NOT_FOUND).
+	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
+	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }

@@ -144,13 +144,13 @@ func (x *Date) GetDay() int32 {
 	return 0
 }
 
-// How a user is shown beside what the user made. Resolved when it is read, at
-// most 30 seconds old, never stored with the content.
+// A user as shown with the user's content. It is resolved on each read, at most 30
+// seconds old, and never stored with the content.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user's identifier.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// The user's nickname; empty when the user is gone.
+	// The user's nickname; empty when the user does not exist.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the user's avatar image; may be empty.
 	IconUrl       string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
@@ -209,18 +209,18 @@ func (x *Profile) GetIconUrl() string {
 	return ""
 }
 
-// A response that a user left under an album, a blog entry or a landmark.
+// A comment of a user on an album, a blog entry or a landmark.
 type Comment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, unique among the comments of one service.
 	CommentId int64 `protobuf:"varint,1,opt,name=comment_id,json=commentId,proto3" json:"comment_id,omitempty"`
-	// Who left it.
+	// The author of the comment.
 	Author *Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
-	// When it was left.
+	// When the comment was added.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// The text, 1 to 2,000 characters.
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
-	// The answer of the owner of the commented content; unset when there is none.
+	// The reply of the owner of the content; not set when there is none.
 	Reply         *AuthorReply `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -291,10 +291,10 @@ func (x *Comment) GetReply() *AuthorReply {
 	return nil
 }
 
-// The answer of the owner of commented content to one comment.
+// The reply of the owner of the content to one comment.
 type AuthorReply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// When the answer was last written.
+	// When the reply was last written.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// The text, 1 to 2,000 characters.
 	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
