@@ -97,6 +97,11 @@ func parseForwarded(s string) (netip.Addr, bool) {
 // plainAddress spells an address in one way: IPv4 as such, and without a zone.
 func plainAddress(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
+// Address tells the exchange's client apart from others, as operation.Caller has it.
+func (x *exchange) Address() string {
+	return clientKey(x.handler.config.TrustedProxies.client(x.request))
+}
+
 // clientKey tells clients apart where something is counted for each: an address
 // of IPv4, or the /64 of an address of IPv6, all of which one customer has. It is
 // empty for the zero Addr.

@@ -1,9 +1,10 @@
 // Package edge speaks the legacy contract: form parameters and XML (or JSON) on
 // one path, /API.php, in front of the gRPC services. It stores nothing.
 //
-// operations.go holds the table of the operations; everything else here serves
-// one of its columns. "Contract 4.3" in a comment names a section of the legacy
-// contract; what the interface has beyond it says that it is an addition.
+// The data flows one way through its rooms: package form turns bytes into values,
+// package operation holds the table that turns values into calls and responses into
+// values, package reply turns those into XML or JSON. This package is HTTP around them:
+// sessions, limits, origins, signatures, and how a reply is sent.
 package edge
 
 import (
@@ -13,13 +14,15 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
+
+	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Path is the only path of the interface (contract 4.1).
+// Path is the only path of the interface (rule 1.1).
 const Path = "/API.php"
 
 // What a Config that leaves a field zero gets.
@@ -33,17 +36,6 @@ const (
 	DefaultMaxFormBytes = 2 << 20
 )
 
-// Sessions says where users get their sessions.
-type Sessions int
-
-const (
-	// OpenedHere: by func=login, and func=logout closes them.
-	OpenedHere Sessions = iota
-	// OpenedElsewhere: another system opens and closes them, and the interface
-	// has no such functions.
-	OpenedElsewhere
-)
-
 // Config is what the edge depends on. The four services and Zone are required.
 type Config struct {
 	Account accountv1.AccountServiceClient
@@ -55,7 +47,7 @@ type Config struct {
 	Zone *time.Location
 	// Sessions adds func=login and func=logout to the legacy contract's functions,
 	// or does not.
-	Sessions Sessions
+	Sessions operation.Sessions
 	// TrustedProxies are believed what they say about clients; there may be none.
 	TrustedProxies TrustedProxies
 	// Signatures says whether requests are to be signed by applications.
@@ -118,7 +110,37 @@ func New(c Config) http.Handler {
 	if c.MaxFormBytes <= 0 {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
-	h := &handler{config: c, functions: functions(operations(c)), sites: c.TrustedOrigins.protection()}
+	table := operation.Table(&operation.Config{
+		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
+		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+	})
+	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.protection()}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(h) }}
 	return h
+}
+
+// Operations describes the table: every operation, the additions among them, in the
+// order in which the failure of an unknown func lists them.
+func Operations() []operation.Description {
+	table := operation.Table(&operation.Config{
+		// Clients that are never called.
+		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
+		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
+	})
+	described := make([]operation.Description, len(table))
+	for i := range table {
+		described[i] = table[i].Describe()
+	}
+	return described
+}
+
+// SharedParameters are those that every request may carry besides its operation's.
+func SharedParameters() []operation.Parameter {
+	return []operation.Parameter{
+		{Name: "func", Hint: "the operation", IsRequired: true},
+		{Name: paramResponseFormat.Name, Hint: paramResponseFormat.Hint},
+		{Name: paramKey.Name, Hint: paramKey.Hint},
+		{Name: paramTs.Name, Hint: paramTs.Hint},
+		{Name: paramSig.Name, Hint: paramSig.Hint},
+	}
 }

@@ -9,19 +9,24 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/edge/reply"
 )
 
 // exchange is one request and its reply. Exchanges are used again and again;
 // open and close mark the ends of a use.
 type exchange struct {
-	handler  *handler
-	request  *http.Request
-	form     form
-	body     []byte
-	in       input
+	handler *handler
+	request *http.Request
+	form    form.Form
+	body    []byte
+	// op is what the operation gets of the request.
+	op       operation.Exchange
 	response response
 	turn     turn
-	out      reply
 	// function is set once the request has named one of the table.
 	function string
 	// signature is the outcome of checkSignature as an Answer tells it.
@@ -44,7 +49,7 @@ var fixedHeaders = [...]struct {
 
 func newExchange(h *handler) *exchange {
 	x := &exchange{handler: h, turn: turn{load: &h.config.Load}}
-	x.response.zone = h.config.Zone
+	x.response.Zone = h.config.Zone
 	x.response.writeTimeout = h.config.WriteTimeout
 	x.response.zippers = &h.zippers
 	x.response.turn = &x.turn
@@ -53,7 +58,8 @@ func newExchange(h *handler) *exchange {
 
 func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 	x.request = r
-	x.in.form = &x.form
+	x.op.In.Form, x.op.In.Caller = &x.form, x
+	x.op.Out.Sink = &x.response
 	x.response.writer = w
 	x.response.control = http.NewResponseController(w)
 	x.response.head = r.Method == http.MethodHead
@@ -69,12 +75,12 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 		// it, and is not read as another (RFC 9112, 6.3).
 		header.Set("Connection", "close")
 	}
-	x.answerIn(xmlReply{&x.response.document})
+	x.answerIn(reply.XML{Document: &x.response.Document})
 }
 
-func (x *exchange) answerIn(format reply) {
-	x.out = format
-	x.response.writer.Header().Set("Content-Type", format.contentType())
+func (x *exchange) answerIn(format reply.Writer) {
+	x.op.Out.Writer = format
+	x.response.writer.Header().Set("Content-Type", format.ContentType())
 }
 
 // close gives back what was lent and lets go of the request. A buffer that one
@@ -84,15 +90,15 @@ func (x *exchange) close() {
 	if x.response.zipper != nil {
 		x.handler.zippers.put(x.response.zipper)
 	}
-	x.form.reset()
-	clear(x.in.readings)
+	x.form.Reset()
+	x.op.In.Reset()
 	*x = exchange{
 		handler: x.handler,
 		form:    x.form,
 		body:    smallBuffer(x.body, keep),
-		in:      input{readings: x.in.readings[:0]},
+		op:      operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
-			document:     document{bytes: smallBuffer(x.response.bytes, keep), zone: x.response.zone},
+			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone},
 			writeTimeout: x.response.writeTimeout,
 			zippers:      x.response.zippers,
 			turn:         &x.turn,
@@ -114,28 +120,27 @@ func (x *exchange) callContext() (context.Context, context.CancelFunc) {
 }
 
 // readForm reads the parameters of the query and then of the body, whatever the
-// method: the examples of GET carry them after the headers (contract 4.1).
+// method: the examples of GET carry them after the headers (rule 1.10).
 func (x *exchange) readForm() error {
 	limit := x.handler.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
 	if limit < 0 || x.request.ContentLength > limit {
-		return refusal("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+		return refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
 	}
-	if !x.form.parse(x.request.URL.RawQuery) {
-		return plainFailure("TOO_MANY_PARAMETERS")
+	if !x.form.ParseQuery(x.request.URL.RawQuery) {
+		return failure.New("TOO_MANY_PARAMETERS")
 	}
-	x.form.queryFields = len(x.form.fields)
 	body, err := x.readBody(limit)
 	if err != nil {
 		return err
 	}
 	if body != "" && !isForm(x.request.Header.Get("Content-Type")) {
-		return plainFailure("INVALID_CONTENT_TYPE")
+		return failure.New("INVALID_CONTENT_TYPE")
 	}
-	if !x.form.parse(body) {
-		return plainFailure("TOO_MANY_PARAMETERS")
+	if !x.form.ParseBody(body) {
+		return failure.New("TOO_MANY_PARAMETERS")
 	}
-	if len(x.form.broken) > 0 {
-		return brokenEncoding(x.form.broken)
+	if broken := x.form.Broken(); len(broken) > 0 {
+		return brokenEncoding(broken)
 	}
 	return nil
 }
@@ -166,11 +171,11 @@ func (x *exchange) readBody(limit int64) (string, error) {
 			x.response.control.SetReadDeadline(time.Time{})
 			return string(x.body), nil
 		case errors.As(err, &tooLarge):
-			return "", refusal("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+			return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return "", refusal("REQUEST_TIMEOUT", http.StatusRequestTimeout)
+			return "", refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
 		case err != nil:
-			return "", refusal("UNREADABLE_REQUEST", http.StatusBadRequest)
+			return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
 		}
 	}
 }
@@ -190,16 +195,18 @@ func isForm(contentType string) bool {
 	return !given || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
 }
 
+var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}
+
 // chooseFormat sets the format of the reply, failures included. XML it stays
 // when the parameter is absent or wrong.
 func (x *exchange) chooseFormat() error {
-	value, present := x.form.get(paramResponseFormat.name)
+	value, present := x.form.Get(paramResponseFormat.Name)
 	switch {
 	case !present || strings.EqualFold(value, "XML"):
 		return nil
 	case len(value) == len("JSON") && strings.EqualFold(value, "JSON"):
-		x.answerIn(jsonReply{&x.response.document})
+		x.answerIn(reply.JSON{Document: &x.response.Document})
 		return nil
 	}
-	return invalidParameter(&paramResponseFormat)
+	return paramResponseFormat.Invalid()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"buf.build/go/protovalidate"
+	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -124,7 +125,7 @@ func (f *fakes) called() []proto.Message {
 
 // refusedFor is an error with a stable reason as the services return it.
 func refusedFor(code codes.Code, reason string) error {
-	return statusWith(code, &errdetails.ErrorInfo{Reason: reason, Domain: reasonDomain})
+	return statusWith(code, &errdetails.ErrorInfo{Reason: reason, Domain: operation.ReasonDomain})
 }
 
 func statusWith(code codes.Code, detail protoadapt.MessageV1) error {

@@ -1,6 +1,10 @@
 package edge
 
-import "flag"
+import (
+	"flag"
+
+	"github.com/waybook/waybook/edge/operation"
+)
 
 // Flags are the settings of the interface itself, which every program that serves
 // it has.
@@ -31,15 +35,14 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Float64Var(&f.UserRate, "user-rate", 0, "how many writes per second a user may send, those of ten seconds at once; 0 for any number")
 }
 
-// Load is how much is done at a time and for whom.
-func (f *Flags) Load() Load {
-	return newLoad(f.MaxRequests, f.MaxLongReplies, f.ClientRate, f.UserRate)
-}
-
-// Sessions is where users get their sessions.
-func (f *Flags) Sessions() Sessions {
+// Config returns what the flags say, for the program to complete.
+func (f *Flags) Config() Config {
+	sessions := operation.OpenedElsewhere
 	if f.HasLogin {
-		return OpenedHere
+		sessions = operation.OpenedHere
 	}
-	return OpenedElsewhere
+	return Config{
+		Sessions: sessions, TrustedProxies: f.TrustedProxies, Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins,
+		Load: newLoad(f.MaxRequests, f.MaxLongReplies, f.ClientRate, f.UserRate),
+	}
 }

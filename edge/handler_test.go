@@ -13,6 +13,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"buf.build/go/protovalidate"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -92,13 +93,18 @@ func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 	}
 }
 
+// panicking is a validator that does not survive its first question.
+type panicking struct{ protovalidate.Validator }
+
+func (panicking) Validate(proto.Message, ...protovalidate.ValidationOption) error { panic("boom") }
+
 func TestAPanicIsAnInternalErrorAndIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
 	h := newEdge(t, &fakes{}, func(c *Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
-	}).(*handler)
-	h.functions = functions([]operation{{"getAlbum", asWritten, reads, anonymous, func(*exchange) error { panic("boom") }}})
-	w := get(h, "func=getAlbum&albumID=1")
+		c.Validator = panicking{}
+	})
+	w := get(h, "func=getAlbum&albumID=x") // which the validator is asked about
 	if w.Code != 200 || w.Body.String() != failed("INTERNAL ERROR") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/platform/ratelimit"
 )
@@ -57,7 +59,7 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 // refuseUser refuses a request of a user who writes too often. It is asked only about
 // users whose session is open: by a cookie that is made up, anybody could use up what
 // others may do.
-func (l *Load) refuseUser(user userID) error {
+func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften(l.Users.Take(strconv.FormatInt(int64(user), 10)))
 }
 
@@ -65,8 +67,8 @@ func tooOften(wait time.Duration) error {
 	if wait == 0 {
 		return nil
 	}
-	f := refusal("TOO_MANY_REQUESTS", http.StatusTooManyRequests)
-	f.retryAfter = wait
+	f := failure.New("TOO_MANY_REQUESTS")
+	f.Kind, f.RetryAfter = failure.TooMany, wait
 	return f
 }
 

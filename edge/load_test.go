@@ -89,10 +89,10 @@ func TestAPlaceIsGivenBackWhateverHappens(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
 		c.Load = newLoad(1, 1, 0, 0)
 		load = c.Load
-	}).(*handler)
-	h.functions = functions([]operation{{"getAlbum", asWritten, reads, anonymous, func(*exchange) error { panic("boom") }}})
+		c.Validator = panicking{}
+	})
 	for range 3 {
-		if w := get(h, readAlbum); w.Body.String() != failed("INTERNAL ERROR") {
+		if w := get(h, "func=getAlbum&albumID=x"); w.Body.String() != failed("INTERNAL ERROR") {
 			t.Errorf("got %s", w.Body)
 		}
 	}

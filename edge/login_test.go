@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -124,7 +125,7 @@ func TestALoginTakesItsSecretsFromTheBodyOnly(t *testing.T) {
 
 func TestALoginThatIsRefusedGetsNoCookieAndItsPasswordIsNotLogged(t *testing.T) {
 	tooMany, err := status.New(codes.ResourceExhausted, "private text").WithDetails(
-		&errdetails.ErrorInfo{Reason: "TOO_MANY_ATTEMPTS", Domain: reasonDomain},
+		&errdetails.ErrorInfo{Reason: "TOO_MANY_ATTEMPTS", Domain: operation.ReasonDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(90*time.Second + time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
@@ -219,7 +220,7 @@ func TestAPageOfAnotherSiteLogsNobodyInOrOut(t *testing.T) {
 
 func TestWhereSessionsAreOpenedElsewhereThereIsNoLogin(t *testing.T) {
 	f := &fakes{answer: letIn}
-	h := newEdge(t, f, func(c *Config) { c.Sessions = OpenedElsewhere })
+	h := newEdge(t, f, func(c *Config) { c.Sessions = operation.OpenedElsewhere })
 	for _, form := range []string{loginForm, "func=logout", "func=LOGIN"} {
 		w := post(h, form)
 		if want := failed("INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"); w.Body.String() != want {

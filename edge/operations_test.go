@@ -2,10 +2,14 @@ package edge
 
 import (
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/waybook/waybook/edge/operation"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -16,13 +20,15 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// A twelfth operation adds a case here. Those of login.go are in login_test.go.
-var operationCases = []struct {
+type operationCase struct {
 	name, form string
 	answer     proto.Message // of a unary call
 	request    proto.Message // what the service gets
 	xml, json  string        // what follows the status
-}{
+}
+
+// Login and logout have their cases in login_test.go.
+var operationCases = []operationCase{
 	{
 		name:    "an album is added",
 		form:    "func=addAlbum&albumTitle=%E5%8F%B0%E5%8C%97+101&category=5&lat=25.0339639&lng=121.5644722",
@@ -195,9 +201,16 @@ func TestEveryOperation(t *testing.T) {
 }
 
 func TestEveryOperationHasACase(t *testing.T) {
-	h := newEdge(t, &fakes{}).(*handler)
-	if rows := legacyOperations(h.config); len(operationCases) < len(rows) {
-		t.Errorf("%d cases for %d operations", len(operationCases), len(rows))
+	for _, each := range Operations() {
+		isIts := func(form string) bool {
+			values, err := url.ParseQuery(form)
+			deletes := strings.EqualFold(values.Get("delete"), "true")
+			return err == nil && values.Get("func") == each.Func && deletes == (each.Variant == operation.Deleting)
+		}
+		hasCase := slices.ContainsFunc(operationCases, func(c operationCase) bool { return isIts(c.form) })
+		if !hasCase && !isIts(loginForm) && each.Func != "logout" {
+			t.Errorf("%s (delete: %v) has no case", each.Func, each.Variant == operation.Deleting)
+		}
 	}
 }
 
@@ -224,4 +237,15 @@ func sendTwoAlbums(_ *albumv1.StreamAlbumsRequest, s grpc.ServerStreamingServer[
 
 func sendNoPois(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	return nil
+}
+
+func TestSharedParametersAreThoseOfEveryRequest(t *testing.T) {
+	var names []string
+	for _, p := range SharedParameters() {
+		names = append(names, p.Name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "func key responseFormat sig ts" {
+		t.Errorf("all take %s", got)
+	}
 }

@@ -46,7 +46,7 @@ func (t TrustedOrigins) protection() *http.CrossOriginProtection {
 // from logging them in as somebody else, or out.
 func (x *exchange) refuseOtherSites() error {
 	if err := x.handler.sites.Check(x.request); err != nil {
-		return refusal("CROSS_SITE_REQUEST", http.StatusForbidden)
+		return refuse("CROSS_SITE_REQUEST", http.StatusForbidden)
 	}
 	return nil
 }

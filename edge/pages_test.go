@@ -16,7 +16,7 @@ func TestPhotosAndCommentsGoOnWithTheirPages(t *testing.T) {
 	f := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		switch r := request.(type) {
 		case *albumv1.ListPhotosRequest:
-			if r.GetAlbumId() != 12 || r.GetPageSize() != pageSize {
+			if r.GetAlbumId() != 12 || r.GetPageSize() != 1000 { // as many as the contracts allow
 				return nil, fmt.Errorf("asked for %v", r)
 			}
 			next := map[string]string{"p1": "p2", "p2": ""}[r.GetPageToken()]

@@ -1,14 +1,11 @@
 package edge
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
@@ -90,53 +87,4 @@ func TestAFaultThatTheEdgeFindsKeepsTheRequestFromBeingSent(t *testing.T) {
 	if got := f.called(); len(got) > 0 {
 		t.Errorf("the service got %v", got)
 	}
-}
-
-// Every field of a request that a user can get wrong leads back to a parameter.
-func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
-	filled := url.Values{}
-	for _, p := range []*parameter{&paramAlbumID, &paramBlogID, &paramReplyBlogID, &paramZoomLevel, &paramMapType, &paramUserID, &paramPoiID, &paramAlbumTitle, &paramLimit, &paramAfter} {
-		filled.Set(p.name, "1")
-	}
-	var form form
-	form.parse(blogForm + "&category=1&" + filled.Encode())
-	for _, build := range []func(*input) proto.Message{
-		asMessage(createAlbumRequest), asMessage(updateAlbumRequest), asMessage(deleteAlbumRequest), asMessage(getAlbumRequest),
-		asMessage(streamAlbumsRequest), asMessage(streamPoisRequest), asMessage(getPoiRequest), asMessage(createBlogRequest),
-		asMessage(updateBlogRequest), asMessage(deleteBlogRequest), asMessage(getBlogRequest),
-	} {
-		in := &input{form: &form}
-		request := build(in)
-		for _, path := range fieldPaths(request.ProtoReflect(), "") {
-			fed := false
-			for _, r := range in.readings {
-				fed = fed || r.parameter.feeds(path)
-			}
-			if !fed {
-				t.Errorf("%T: no parameter feeds %s", request, path)
-			}
-		}
-	}
-}
-
-func asMessage[M proto.Message](build func(*input) M) func(*input) proto.Message {
-	return func(in *input) proto.Message { return build(in) }
-}
-
-// fieldPaths are the leaves that are set, but for those that no user sends.
-func fieldPaths(m protoreflect.Message, prefix string) []string {
-	var paths []string
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		name := string(field.Name())
-		_, isList := m.Interface().(*albumv1.StreamAlbumsRequest)
-		switch {
-		case name == "request_id" || name == "actor_id" || name == "author_id" || name == "owner_id" && !isList:
-		case field.Message() != nil:
-			paths = append(paths, fieldPaths(value.Message(), name+".")...)
-		default:
-			paths = append(paths, prefix+name)
-		}
-		return true
-	})
-	return paths
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/waybook/waybook/edge/reply"
 	"github.com/waybook/waybook/internal/platform/admission"
 )
 
@@ -30,9 +31,9 @@ var (
 )
 
 // response sends a document to the client, whole when it is short, else in
-// pieces while it is being written.
+// pieces while it is being written. It is the Sink of a reply.
 type response struct {
-	document
+	reply.Document
 	writer       http.ResponseWriter
 	control      *http.ResponseController
 	writeTimeout time.Duration
@@ -47,9 +48,12 @@ type response struct {
 	// err is what stopped sending, for good.
 	err    error
 	zipper *gzip.Writer
-	// status and sent are the status and how much of the body has been sent.
-	status int
-	sent   int64
+	// status is the HTTP status, and bodyBytes how much of the body has been sent.
+	status    int
+	bodyBytes int64
+	// waiting sends the reply when a wait takes long, and then closes sent.
+	waiting *time.Timer
+	sent    chan struct{}
 }
 
 // body is where a response's body goes, counted.
@@ -58,7 +62,7 @@ type body struct{ *response }
 // Write sends a part of the body.
 func (b body) Write(part []byte) (int, error) {
 	n, err := b.writer.Write(part)
-	b.sent += int64(n)
+	b.bodyBytes += int64(n)
 	return n, err
 }
 
@@ -67,10 +71,10 @@ func (r *response) writeStatus(status int) {
 	r.writer.WriteHeader(status)
 }
 
-// itemDone may send what has gathered. Call it between two items of a list. A reply
+// ItemDone may send what has gathered. Call it between two items of a list. A reply
 // that has to be sent in pieces while as many are as may be fails.
-func (r *response) itemDone() error {
-	if r.err == nil && len(r.bytes) >= sendAt {
+func (r *response) ItemDone() error {
+	if r.err == nil && len(r.Bytes) >= sendAt {
 		if !r.turn.goLong() {
 			return admission.ErrFull
 		}
@@ -79,34 +83,38 @@ func (r *response) itemDone() error {
 	return r.err
 }
 
-// batchDone sends what has gathered if the reply goes out in pieces already.
-func (r *response) batchDone() error {
+// BatchDone sends what has gathered if the reply goes out in pieces already.
+func (r *response) BatchDone() error {
 	if r.err == nil && r.started {
 		r.send()
 	}
 	return r.err
 }
 
-// await runs wait, which waits for more of the reply, and sends meanwhile what
-// has gathered when that takes longer than patience.
-func (r *response) await(wait func()) {
-	if r.started || r.err != nil || len(r.bytes) == 0 {
-		wait()
+// Wait begins a wait for more of the reply. What has gathered is sent when the wait
+// takes longer than patience.
+func (r *response) Wait() {
+	if r.started || r.err != nil || len(r.Bytes) == 0 {
 		return
 	}
-	sent := make(chan struct{})
-	timer := time.AfterFunc(patience, func() {
-		defer close(sent)
+	r.sent = make(chan struct{})
+	r.waiting = time.AfterFunc(patience, func() {
+		defer close(r.sent)
 		if r.turn.goLong() {
 			r.send()
 		}
 	})
-	defer func() {
-		if !timer.Stop() {
-			<-sent
-		}
-	}()
-	wait()
+}
+
+// Resume ends a wait, if there is one.
+func (r *response) Resume() {
+	if r.waiting == nil {
+		return
+	}
+	if !r.waiting.Stop() {
+		<-r.sent
+	}
+	r.waiting = nil
 }
 
 // finish sends the rest of the reply. A reply of which nothing was sent yet
@@ -126,7 +134,7 @@ func (r *response) finish(status int) error {
 }
 
 // abandon forgets what was written and not sent, so that something else can be.
-func (r *response) abandon() { r.bytes = r.bytes[:0] }
+func (r *response) abandon() { r.Bytes = r.Bytes[:0] }
 
 // send sends what has gathered as one piece. The server frames the pieces as
 // the client's protocol asks.
@@ -146,13 +154,13 @@ func (r *response) send() {
 	switch {
 	case r.head:
 	case r.zipper != nil:
-		_, err := r.zipper.Write(r.bytes)
+		_, err := r.zipper.Write(r.Bytes)
 		r.note(errors.Join(err, r.zipper.Flush()))
 	default:
-		_, err := body{r}.Write(r.bytes)
+		_, err := body{r}.Write(r.Bytes)
 		r.note(err)
 	}
-	r.bytes = r.bytes[:0]
+	r.Bytes = r.Bytes[:0]
 	if err := r.control.Flush(); !errors.Is(err, http.ErrNotSupported) {
 		r.note(err)
 	}
@@ -162,7 +170,7 @@ func (r *response) send() {
 }
 
 func (r *response) sendWhole(status int) {
-	content := r.bytes
+	content := r.Bytes
 	header := r.writer.Header()
 	if r.zip && len(content) >= zipAt {
 		var zipped bytes.Buffer

@@ -3,40 +3,39 @@ package edge
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
-
-// userID names the logged-in user.
-type userID int64
-
-// maxID is the highest identifier of any kind, 2^53-1.
-const maxID = 1<<53 - 1
 
 // sessionUser returns whose open session the cookie of a request names. Every
 // call asks AccountService: a session that was closed is refused at once.
 // A cookie that cannot name a session is refused without a call.
-func (h *handler) sessionUser(ctx context.Context, header http.Header) (userID, error) {
-	user, token, ok := sessionCookie(header["Cookie"])
+func (h *handler) sessionUser(ctx context.Context, header http.Header) (operation.UserID, error) {
+	session, ok := sessionCookie(header["Cookie"])
 	if !ok {
-		return 0, plainFailure("LOGIN_REQUIRED")
+		return 0, failure.New("LOGIN_REQUIRED")
 	}
 	ctx, cancel := context.WithTimeout(ctx, h.config.CallTimeout)
 	defer cancel()
 	_, err := h.config.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{
-		UserId: int64(user),
-		Token:  token,
+		UserId: int64(session.User),
+		Token:  session.Token,
 	})
-	return user, err
+	return session.User, err
 }
 
-// sessionCookie reads the parts `id` and `idrand` (contract 5.2) among whatever
+// sessionCookie reads the parts `id` and `idrand` (rule 3.2) among whatever
 // else the cookie holds, in any order, with or without quotes. Of a repeated
 // part the last one counts, even if it is the one that is malformed: taking
 // the best of several would let a second cookie choose the user.
-func sessionCookie(lines []string) (user userID, token string, ok bool) {
-	var id string
+func sessionCookie(lines []string) (session operation.Session, ok bool) {
+	var id, token string
 	for _, line := range lines {
 		for line != "" {
 			var part string
@@ -50,11 +49,11 @@ func sessionCookie(lines []string) (user userID, token string, ok bool) {
 			}
 		}
 	}
-	number, isNumber := parseInteger(id)
-	if !isNumber || number < 1 || number > maxID || !isToken(token) {
-		return 0, "", false
+	number, isNumber := form.ParseInteger(id)
+	if !isNumber || number < 1 || number > form.MaxID || !isToken(token) {
+		return operation.Session{}, false
 	}
-	return userID(number), token, true
+	return operation.Session{User: operation.UserID(number), Token: token}, true
 }
 
 // unquote takes blanks and then one pair of double quotes away.
@@ -80,4 +79,33 @@ func isHex(s string) bool {
 		}
 	}
 	return true
+}
+
+// Session returns the session that the request's cookie names, as operation.Caller has it.
+func (x *exchange) Session() (session operation.Session, ok bool) {
+	return sessionCookie(x.request.Header["Cookie"])
+}
+
+// KeepSession gives the client both parts of a session's cookie until the session expires.
+func (x *exchange) KeepSession(session operation.Session, expires time.Time) {
+	x.setCookies(strconv.FormatInt(int64(session.User), 10), session.Token, expires)
+}
+
+// DropSession takes the cookie away.
+func (x *exchange) DropSession() { x.setCookies("", "", time.Time{}) }
+
+// setCookies sets both parts of a session's cookie. A time that has passed makes the client
+// forget them. Max-Age is what counts; Expires is for clients that do not know it.
+func (x *exchange) setCookies(id, token string, expires time.Time) {
+	age := int(time.Until(expires) / time.Second)
+	if age <= 0 {
+		age, expires = -1, time.Unix(1, 0)
+	}
+	secure := x.handler.config.TrustedProxies.isSecure(x.request)
+	for _, part := range [...]struct{ name, value string }{{"id", id}, {"idrand", token}} {
+		http.SetCookie(x.response.writer, &http.Cookie{ // #nosec G124 -- Secure where the client has TLS
+			Name: part.name, Value: part.value, Path: "/", Expires: expires, MaxAge: age,
+			Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		})
+	}
 }

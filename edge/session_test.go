@@ -3,6 +3,9 @@ package edge
 import (
 	"net/http"
 	"testing"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
 )
 
 func TestASessionCookieIsReadTolerantly(t *testing.T) {
@@ -19,9 +22,9 @@ func TestASessionCookieIsReadTolerantly(t *testing.T) {
 		"beside a different case": {"ID=9; id=7; IDRAND=x; idrand=" + demoToken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			user, token, ok := sessionCookie(lines)
-			if !ok || user != demoUser || token != demoToken {
-				t.Errorf("got %v, %q, %v", user, token, ok)
+			session, ok := sessionCookie(lines)
+			if want := (operation.Session{User: demoUser, Token: demoToken}); !ok || session != want {
+				t.Errorf("got %v, %v", session, ok)
 			}
 		})
 	}
@@ -44,8 +47,8 @@ func TestACookieThatCannotNameASessionIsRefused(t *testing.T) {
 		"one quote":              `id="7; idrand=` + demoToken,
 	} {
 		t.Run(name, func(t *testing.T) {
-			if user, token, ok := sessionCookie([]string{line}); ok {
-				t.Errorf("got %v, %q", user, token)
+			if session, ok := sessionCookie([]string{line}); ok {
+				t.Errorf("got %v", session)
 			}
 		})
 	}
@@ -55,9 +58,9 @@ func FuzzSessionCookieNeverNamesAnImpossibleSession(f *testing.F) {
 	f.Add(demoCookie)
 	f.Add(`id="7";idrand="` + demoToken + `";id==;;`)
 	f.Fuzz(func(t *testing.T, line string) {
-		user, token, ok := sessionCookie([]string{line})
-		if ok && (user < 1 || user > maxID || !isToken(token)) {
-			t.Fatalf("%q: %v, %q", line, user, token)
+		session, ok := sessionCookie([]string{line})
+		if ok && (session.User < 1 || session.User > form.MaxID || !isToken(session.Token)) {
+			t.Fatalf("%q: %v", line, session)
 		}
 		// What the standard library reads without objection, this reads alike.
 		cookies, err := http.ParseCookie(line)
@@ -68,8 +71,8 @@ func FuzzSessionCookieNeverNamesAnImpossibleSession(f *testing.F) {
 		for _, c := range cookies {
 			last[c.Name] = c.Value
 		}
-		if id, known := parseInteger(last["id"]); known && (userID(id) != user || last["idrand"] != token) {
-			t.Fatalf("%q: %v %q, want %v %q", line, user, token, id, last["idrand"])
+		if id, known := form.ParseInteger(last["id"]); known && (operation.UserID(id) != session.User || last["idrand"] != session.Token) {
+			t.Fatalf("%q: %v, want %v %q", line, session, id, last["idrand"])
 		}
 	})
 }

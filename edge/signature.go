@@ -6,6 +6,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -46,31 +51,32 @@ func (s *Signatures) Set(value string) error {
 const observeTimeout = time.Second
 
 // checkSignature refuses a request that is not signed as it has to be.
-func (x *exchange) checkSignature(effect effect) error {
+func (x *exchange) checkSignature(effect operation.Effect) error {
 	if x.handler.config.Signatures == SignaturesIgnored {
 		return nil
 	}
-	form, err := x.verifySignature(effect)
+	outcome, err := x.verifySignature(effect)
 	if err == nil {
-		x.signature = form
+		x.signature = outcome
 		return nil
 	}
 	if x.leftDuring(err) {
 		return err
 	}
-	failure := failureOf(err, &input{})
-	x.signature = failure.reason
+	// A violation of the service's contract is no parameter's that the client sent.
+	failed := operation.FailureOf(err, &form.Reader{})
+	x.signature = failed.Reason
 	if x.handler.config.Signatures == SignaturesObserved {
-		x.log(failure)
+		x.log(failed)
 		return nil
 	}
-	return failure
+	return failed
 }
 
 // verifySignature asks AccountService about the request's signature, whose form it
 // returns when it is right. What changes nothing may be sent again as it is: programs
 // between client and edge do so when a connection breaks.
-func (x *exchange) verifySignature(effect effect) (form string, err error) {
+func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err error) {
 	sent, err := readSignature(&x.form)
 	if err != nil {
 		return "", err
@@ -78,30 +84,30 @@ func (x *exchange) verifySignature(effect effect) (form string, err error) {
 	request := &accountv1.VerifySignatureRequest{
 		Key: sent.key, TimestampSeconds: sent.seconds, Use: accountv1.SignatureUse_SIGNATURE_USE_REPEATABLE,
 	}
-	if effect == writes {
-		request.Use, request.RequestId = accountv1.SignatureUse_SIGNATURE_USE_ONCE, newRequestID()
+	if effect == operation.Writes {
+		request.Use, request.RequestId = accountv1.SignatureUse_SIGNATURE_USE_ONCE, uuid.NewString()
 	}
-	parameters := x.form.signed()
+	parameters := signed(&x.form)
 	if len(sent.digits) == hmacDigits {
-		form = "hmac"
+		outcome = "hmac"
 		digest := requestsig.Digest(requestsig.Canonical(x.request.Method, Path, parameters))
 		request.Form = &accountv1.VerifySignatureRequest_Hmac{
 			Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: sent.digits},
 		}
 	} else {
-		form = "legacy"
+		outcome = "legacy"
 		request.Form = &accountv1.VerifySignatureRequest_Legacy{
 			Legacy: &accountv1.LegacySignature{Text: requestsig.LegacyText(parameters), Signature: sent.digits},
 		}
 	}
-	ctx, cancel := x.callContext()
+	ctx, cancel := context.WithTimeout(x.request.Context(), x.handler.config.CallTimeout)
 	defer cancel()
 	if x.handler.config.Signatures == SignaturesObserved {
 		ctx, cancel = context.WithTimeout(ctx, observeTimeout)
 		defer cancel()
 	}
 	_, err = x.handler.config.Account.VerifySignature(ctx, request)
-	return form, err
+	return outcome, err
 }
 
 // signature is a signature as it was sent.
@@ -118,44 +124,39 @@ const (
 	legacyDigits = 32
 )
 
+// The parameters of a signature (rule 13.1).
+var (
+	paramKey = form.Parameter{Name: "key", Hint: "1 to 64 letters, digits and . _ -"}
+	paramTs  = form.Parameter{Name: "ts", Hint: "seconds since 1970"}
+	paramSig = form.Parameter{Name: "sig", Hint: "64 lowercase hexadecimal digits"}
+)
+
 // readSignature reads the parameters of a signature. Each may be there once: another
 // would be the work of somebody on the way.
-func readSignature(f *form) (signature, error) {
-	in := input{form: f}
-	if f.count(paramSig.name) == 0 {
-		return signature{}, plainFailure("SIGNATURE_REQUIRED")
+func readSignature(f *form.Form) (signature, error) {
+	in := form.Reader{Form: f}
+	if f.Count(paramSig.Name) == 0 {
+		return signature{}, failure.New("SIGNATURE_REQUIRED")
 	}
 	sent := signature{
-		key:     requiredOnce(&in, &paramKey, asKey),
-		seconds: requiredOnce(&in, &paramTs, asSeconds),
-		digits:  requiredOnce(&in, &paramSig, asSignature),
+		key:     form.RequiredOnce(&in, &paramKey, "", asKey),
+		seconds: form.RequiredOnce(&in, &paramTs, "", asSeconds),
+		digits:  form.RequiredOnce(&in, &paramSig, "", asSignature),
 	}
-	if f := in.failure(); f != nil {
+	if f := in.Failure(); f != nil {
 		return signature{}, f
 	}
 	return sent, nil
 }
 
-// requiredOnce reads a parameter that must be there, and not twice.
-func requiredOnce[T any](in *input, p *parameter, convert func(string) (T, bool)) T {
-	if in.form.count(p.name) > 1 {
-		several := &parameter{name: p.name, hint: "send it once"}
-		in.readings = append(in.readings, reading{several, stateInvalid})
-		var zero T
-		return zero
-	}
-	return required(in, p, convert)
-}
-
 // signed returns the parameters that a signature covers, as operations read them: each
 // name once, and all of them, known or not, but sig.
-func (f *form) signed() []requestsig.Parameter {
-	parameters := make([]requestsig.Parameter, 0, len(f.fields))
-	seen := make(map[string]bool, len(f.fields))
-	for i := len(f.fields) - 1; i >= 0; i-- {
-		if each := f.fields[i]; each.name != paramSig.name && !seen[each.name] {
-			seen[each.name] = true
-			parameters = append(parameters, requestsig.Parameter{Name: each.name, Value: each.value})
+func signed(f *form.Form) []requestsig.Parameter {
+	effective := f.Effective()
+	parameters := make([]requestsig.Parameter, 0, len(effective))
+	for _, each := range effective {
+		if each.Name != paramSig.Name {
+			parameters = append(parameters, requestsig.Parameter{Name: each.Name, Value: each.Value})
 		}
 	}
 	return parameters
@@ -184,7 +185,7 @@ func asSeconds(s string) (int64, bool) {
 		return 0, false // ParseInt takes a sign
 	}
 	seconds, err := strconv.ParseInt(s, 10, 64)
-	return seconds, err == nil && seconds <= maxID
+	return seconds, err == nil && seconds <= form.MaxID
 }
 
 // asSignature accepts the digits of either form.

@@ -157,9 +157,9 @@ func TestARequestWithoutAReadableSignatureFailsBeforeAnyCall(t *testing.T) {
 
 func TestEveryOperationNeedsASignatureWhereTheyAreRequired(t *testing.T) {
 	h, _ := watched(t, judging(nil), SignaturesRequired)
-	for function := range h.(*handler).functions.byName {
-		if w := post(h, "func="+function); w.Header().Get("X-Waybook-Reason") != "SIGNATURE_REQUIRED" {
-			t.Errorf("%s: %s", function, w.Body)
+	for _, each := range Operations() {
+		if w := post(h, "func="+each.Func); w.Header().Get("X-Waybook-Reason") != "SIGNATURE_REQUIRED" {
+			t.Errorf("%s: %s", each.Func, w.Body)
 		}
 	}
 }

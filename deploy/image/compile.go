@@ -22,7 +22,7 @@ const compileTags = "timetzdata,grpcnotrace"
 func CompileFlags(version string) []string {
 	return []string{
 		"-trimpath", "-buildvcs=false", "-tags=" + compileTags,
-		"-ldflags=-s -w -buildid= -X github.com/waybook/waybook/internal/platform/serve.version=" + version,
+		"-ldflags=-s -w -buildid= -X github.com/waybook/waybook/internal/platform/buildinfo.version=" + version,
 	}
 }
 

@@ -76,7 +76,7 @@ func TestAProgramSaysItsVersion(t *testing.T) {
 
 // The limits are of the files as they are unpacked, which is what a node keeps; packed they
 // take less than half. deploy/README.md says what makes two of the images larger.
-func TestImagesAreSmall(t *testing.T) {
+func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 	const mebibyte = 1 << 20
 	larger := map[string]int{"standalone": 26 * mebibyte, "waybookctl": 31 * mebibyte}
 	directory := t.TempDir()
@@ -104,6 +104,19 @@ func TestImagesAreSmall(t *testing.T) {
 			t.Errorf("%s has %.1f MiB, of %d", program.Name, float64(files.Len())/mebibyte, limit/mebibyte)
 		}
 		t.Logf("%-10s %.1f MiB", program.Name, float64(files.Len())/mebibyte)
+		expectVersion(t, filepath.Join(directory, program.Name), program.Name)
+	}
+}
+
+// expectVersion checks what a program prints with --version, on machines that can run it.
+func expectVersion(t *testing.T, executable, name string) {
+	t.Helper()
+	if runtime.GOOS != amd64.OS || runtime.GOARCH != amd64.Architecture {
+		return
+	}
+	printed, err := exec.CommandContext(t.Context(), executable, "--version").Output()
+	if want := name + " " + version + " (commit unknown, " + runtime.Version() + ")\n"; err != nil || string(printed) != want {
+		t.Errorf("%s --version printed %q (%v), want %q", name, printed, err, want)
 	}
 }
 

@@ -137,7 +137,7 @@ func matchesPort(ports []networkingv1.NetworkPolicyPort, p port) bool {
 	})
 }
 
-// wantedArrows are those of the design, of one variant.
+// wantedArrows are those of rule 15.5, of one variant.
 func wantedArrows(v variant) (wanted []string) {
 	table := `
 internet,database,stranger,prometheus,collector,dns -> edge:8080
@@ -181,7 +181,7 @@ mongodb,mongodb-initiate -> dns:53/UDP
 	return wanted
 }
 
-// checkNetwork compares what the policies allow with the arrows of the design.
+// checkNetwork compares what the policies allow with the arrows of rule 15.5.
 func checkNetwork(c *cluster, complain complain) {
 	got, wanted := c.arrows(), wantedArrows(c.variant)
 	for _, arrow := range got {

@@ -41,10 +41,10 @@ func protections() []protection {
 	)
 	isLate := "ctx.Err() == context.DeadlineExceeded"
 	impatient := change{"", edge + "edge.go", "DefaultCallTimeout = 10 * time.Second", "DefaultCallTimeout = 50 * time.Millisecond"}
-	mute := []change{impatient, {"", edge + "run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && !(" + isLate + ") {"}}
-	anyEnd := change{"", edge + "run.go",
+	mute := []change{impatient, {"", edge + "operation/run.go", "cancel()\n\t\tif err != nil {", "cancel()\n\t\tif err != nil && callCtx.Err() != context.DeadlineExceeded {"}}
+	anyEnd := change{"", edge + "operation/run.go",
 		"if err != nil {\n\t\t\t\treturn causeOr(ctx, err)\n\t\t\t}\n\t\t\tif position", "if err != nil {\n\t\t\t\tbreak\n\t\t\t}\n\t\t\tif position"}
-	unnamed := []change{{"", edge + "requestid.go", "return string(text[:])", "return string(text[:0])"}}
+	unnamed := []change{{"", edge + "operation/requestid.go", "return uuid.NewString()", "return uuid.NewString()[:0]"}}
 	unnoticed := []change{{"", committer, "return false, c.commitFailed(id, err)", "_ = c.commitFailed(id, err)\n\t\treturn false, nil"}}
 	return []protection{
 		{against: "disk full", shape: standalone, off: "a commit that failed is acknowledged", changes: unnoticed, finds: history.Lost + ": ", isCheap: true},
@@ -73,7 +73,7 @@ func protections() []protection {
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be asked for in time counts as closed", changes: []change{
 			impatient,
-			{"", edge + "session.go", "\treturn user, err\n}", "\tif " + isLate + " {\n\t\terr = plainFailure(\"LOGIN_REQUIRED\")\n\t}\n\treturn user, err\n}"},
+			{"", edge + "session.go", "\treturn session.User, err\n}", "\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n\treturn session.User, err\n}"},
 		}, finds: history.Lost + ": "},
 		{against: "throttle", seed: 4, shape: processes, off: "a service that is late has nothing to say, which is shown",
 			changes: mute, finds: history.Lost + ": "},

@@ -1,6 +1,6 @@
-// Package golden replays the golden cases of testdata, which show what the legacy
-// contract and DESIGN §4 ask for, against Waybook as it is deployed: in one
-// process, in five as the manifests start them, and on MongoDB's wire protocol.
+// Package golden replays the golden cases of testdata, which show the rules of
+// docs/contract.md, against Waybook as it is deployed: in one process, in five as
+// the manifests start them, and on MongoDB's wire protocol.
 package golden
 
 import (

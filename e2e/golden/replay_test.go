@@ -14,7 +14,7 @@ import (
 // stepTimeout bounds one step, far above what any takes.
 const stepTimeout = 30 * time.Second
 
-// zoneName is the zone that the services tell times in by default (DESIGN §4).
+// zoneName is the zone that the services tell times in by default (rule 8.10).
 const zoneName = "Asia/Taipei"
 
 // player takes the steps of one case.

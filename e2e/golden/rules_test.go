@@ -1,33 +1,32 @@
 package golden
 
 import (
+	"bytes"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// sources are the sections of which every rule is listed. Those that a rule of
-// DESIGN §4 settles are listed with it. An addition is what the interface has
-// beyond the contract.
-func sources() []string {
-	return []string{
-		"seed 2.1", "seed 2.2", "seed 2.3", "seed 2.4", "seed 2.5", "seed 2.6", "seed 2.7", "seed 2.8", "seed 2.9", "seed 2.10",
-		"seed 3",
-		"seed 4.1", "seed 4.2", "seed 4.3", "seed 4.4", "seed 4.5", "seed 4.6", "seed 4.7", "seed 4.8", "seed 4.9",
-		"seed 4.10", "seed 4.11", "seed 4.12", "seed 4.13",
-		"seed 5", "seed 6", "seed 7",
-		"DESIGN §4",
-		"addition",
-	}
-}
+// root is the root of the repository.
+const root = "../.."
 
-func TestEveryRuleNamesItsCasesAndEveryCaseBelongsToARule(t *testing.T) {
-	path := filepath.Join(caseDirectory, casefile.RulesFile)
-	text, err := os.ReadFile(path)
+func TestEveryRuleOfTheContractIsShown(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, casefile.ContractFile))
 	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := casefile.ParseContract(casefile.ContractFile, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(caseDirectory, casefile.RulesFile)
+	if text, err = os.ReadFile(path); err != nil {
 		t.Fatal(err)
 	}
 	rules, err := casefile.ParseRules(path, string(text))
@@ -38,31 +37,115 @@ func TestEveryRuleNamesItsCasesAndEveryCaseBelongsToARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, problem := range problemsOf(contract, rules, cases, testsBelow(t)) {
+		t.Errorf("%s: %s", path, problem)
+	}
+}
+
+// problemsOf compares the rules of the contract, the list of what shows them, and the
+// cases. hasTest reports whether a directory has a test.
+func problemsOf(
+	contract []string, rules []casefile.Rule, cases []*casefile.Case, hasTest func(directory, test string) bool,
+) (problems []string) {
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	shownBy := map[string][]string{}
+	isListed := map[string]bool{}
 	isNamed := map[string]bool{}
 	for _, c := range cases {
 		isNamed[c.Name] = false
 	}
-	hasRules := map[string]bool{}
 	for _, rule := range rules {
-		if !slices.Contains(sources(), rule.Source) {
-			t.Errorf("%s:%d: %q is not a source", path, rule.Number, rule.Source)
+		if !slices.Contains(contract, rule.Number) {
+			complain("line %d: %s has no rule %s", rule.Line, casefile.ContractFile, rule.Number)
 		}
-		hasRules[rule.Source] = true
+		if isListed[rule.Number] {
+			complain("line %d: rule %s is listed twice", rule.Line, rule.Number)
+		}
+		isListed[rule.Number] = true
+		shownBy[rule.Number] = rule.Cases
 		for _, name := range rule.Cases {
 			if _, exists := isNamed[name]; !exists {
-				t.Errorf("%s:%d: there is no case %s", path, rule.Number, name)
+				complain("line %d: there is no case %s", rule.Line, name)
 			}
 			isNamed[name] = true
 		}
+		for _, test := range rule.Tests {
+			if !hasTest(rule.Directory, test) {
+				complain("line %d: %s has no test %s", rule.Line, rule.Directory, test)
+			}
+		}
 	}
-	for _, source := range sources() {
-		if !hasRules[source] {
-			t.Errorf("%s: no rule of %s", path, source)
+	for _, number := range contract {
+		if !isListed[number] {
+			complain("rule %s is not listed", number)
 		}
 	}
 	for _, c := range cases {
 		if !isNamed[c.Name] {
-			t.Errorf("%s: no rule names the case %s", path, c.Name)
+			complain("no rule names the case %s", c.Name)
 		}
+		for _, number := range c.Rules() {
+			if !slices.Contains(shownBy[number], c.Name) {
+				complain("the case %s cites rule %s, which does not name it", c.Name, number)
+			}
+		}
+	}
+	return problems
+}
+
+// testsBelow returns a function that looks for a test or a benchmark in the files
+// below a directory. It reads each directory once.
+func testsBelow(t *testing.T) func(directory, test string) bool {
+	sources := map[string][]byte{}
+	return func(directory, test string) bool {
+		if _, isRead := sources[directory]; !isRead {
+			sources[directory] = readTests(t, filepath.Join(root, directory))
+		}
+		return bytes.Contains(sources[directory], []byte("\nfunc "+test+"("))
+	}
+}
+
+func readTests(t *testing.T, directory string) (source []byte) {
+	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source = append(source, text...)
+		return err
+	})
+	if err != nil {
+		t.Errorf("a directory of %s: %v", casefile.RulesFile, err)
+	}
+	return source
+}
+
+func TestEachMistakeInTheListOfRulesIsNoticed(t *testing.T) {
+	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.2)"}}
+	contract := []string{"1.1", "1.2", "1.4"}
+	hasTest := func(directory, test string) bool { return directory == "edge" && test == "TestIt" }
+	for name, c := range map[string]struct {
+		list string
+		want []string
+	}{
+		"none":                     {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt", nil},
+		"a rule is not listed":     {"1.1 | one two\n1.2 | two", []string{"rule 1.4 is not listed"}},
+		"a rule is not known":      {"1.1 | one two\n1.2 | two\n1.3 | two\n1.4 | two", []string{"line 3: docs/contract.md has no rule 1.3"}},
+		"a rule is listed twice":   {"1.1 | one two\n1.2 | two\n1.4 | one\n1.4 | two", []string{"line 4: rule 1.4 is listed twice"}},
+		"a case is not there":      {"1.1 | one two\n1.2 | two\n1.4 | three", []string{"line 3: there is no case three"}},
+		"a test is not there":      {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt TestThat", []string{"line 3: edge has no test TestThat"}},
+		"a test is elsewhere":      {"1.1 | one two\n1.2 | two\n1.4 | - e2e TestIt", []string{"line 3: e2e has no test TestIt"}},
+		"a case is not named":      {"1.1 | two\n1.2 | two\n1.4 | two", []string{"no rule names the case one", "the case one cites rule 1.1, which does not name it"}},
+		"a case cites other rules": {"1.1 | one two\n1.2 | one\n1.4 | two", []string{"the case two cites rule 1.2, which does not name it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules, err := casefile.ParseRules("RULES.txt", c.list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := problemsOf(contract, rules, cases, hasTest); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// These two rules of DESIGN §4 cannot be seen in a reply, but in the store.
+// No reply shows rules 3.6 and 3.12. The store does.
 
 func TestOfASessionOnlyTheSHA256OfItsSecretIsStored(t *testing.T) {
 	data := t.TempDir()
@@ -86,7 +86,7 @@ end
 // play takes steps that go on where those before have ended.
 func (p *player) play(steps string) {
 	p.t.Helper()
-	parsed, err := casefile.Parse(p.t.Name(), "Steps (DESIGN §4)\n"+steps)
+	parsed, err := casefile.Parse(p.t.Name(), "Steps (rules 3.6 and 3.12)\n"+steps)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -7,11 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/operation"
 )
 
 func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
 	guide := read(t, docs+"grpc.md")
-	reason := regexp.MustCompile(`fault\.(?:New\([\w.]+, |NotFound\(|Invalid\()"([A-Z_]+)"|reason: "([A-Z_]+)"`)
+	reason := regexp.MustCompile(`apierror\.(?:New\([\w.]+, |NotFound\(|Invalid\()"([A-Z_]+)"|reason: "([A-Z_]+)"`)
 	named := 0
 	for _, root := range []string{"../../services", "../../internal"} {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -37,14 +40,9 @@ func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
 
 func TestTheGuideForLegacyClientsNamesEveryOperation(t *testing.T) {
 	guide := read(t, docs+"legacy.md")
-	row := regexp.MustCompile(`\{"(\w+)", (asWritten|deleting),`)
-	rows := row.FindAllStringSubmatch(read(t, "../../edge/operations.go"), -1)
-	if len(rows) < 11 {
-		t.Fatalf("only %d rows were found in the table", len(rows))
-	}
-	for _, match := range rows {
-		heading := ": `" + match[1] + "`"
-		if match[2] == "deleting" {
+	for _, each := range edge.Operations() {
+		heading := ": `" + each.Func + "`"
+		if each.Variant == operation.Deleting {
 			heading += " with `delete=true`"
 		}
 		if !strings.Contains(guide, heading+"\n") {

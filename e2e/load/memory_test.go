@@ -106,7 +106,7 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 	return l
 }
 
-// listLimit is how much a list of any length may take, in MiB (DESIGN §6).
+// listLimit is how much a list of any length may take, in MiB (rule 8.20).
 const listLimit = 32
 
 func TestALongListTakesLittleMemory(t *testing.T) {

@@ -60,7 +60,7 @@ func (s *site) get(b *testing.B, query string) {
 
 // BenchmarkReadsAt1000And200000 reads in turns from a small store and a large one,
 // so that both meet the same machine, and reports how much dearer the large one is
-// (DESIGN §6: within 1.2).
+// (rule 15.6: within 1.2).
 func BenchmarkReadsAt1000And200000(b *testing.B) {
 	sites := [2]*site{startSite(b, 1_000), startSite(b, 200_000)}
 	for _, read := range []struct {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/waybook/waybook/edge"
 )
 
 // operation is one of the interface's, with a form that it takes and all its parameters.
@@ -20,37 +22,44 @@ type operation struct {
 	parameters []string
 }
 
-// operations returns all of the table, on content that is there.
+// operations returns the whole table, each func with a form that it takes on content that
+// exists. A parameter that is new needs a value here; an operation needs nothing.
 func operations(t *testing.T, w *waybook) (all []operation) {
 	t.Helper()
-	const (
-		place = "&lat=25.03&lng=121.56"
-		entry = "&type=0_1&blogTitle=a&blogContent=b&year=2026&month=2&day=28&weather=%E6%9C%89%E5%BD%A9%E8%99%B9" + place
-	)
-	album, blog := "&albumID="+w.album, "&blogID="+w.blog
-	forms := map[string]string{
-		"addAlbum":           "&albumTitle=a&category=5" + place,
-		"updateAlbum":        album + "&albumTitle=a&category=5" + place,
-		"getAlbum":           album,
-		"getUserAlbumList":   "&userID=" + w.user,
-		"getCategoryPOIList": "&category=2",
-		"getPOI":             "&POIID=1",
-		"postBlog":           entry,
-		"updateBlog":         blog + entry,
-		"getBlog":            blog,
-		"login":              "&email=a@waybook.example&password=x",
-		"logout":             "",
+	values := map[string]string{
+		"albumID": w.album, "blogID": w.blog, "userID": w.user, "POIID": "1",
+		"albumTitle": "a", "category": "2", "lat": "25.03", "lng": "121.56",
+		"type": "0_1", "blogTitle": "a", "blogContent": "b", "year": "2026", "month": "2", "day": "28", "weather": "有彩虹",
+		"email": "a@waybook.example", "password": "x",
 	}
-	read := readTable(t)
-	for name, own := range read.own {
-		form, ok := forms[name]
-		if !ok {
-			t.Errorf("%s is in the table and has no form here", name)
+	index := map[string]int{}
+	for _, row := range edge.Operations() {
+		at, known := index[row.Func]
+		if !known {
+			at = len(all)
+			index[row.Func] = at
+			all = append(all, operation{name: row.Func, form: "func=" + row.Func})
 		}
-		parameters := slices.Concat(own, read.shared, []string{"nobody-knows-this"})
-		all = append(all, operation{name, "func=" + name + form, parameters})
+		each := &all[at]
+		for _, p := range row.Parameters {
+			if slices.Contains(each.parameters, p.Name) {
+				continue
+			}
+			each.parameters = append(each.parameters, p.Name)
+			value, has := values[p.Name]
+			if has {
+				each.form += "&" + p.Name + "=" + url.QueryEscape(value)
+			} else if p.IsRequired && p.Name != "delete" {
+				t.Errorf("%s requires %s, which has no value here", row.Func, p.Name)
+			}
+		}
 	}
-	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.name, b.name) })
+	for i := range all {
+		for _, p := range edge.SharedParameters() {
+			all[i].parameters = append(all[i].parameters, p.Name)
+		}
+		all[i].parameters = append(all[i].parameters, "nobody-knows-this")
+	}
 	return all
 }
 

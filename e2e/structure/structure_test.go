@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	_ "github.com/waybook/waybook/e2e/launch" // links the programs: a change of them runs these tests again
 )
 
 const root = "../.."

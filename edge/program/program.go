@@ -11,6 +11,7 @@ import (
 	"buf.build/go/protovalidate"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -40,7 +41,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
-	serve.RegisterAccessLog(flags, &c.HasAccessLog, true)
+	observe.RegisterAccessLog(flags, &c.HasAccessLog, true)
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -54,12 +55,8 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		return fmt.Errorf("validator: %w", err)
 	}
 	metrics := serve.NewMetrics()
-	handler := edge.Config{
-		Zone: zone, Validator: validator,
-		Sessions: config.Interface.Sessions(), TrustedProxies: config.Interface.TrustedProxies,
-		Signatures:     config.Interface.Signatures,
-		TrustedOrigins: config.Interface.TrustedOrigins, Load: config.Interface.Load(),
-	}
+	handler := config.Interface.Config()
+	handler.Zone, handler.Validator = zone, validator
 	if err := dial(env, config, &handler); err != nil {
 		return err
 	}
@@ -81,12 +78,12 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 // NewHandler returns the edge's handler, whose requests are named, traced, counted and,
 // when that is wanted, logged.
 func NewHandler(env serve.Env, metrics *serve.Metrics, hasAccessLog bool, config edge.Config) http.Handler {
-	requests := env.NewRequests(metrics, hasAccessLog)
+	requests := observe.New(env, metrics, hasAccessLog)
 	metrics.CountGate("edge requests", config.Load.Requests)
 	metrics.CountGate("edge long replies", config.Load.LongReplies)
 	metrics.CountGate("edge large forms", config.Load.LargeForms)
 	config.Log = env.Log
-	config.Observe = func(r *http.Request, a edge.Answer) { requests.Observe(r, serve.Answer(a)) }
+	config.Observe = requests.Observe
 	return requests.Follow(edge.New(config))
 }
 

@@ -52,11 +52,13 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 }
 
 // Create stores the document that build returns for an id and a request key. It calls
-// draw until an id is free. If the same owner has sent the same request before, Create
-// stores nothing and returns the existing document in its current state. It does so even
-// if another document has taken a key that a new document would need. The collection declares
-// RequestIndex (DESIGN §3: a create may be repeated safely). Errors: *DuplicateError,
-// in a unique index other than RequestIndex.
+// draw until an id is free. The collection must declare RequestIndex.
+//
+// If the same owner has sent the same request before, Create stores nothing and returns the
+// existing document in its current state (rule 14.2: a create may be repeated safely). It
+// does so even if another document has taken a key that a new document would need.
+//
+// Errors: *DuplicateError, in a unique index other than RequestIndex.
 func Create[T any](
 	ctx context.Context, c *Collection[T], draw func() int64, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {

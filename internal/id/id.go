@@ -1,5 +1,5 @@
 // Package id draws the decimal identifiers of Waybook: positive, at most 2^53-1 so
-// that any client can hold them, ordered by time, the low bits random (DESIGN §3).
+// that any client can hold them, ordered by time, the low bits random (rule 14.1).
 package id
 
 import (

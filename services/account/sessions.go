@@ -17,7 +17,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// tokenBytes is the size of a session's secret: 128 random bits (DESIGN §4).
+// tokenBytes is the size of a session's secret: 128 random bits (rule 3.5).
 const tokenBytes = 16
 
 // OpenSession opens a session for a user.

@@ -27,7 +27,7 @@ type Server struct {
 
 	albums *owned.Collection[album]
 	// summaries are the albums as lists show them.
-	summaries *docstore.Part[summary]
+	summaries *docstore.Projection[summary]
 
 	photos  *child.Set[album, photo]
 	threads *comments.Threads[album]
@@ -68,7 +68,7 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	}
 	return &Server{
 		albums:    albums,
-		summaries: docstore.PartOf[summary](documents),
+		summaries: docstore.Project[summary](documents),
 		photos: &child.Set[album, photo]{
 			Parents: albums, Children: photos, Draw: deps.Draw,
 			Count:    func(a *album) *int64 { return &a.PhotoCount },

@@ -9,7 +9,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// defaultZoomLevel is the zoom level of an entry posted without one (seed 4.10).
+// defaultZoomLevel is the zoom level of an entry posted without one (rule 7.5).
 const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.

@@ -26,7 +26,7 @@ import (
 
 const (
 	// DefaultReward is what an author gets for posting an entry, in the service's
-	// virtual currency, unless the program is told otherwise (DESIGN §4).
+	// virtual currency, unless the program is told otherwise (rule 7.24).
 	DefaultReward = 10
 	// MaxReward is the most that the account service gives at once.
 	MaxReward = 1_000_000_000

@@ -28,7 +28,7 @@ type Server struct {
 
 	pois *owned.Collection[poi]
 	// summaries are the landmarks as lists show them.
-	summaries *docstore.Part[summary]
+	summaries *docstore.Projection[summary]
 
 	photos  *child.Set[poi, photo]
 	threads *comments.Threads[poi]
@@ -70,7 +70,7 @@ func New(ctx context.Context, deps service.Deps) (*Server, error) {
 	}
 	return &Server{
 		pois:      pois,
-		summaries: docstore.PartOf[summary](documents),
+		summaries: docstore.Project[summary](documents),
 		photos: &child.Set[poi, photo]{
 			Parents: pois, Children: photos, Draw: deps.Draw,
 			Count:    func(p *poi) *int64 { return &p.PhotoCount },

@@ -83,13 +83,10 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		}
 	}
 	readiness := serve.NewReadiness(engine.Ping)
-	handler := program.NewHandler(env, metrics, config.HasAccessLog, edge.Config{
-		Account: app.clients.Account, Album: app.clients.Album, Blog: app.clients.Blog, Poi: app.clients.Poi,
-		Zone: zone, Validator: validator,
-		Sessions: config.Interface.Sessions(), TrustedProxies: config.Interface.TrustedProxies,
-		Signatures:     config.Interface.Signatures,
-		TrustedOrigins: config.Interface.TrustedOrigins, Load: config.Interface.Load(),
-	})
+	face := config.Interface.Config()
+	face.Account, face.Album, face.Blog, face.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
+	face.Zone, face.Validator = zone, validator
+	handler := program.NewHandler(env, metrics, config.HasAccessLog, face)
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return nil, err

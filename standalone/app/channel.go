@@ -17,7 +17,7 @@ import (
 )
 
 // Channel is what the edge calls the services over in process, through the interceptors
-// that calls from outside pass too (DESIGN §6). Messages are not copied: neither side
+// that calls from outside pass too (rule 15.4). Messages are not copied: neither side
 // changes one that it has sent or received. It may be used concurrently once the
 // services are registered.
 type Channel struct {

@@ -4,14 +4,14 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/mtls"
-	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
 )
 
-// Config is how standalone is run (DESIGN §5).
+// Config is how standalone is run (rule 15.1).
 type Config struct {
 	// HTTP, GRPC and Admin are the addresses of the edge, of all four services,
 	// and of health and metrics.
@@ -46,5 +46,5 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies, and of the day up to which entries are published")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
-	serve.RegisterAccessLog(flags, &c.HasAccessLog, false)
+	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
 }

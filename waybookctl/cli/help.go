@@ -2,15 +2,17 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 	"github.com/waybook/waybook/waybookctl/completion"
 )
 
-// errHelpShown ends a command line that asked for help.
-var errHelpShown = errors.New("help was shown")
+// errAnswered ends a command line that asked for help or the version.
+var errAnswered = errors.New("the command line was answered")
 
 // helpFlag is --help. Kong's own ends the process, which a test does not survive.
 type helpFlag bool
@@ -20,7 +22,18 @@ func (helpFlag) BeforeReset(ctx *kong.Context) error {
 	if err := ctx.PrintUsage(false); err != nil {
 		return err
 	}
-	return errHelpShown
+	return errAnswered
+}
+
+// versionFlag is --version.
+type versionFlag bool
+
+// BeforeReset prints the version.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	if _, err := fmt.Fprintln(app.Stdout, buildinfo.Read().Line(name)); err != nil {
+		return err
+	}
+	return errAnswered
 }
 
 // helpOf is the help of a flag or an argument, with all that it may be and its twin in

@@ -32,7 +32,7 @@ type Streams struct {
 // does.
 func Run(ctx context.Context, args []string, streams Streams, lookupEnv func(string) (string, bool)) int {
 	err := run(ctx, args, streams, lookupEnv)
-	if err == nil || errors.Is(err, errHelpShown) {
+	if err == nil || errors.Is(err, errAnswered) {
 		return statusOK
 	}
 	f := describe(ctx, err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 )
 
 // ran is what a command line did.
@@ -110,6 +112,15 @@ func TestHelpIsStatus0WhateverElseIsMissing(t *testing.T) {
 		got := runWith(t.Context(), nil, "", strings.Fields(line)...)
 		if got.status != statusOK || !strings.Contains(got.out, want) || got.err != "" {
 			t.Errorf("%s: status %d, %q is not in:\n%s%s", line, got.status, want, got.out, got.err)
+		}
+	}
+}
+
+func TestTheVersionIsPrintedWhateverElseIsMissing(t *testing.T) {
+	for _, line := range []string{"--version", "album show --version", "--version album show"} {
+		got := runWith(t.Context(), nil, "", strings.Fields(line)...)
+		if want := buildinfo.Read().Line("waybookctl") + "\n"; got.status != statusOK || got.out != want || got.err != "" {
+			t.Errorf("%s: status %d, %q%q, want %q", line, got.status, got.out, got.err, want)
 		}
 	}
 }

@@ -20,6 +20,8 @@ type commands struct {
 	Output output.Format `twin:"" short:"o" default:"table" enum:"table,json,yaml" placeholder:"FORMAT" help:"How results are printed." group:"Flags of all commands:"`
 	Help   helpFlag      `short:"h" help:"Explain a command."`
 
+	Version versionFlag `help:"Print the version, the commit and the Go version."`
+
 	User        userCommands        `cmd:"" help:"People who can log in and own things."`
 	Session     sessionCommands     `cmd:"" help:"Sessions, which the cookie of legacy clients names."`
 	Application applicationCommands `cmd:"" help:"Applications, which sign requests of legacy clients."`

@@ -52,8 +52,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Numbe
 func blocksOf(path, text string) (sentence string, blocks []*block, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	sentence = lines[0]
-	if !hasSource(sentence) {
-		return "", nil, &Error{path, 1, "want a sentence with its source, such as (seed 4.3), (DESIGN §4) or (addition)"}
+	if rulesOf(sentence) == nil {
+		return "", nil, &Error{path, 1, "want a sentence that ends in its rules, such as (rule 4.12) or (rules 4.12 and 5.1)"}
 	}
 	for i, text := range lines[1:] {
 		number := i + 2
@@ -74,9 +74,4 @@ func blocksOf(path, text string) (sentence string, blocks []*block, err error) {
 		}
 	}
 	return sentence, blocks, nil
-}
-
-func hasSource(sentence string) bool {
-	return strings.HasSuffix(sentence, " (addition)") ||
-		strings.HasSuffix(sentence, ")") && (strings.Contains(sentence, " (seed ") || strings.Contains(sentence, " (DESIGN §"))
 }

@@ -1,10 +1,10 @@
 // Package casefile reads golden cases: requests to Waybook as a person writes
 // them, and the replies that the contract asks for, byte for byte.
 //
-// The first line of a file is a sentence and its source. Below it, a word at the
+// The first line of a file is a sentence and the rules that it shows. Below it, a word at the
 // start of a line begins a block, and lines indented by two spaces are the block:
 //
-//	An album is added and read back (seed 4.3, 4.6)
+//	An album is added and read back (rules 5.3 and 5.7)
 //
 //	user amy                      a user; {amy} is the id, {amy.idrand} the
 //	  name=王小明                  secret of an open session. Name and icon may
@@ -46,7 +46,7 @@ const Declaration = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 type Case struct {
 	// Name is the file's name without its ending, and Path where it is.
 	Name, Path string
-	// Sentence says the rule that the case shows, with its source.
+	// Sentence says what the case shows, with the numbers of the rules.
 	Sentence string
 	// IsAlone says that the case sees what other cases make.
 	IsAlone bool

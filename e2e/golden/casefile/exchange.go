@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// apiPath is where all operations are (seed 4.1).
+// apiPath is where all operations are (rule 1.1).
 const apiPath = "/API.php"
 
 func (p *parser) beginRequest(b *block) error {

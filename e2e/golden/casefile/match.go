@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxID is the highest identifier, 2^53-1 (DESIGN §3).
+// maxID is the highest identifier, 2^53-1 (rule 2.6).
 const maxID = 1<<53 - 1
 
 // Span is between which moments something happened, in the zone of the service.

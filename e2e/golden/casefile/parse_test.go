@@ -6,7 +6,7 @@ import (
 )
 
 func TestACaseIsReadAsItIsWritten(t *testing.T) {
-	parsed, err := Parse("testdata/add-album.txt", `An album is added (seed 4.3)
+	parsed, err := Parse("testdata/add-album.txt", `An album is added (rule 5.3)
 
 # a comment
 alone
@@ -41,7 +41,7 @@ answer NOT_FOUND ALBUM_NOT_FOUND
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parsed.Name != "add-album" || parsed.Sentence != "An album is added (seed 4.3)" || !parsed.IsAlone || len(parsed.Steps) != 3 {
+	if parsed.Name != "add-album" || parsed.Sentence != "An album is added (rule 5.3)" || !parsed.IsAlone || len(parsed.Steps) != 3 {
 		t.Fatalf("got %+v", parsed)
 	}
 	if user := parsed.Steps[0].(*User); user.ID != "amy" || user.Name.Source != "王 小明" || user.Line() != 5 {
@@ -105,36 +105,27 @@ func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
 		{"an end with more words", "each a\n  1\nuser amy\nend all", `x.txt:5: "end" stands alone`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := Parse("x.txt", "A rule (seed 1)\n"+c.below)
+			_, err := Parse("x.txt", "A rule (rule 1.1)\n"+c.below)
 			if err == nil || err.Error() != c.want {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
-	if _, err := Parse("x.txt", "A rule\nuser amy"); err == nil || !strings.HasPrefix(err.Error(), "x.txt:1: want a sentence with its source") {
-		t.Errorf("a sentence without a source: got %v", err)
+	for _, sentence := range []string{"A rule", "A rule (rule 4)", "A rule (rule )", "A rule (rule 4.1) and more", "A rule (4.1)"} {
+		_, err := Parse("x.txt", sentence+"\nuser amy")
+		if err == nil || !strings.HasPrefix(err.Error(), "x.txt:1: want a sentence that ends in its rules") {
+			t.Errorf("%s: got %v", sentence, err)
+		}
 	}
 }
 
 func FuzzNoTextMakesTheReaderPanic(f *testing.F) {
-	f.Add("A rule (seed 1)\nuser amy\n  name=a\nGET as amy\n  a={b}\nreply\n  <response>{time}</response>\n")
-	f.Add("A rule (DESIGN §4)\neach a b\n  1 | 2\ncall a.B/C\n  {}\nanswer NOT_FOUND A\n  {}\nend\n")
+	f.Add("A rule (rule 1.1)\nuser amy\n  name=a\nGET as amy\n  a={b}\nreply\n  <response>{time}</response>\n")
+	f.Add("A rule (rules 4.1, 4.2 and 5.1)\neach a b\n  1 | 2\ncall a.B/C\n  {}\nanswer NOT_FOUND A\n  {}\nend\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		parsed, err := Parse("x.txt", text)
 		if (parsed == nil) == (err == nil) {
 			t.Errorf("got %v and %v", parsed, err)
 		}
 	})
-}
-
-func TestARuleNamesCasesOrWhereElseItIsShown(t *testing.T) {
-	rules, err := ParseRules("RULES.txt", "# comment\n\nseed 4.3 | a rule | one two\nseed 6 | another | - elsewhere\n")
-	if err != nil || len(rules) != 2 || len(rules[0].Cases) != 2 || rules[0].Number != 3 || rules[1].Elsewhere != "elsewhere" {
-		t.Errorf("got %+v, %v", rules, err)
-	}
-	for _, wrong := range []string{"seed 4.3 | a rule", "seed 4.3 | a rule |", "| a rule | one", "seed 1 || one", "a | b | c | d"} {
-		if _, err := ParseRules("RULES.txt", wrong); err == nil {
-			t.Errorf("%q was read", wrong)
-		}
-	}
 }

@@ -1,21 +1,27 @@
 package casefile
 
 import (
+	"regexp"
 	"strings"
 )
 
-// RulesFile lists the rules beside the cases that show them.
+// RulesFile names the cases of each rule.
 const RulesFile = "RULES.txt"
 
-// Rule is one line of the list: `source | sentence | cases`. In place of cases, a
-// rule that no request and reply can show has a dash and where it is shown instead.
+// Rule is one line of the list: `4.12 | cases`. A rule that no request and reply can
+// show has `- directory tests` in place of cases.
 type Rule struct {
-	Number    int
-	Source    string
-	Sentence  string
-	Cases     []string
-	Elsewhere string
+	// Line is where the line is, from 1.
+	Line int
+	// Number is that of the rule in ContractFile.
+	Number string
+	Cases  []string
+	// Directory is below the root of the repository, and has Tests somewhere below it.
+	Directory string
+	Tests     []string
 }
+
+var wholeNumber = regexp.MustCompile(`^\d+\.\d+$`)
 
 // ParseRules reads the list. Blank lines and lines that begin with # are skipped.
 func ParseRules(path, text string) ([]Rule, error) {
@@ -24,19 +30,18 @@ func ParseRules(path, text string) ([]Rule, error) {
 		if strings.TrimSpace(text) == "" || text[0] == '#' {
 			continue
 		}
-		columns := strings.Split(text, "|")
-		if len(columns) != 3 {
-			return nil, &Error{path, i + 1, "want source | sentence | cases"}
-		}
-		rule := Rule{Number: i + 1, Source: strings.TrimSpace(columns[0]), Sentence: strings.TrimSpace(columns[1])}
-		shown := strings.TrimSpace(columns[2])
-		if elsewhere, ok := strings.CutPrefix(shown, "- "); ok {
-			rule.Elsewhere = elsewhere
-		} else {
-			rule.Cases = strings.Fields(shown)
-		}
-		if rule.Source == "" || rule.Sentence == "" || rule.Elsewhere == "" && len(rule.Cases) == 0 {
-			return nil, &Error{path, i + 1, "a rule has a source, a sentence, and cases or where else it is shown"}
+		number, shown, _ := strings.Cut(text, "|")
+		rule := Rule{Line: i + 1, Number: strings.TrimSpace(number)}
+		words := strings.Fields(shown)
+		switch {
+		case !wholeNumber.MatchString(rule.Number) || len(words) == 0:
+			return nil, &Error{path, i + 1, "want a rule's number, | and cases"}
+		case words[0] != "-":
+			rule.Cases = words
+		case len(words) < 3:
+			return nil, &Error{path, i + 1, "want a directory and tests after the dash"}
+		default:
+			rule.Directory, rule.Tests = words[1], words[2:]
 		}
 		rules = append(rules, rule)
 	}

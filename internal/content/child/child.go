@@ -1,7 +1,7 @@
 // Package child keeps the children of one kind, photos or comments, that documents
 // of a collection have. Children are documents of their own, since there may be any
 // number of them; the parent knows how many, so that reading a parent without any
-// costs one query (DESIGN §2).
+// costs one query (rule 14.10).
 package child
 
 import (

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// profileTTL is how old a shown name may be (DESIGN §3).
+	// profileTTL is how old a shown name may be (rule 4.4).
 	profileTTL = 30 * time.Second
 	// maxProfiles bounds each of the two caches, at some 300 bytes a profile.
 	maxProfiles = 20_000

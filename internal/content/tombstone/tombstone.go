@@ -1,6 +1,6 @@
 // Package tombstone finishes deletions. Deleting a parent removes its own document,
 // which makes it invisible; its children go later, at a sweep. A record written
-// first makes sure of that whatever happens in between (DESIGN §2).
+// first makes sure of that whatever happens in between (rule 14.11).
 package tombstone
 
 import (

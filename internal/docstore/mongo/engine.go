@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,6 +47,7 @@ const DefaultDatabase = "waybook"
 type Engine struct {
 	client   *mongo.Client
 	database *mongo.Database
+	location string
 	calls    drain.Gate
 	close    func() error
 
@@ -79,6 +81,7 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 	e := &Engine{
 		client:   client,
 		database: client.Database(database),
+		location: location(parsed, database),
 		opening:  make(chan struct{}, 1),
 		tables:   make(map[string]*table),
 	}
@@ -105,6 +108,14 @@ func (e *Engine) awaitServer(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// Location returns the hosts and the database, as in db1:27017,db2:27017/waybook. It holds
+// no credentials.
+func (e *Engine) Location() string { return e.location }
+
+func location(uri *connstring.ConnString, database string) string {
+	return strings.Join(uri.Hosts, ",") + "/" + database
 }
 
 // Ping checks that the primary answers.

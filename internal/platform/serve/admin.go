@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -75,6 +76,7 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
+	e.Announce(slog.String("http", listener.Addr().String()))
 	e.http(name, listener, newServer(handler, http1, patience{headerTime, idleTime}))
 }
 
@@ -92,6 +94,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}
+	e.Announce(slog.String("admin", listener.Addr().String()))
 	e.http("admin port", listener, newServer(handler, both, patience{headerTime, idleTime}))
 	return listener.Addr(), nil
 }

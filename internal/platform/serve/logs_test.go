@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -31,8 +32,22 @@ func logged(t *testing.T, args ...string) string {
 	if end.status != 0 {
 		t.Fatalf("status %d: %s", end.status, end.errors)
 	}
-	return end.errors
+	return withoutLifecycle(end.errors)
 }
+
+// withoutLifecycle leaves out the two lines that every program logs, at its start and at
+// its stop.
+func withoutLifecycle(log string) string {
+	var rest strings.Builder
+	for line := range strings.Lines(log) {
+		if !isLifecycle.MatchString(line) {
+			rest.WriteString(line)
+		}
+	}
+	return rest.String()
+}
+
+var isLifecycle = regexp.MustCompile(`^time=\S+ level=INFO msg=(started|stopped) |^\{"time":"[^"]+","level":"INFO","msg":"(started|stopped)",`)
 
 func TestALineOfTheLogCarriesItsRequestAndItsTrace(t *testing.T) {
 	text := strings.Split(logged(t), "\n")

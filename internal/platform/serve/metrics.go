@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"runtime/debug"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/platform/admission"
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 )
 
 // Metrics are what a program counts, in Prometheus's terms. Every label has few values,
@@ -16,12 +16,9 @@ import (
 type Metrics struct {
 	Registry *prometheus.Registry
 
-	calls            *prometheus.HistogramVec
-	callsInFlight    prometheus.Gauge
-	streamsOpen      prometheus.Gauge
-	requests         *prometheus.HistogramVec
-	requestsInFlight prometheus.Gauge
-	signatures       *prometheus.CounterVec
+	calls         *prometheus.HistogramVec
+	callsInFlight prometheus.Gauge
+	streamsOpen   prometheus.Gauge
 }
 
 // NewMetrics returns metrics on a registry of their own.
@@ -32,15 +29,8 @@ func NewMetrics() *Metrics {
 			"How long RPCs took to be served, by method and status code.", "method", "code"),
 		callsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs that are being served."),
 		streamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs that are being served."),
-		requests: NewDurations("waybook_edge_request_duration_seconds",
-			"How long requests to /API.php took to be served, by func and reason of failure (empty when none).", "func", "reason"),
-		requestsInFlight: newGauge("waybook_edge_requests_in_flight", "Requests to /API.php that are being served."),
-		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "waybook_edge_signatures_total",
-			Help: "Signatures of requests to /API.php that were verified, by outcome: hmac or legacy, the form of a right one, or the reason of the failure.",
-		}, []string{"outcome"}),
 	}
-	m.Registry.MustRegister(m.calls, m.callsInFlight, m.streamsOpen, m.requests, m.requestsInFlight, m.signatures, buildInfo(),
+	m.Registry.MustRegister(m.calls, m.callsInFlight, m.streamsOpen, buildInfo(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -88,41 +78,15 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 		func() float64 { return float64(g.Stats().Refused) })
 }
 
-// version is what a release is called. The linker sets it, as for the images; whoever
-// builds from a checkout has the revision.
-var version string
-
-// buildInfo is 1, and tells by its labels what was built.
+// buildInfo is 1; its labels report what was built.
 func buildInfo() prometheus.Collector {
-	labels := prometheus.Labels{"version": "unknown", "revision": "unknown", "go_version": "unknown"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		labels["version"], labels["go_version"] = info.Main.Version, info.GoVersion
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				labels["revision"] = setting.Value
-			}
-		}
-	}
-	if version != "" {
-		labels["version"] = version
-	}
+	build := buildinfo.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.", ConstLabels: labels,
+		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Commit, "go_version": build.GoVersion},
 	})
 	info.Set(1)
 	return info
-}
-
-// ObserveRequest counts a request to the edge. function is one of the table's, or
-// empty, so the number of series is bounded.
-func (m *Metrics) ObserveRequest(function, reason string, elapsed time.Duration) {
-	m.requests.WithLabelValues(function, reason).Observe(elapsed.Seconds())
-}
-
-// ObserveSignature counts a signature that was verified. outcome is the form of a right
-// one or a reason of the edge's own, so the number of series is bounded.
-func (m *Metrics) ObserveSignature(outcome string) {
-	m.signatures.WithLabelValues(outcome).Inc()
 }
 
 // ObserveCall counts a call to a service. method is one that is registered, so the

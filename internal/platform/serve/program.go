@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/waybook/waybook/internal/platform/buildinfo"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
@@ -53,6 +54,8 @@ type Env struct {
 	Tracing tracing.Tracing
 	// HasProfiles says that the admin port serves profiles.
 	HasProfiles bool
+
+	start *startLine
 }
 
 // settings are those that every program has.
@@ -68,7 +71,15 @@ func (s *settings) register(flags *flag.FlagSet) {
 	s.logs.register(flags)
 	s.tracing.Register(flags)
 	flags.BoolVar(&s.hasProfiles, "pprof", false, "serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
+	flags.Bool(versionFlag, false, "print the version, the commit and the Go version, and exit; not read from the environment")
 }
+
+// versionFlag is the only flag without a twin in the environment: an image may well
+// have a WAYBOOK_VERSION of its own.
+const versionFlag = "version"
+
+// errVersion ends a command line that asked for the version.
+var errVersion = errors.New("the version was asked for")
 
 // Main runs a program until SIGINT or SIGTERM and ends the process: with status 0
 // after a clean stop, 2 when the flags are wrong, 1 after any other failure.
@@ -96,6 +107,10 @@ func Run(
 			program.Name, program.Summary, envName("some-flag"))
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
+		return 0
+	}
+	if errors.Is(err, errVersion) {
+		fmt.Fprintln(stdout, buildinfo.Read().Line(program.Name))
 		return 0
 	}
 	if err != nil {
@@ -129,21 +144,31 @@ func runUntilDone(
 	defer fail(nil)
 	stack := &Stack{}
 	stack.Push("traces", flush) // first, so last: what is still served has spans too
+	start := &startLine{}
 	err = program.Start(runCtx, Env{
 		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans, HasProfiles: set.hasProfiles,
+		start: start,
 	})
-	switch {
-	case err == nil:
-		<-runCtx.Done()
-		if cause := context.Cause(runCtx); !errors.Is(cause, context.Canceled) {
-			err = cause
-		}
-	case ctx.Err() != nil:
-		err = nil // it was asked to end while it was starting
+	stop := func() error {
+		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
+		defer cancel()
+		return stack.Stop(stopCtx)
 	}
-	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
-	defer cancel()
-	return errors.Join(err, stack.Stop(stopCtx))
+	if err != nil && ctx.Err() == nil {
+		return errors.Join(err, stop()) // it never started, and the error says why
+	}
+	if err == nil {
+		start.log(ctx, log)
+		<-runCtx.Done()
+	}
+	began, cause := time.Now(), context.Cause(runCtx)
+	reason := cause.Error()
+	if err = nil; !errors.Is(cause, context.Canceled) {
+		err, reason = cause, "failure"
+	}
+	err = errors.Join(err, stop())
+	logStop(ctx, log, reason, began)
+	return err
 }
 
 // parse reads the flags from args and, those not given there, from the environment.
@@ -154,7 +179,10 @@ func parse(flags *flag.FlagSet, args []string, lookupEnv func(string) (string, b
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
-	given := map[string]bool{}
+	if flags.Lookup(versionFlag).Value.String() == "true" {
+		return errVersion
+	}
+	given := map[string]bool{versionFlag: true}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	var failed error
 	flags.VisitAll(func(f *flag.Flag) {

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"time"
 
@@ -62,6 +63,7 @@ func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clien
 	healthv1.RegisterHealthServer(server, healthServer)
 	describe(server)
 
+	env.Announce(slog.String("grpc", listener.Addr().String()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -9,6 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
@@ -21,8 +23,12 @@ func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *se
 		return nil, err
 	}
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
-	if file, ok := engine.(*embedded.Engine); ok {
-		countFile(metrics, file)
+	switch engine := engine.(type) {
+	case *embedded.Engine:
+		env.Announce(slog.String("store", "embedded "+flags.file()))
+		countFile(metrics, engine)
+	case *mongo.Engine:
+		env.Announce(slog.String("store", "mongodb "+engine.Location()))
 	}
 	calls := serve.NewDurations("waybook_store_call_duration_seconds",
 		"How long calls to the store took, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")

@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an album is about. The numbers are those of the legacy contract (2.6).
+// What an album is about. The numbers are those of the legacy contract (rule 5.2).
 type AlbumCategory int32
 
 const (

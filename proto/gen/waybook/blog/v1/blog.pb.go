@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What an entry is about, named in the legacy contract (2.8) as given.
+// What an entry is about, named in the legacy contract (rule 7.2) as given.
 type BlogType int32
 
 const (

@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a landmark is. The numbers are those of the legacy contract (2.7).
+// What a landmark is. The numbers are those of the legacy contract (rule 6.2).
 type PoiCategory int32
 
 const (

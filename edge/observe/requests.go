@@ -1,0 +1,119 @@
+// Package observe reports every request to the edge: as a trace, as metrics and, when
+// that is wanted, as a line of the log.
+package observe
+
+import (
+	"flag"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/serve"
+)
+
+// Requests follows the requests to the edge: it names and traces each, and counts and
+// logs its answer. It may be used concurrently.
+type Requests struct {
+	env      serve.Env
+	isLogged bool
+
+	durations  *prometheus.HistogramVec
+	inFlight   prometheus.Gauge
+	signatures *prometheus.CounterVec
+}
+
+// RegisterAccessLog declares the flag that New is given.
+func RegisterAccessLog(flags *flag.FlagSet, isLogged *bool, byDefault bool) {
+	flags.BoolVar(isLogged, "access-log", byDefault, "log a line for each request to /API.php")
+}
+
+// New returns what follows requests, whose metrics it adds; isLogged says that each
+// request is a line of the log.
+func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
+	f := &Requests{
+		env: env, isLogged: isLogged,
+		durations: serve.NewDurations("waybook_edge_request_duration_seconds",
+			"Duration of requests to /API.php, by func and failure reason (empty for success).", "func", "reason"),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",
+		}),
+		signatures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "waybook_edge_signatures_total",
+			Help: "Verified signatures of requests to /API.php, by outcome: the form of a valid one (hmac or legacy), or the failure reason.",
+		}, []string{"outcome"}),
+	}
+	metrics.Registry.MustRegister(f.durations, f.inFlight, f.signatures)
+	return f
+}
+
+// Follow returns a handler that begins what belongs to a request, and calls next. An id
+// or a trace that the client names is not taken over.
+func (f *Requests) Follow(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.inFlight.Inc()
+		defer f.inFlight.Dec()
+		id := requestid.New()
+		w.Header().Set(requestid.Header, id)
+		ctx, end := f.env.Tracing.StartRequest(requestid.With(r.Context(), id), r)
+		defer end()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// Observe is told how a request was answered.
+func (f *Requests) Observe(r *http.Request, a edge.Answer) {
+	f.durations.WithLabelValues(a.Function, a.Reason).Observe(a.Elapsed.Seconds())
+	if a.Signature != "" {
+		f.signatures.WithLabelValues(a.Signature).Inc()
+	}
+	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+		describeSpan(span, r, a)
+	}
+	if !f.isLogged {
+		return
+	}
+	// Whose session it was is left out: together with the address it would be a record
+	// of who was where. The URL and the form hold what people write, and may hold worse.
+	remote, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		remote = r.RemoteAddr
+	}
+	attributes := []slog.Attr{
+		slog.String("method", methodName(r.Method)), slog.String("func", a.Function), slog.String("reason", a.Reason),
+		slog.Int("status", a.Status), slog.Int64("bytes", a.Bytes),
+		slog.Float64("duration_ms", float64(a.Elapsed.Microseconds())/1000), slog.String("remote", remote),
+	}
+	if a.Signature != "" {
+		attributes = append(attributes, slog.String("signature", a.Signature))
+	}
+	f.env.Log.LogAttrs(r.Context(), slog.LevelInfo, "request", attributes...)
+}
+
+func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {
+	if a.Function != "" {
+		span.SetName(a.Function)
+	}
+	span.SetAttributes(
+		attribute.String("http.request.method", methodName(r.Method)), attribute.Int("http.response.status_code", a.Status),
+		attribute.String("waybook.func", a.Function), attribute.String("waybook.reason", a.Reason))
+	if a.Status >= http.StatusInternalServerError || a.Reason == "INTERNAL_ERROR" {
+		span.SetStatus(codes.Error, a.Reason)
+	}
+}
+
+// methodName is a method that the edge answers, or a word for all others: they may be
+// anything.
+func methodName(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost:
+		return method
+	}
+	return "_OTHER"
+}

@@ -1,0 +1,149 @@
+package observe_test
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/edge/observe"
+	"github.com/waybook/waybook/internal/platform/requestid"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/tracing"
+)
+
+// entrance is an edge's door, with all that it tells.
+type entrance struct {
+	metrics *serve.Metrics
+	spans   *tracetest.InMemoryExporter
+	log     bytes.Buffer
+}
+
+// request sends one request through the door, to a handler that tells of an answer.
+func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
+	t.Helper()
+	e.metrics, e.spans = serve.NewMetrics(), tracetest.NewInMemoryExporter()
+	env := serve.Env{}
+	env.Log = slog.New(slog.NewTextHandler(&e.log, nil))
+	env.Tracing = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)))
+	requests := observe.New(env, e.metrics, isLogged)
+	handler := requests.Follow(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if id := requestid.From(r.Context()); id == "" || id != w.Header().Get("X-Request-Id") {
+			t.Errorf("the request is %q and its reply %q", id, w.Header().Get("X-Request-Id"))
+		}
+		if !strings.Contains(e.scrape(), "waybook_edge_requests_in_flight 1") {
+			t.Error("it is not in flight")
+		}
+		requests.Observe(r, answer)
+		if answer.Reason == "CLIENT_GONE" {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	r := httptest.NewRequest(http.MethodPost, "/API.php?func=addAlbum&secret=s3cr3t", strings.NewReader("secret=s3cr3t"))
+	r.RemoteAddr = "192.0.2.7:4711"
+	if change != nil {
+		change(r)
+	}
+	recorder := httptest.NewRecorder()
+	func() {
+		defer func() {
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				panic(p)
+			}
+		}()
+		handler.ServeHTTP(recorder, r)
+	}()
+	if !strings.Contains(e.scrape(), "waybook_edge_requests_in_flight 0") {
+		t.Error("it is still in flight")
+	}
+	return recorder
+}
+
+func (e *entrance) scrape() string {
+	recorder := httptest.NewRecorder()
+	serve.AdminHandler(serve.NewReadiness(nil), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	return recorder.Body.String()
+}
+
+var answered = edge.Answer{Function: "addAlbum", Reason: "NOT_OWNER", Status: 200, Bytes: 111, Elapsed: 1500 * time.Microsecond}
+
+func TestARequestIsOneLineOfTheAccessLog(t *testing.T) {
+	var e entrance
+	e.request(t, true, answered, nil)
+	const want = `level=INFO msg=request method=POST func=addAlbum reason=NOT_OWNER status=200 bytes=111 duration_ms=1.5 remote=192.0.2.7`
+	if got := e.log.String(); !strings.Contains(got, want) || strings.Count(got, "\n") != 1 || strings.Contains(got, "s3cr3t") {
+		t.Errorf("got %s", got)
+	}
+	e.log.Reset()
+	e.request(t, false, answered, nil)
+	if e.log.Len() > 0 {
+		t.Errorf("switched off it logs %s", e.log.String())
+	}
+}
+
+func TestWhateverMethodAClientInventsIsOneWord(t *testing.T) {
+	var e entrance
+	e.request(t, true, answered, func(r *http.Request) { r.Method = "S3CR3T" })
+	if got := e.log.String(); !strings.Contains(got, "method=_OTHER") || strings.Contains(got, "S3CR3T") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestARequestBeginsATraceOfItsOwnAndLinksTheClients(t *testing.T) {
+	var e entrance
+	e.request(t, false, answered, func(r *http.Request) {
+		r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+		r.Header.Set("X-Request-Id", "mine")
+	})
+	span := e.spans.GetSpans()[0]
+	if span.Parent.IsValid() || span.SpanContext.TraceID().String() == "0af7651916cd43dd8448eb211c80319c" {
+		t.Errorf("it goes on with the client's: %v", span.SpanContext)
+	}
+	if len(span.Links) != 1 || span.Links[0].SpanContext.TraceID().String() != "0af7651916cd43dd8448eb211c80319c" {
+		t.Errorf("links %v", span.Links)
+	}
+	if span.Name != "addAlbum" || span.Status.Code != codes.Unset {
+		t.Errorf("%s is %v", span.Name, span.Status)
+	}
+	e.request(t, false, edge.Answer{Reason: "INTERNAL_ERROR", Status: 200}, func(r *http.Request) { r.Header.Set("Traceparent", "00-nonsense") })
+	if span := e.spans.GetSpans()[0]; len(span.Links) != 0 || span.Status.Code != codes.Error {
+		t.Errorf("links %v, status %v", span.Links, span.Status)
+	}
+}
+
+func TestARequestThatIsCutOffEndsItsSpan(t *testing.T) {
+	var e entrance
+	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: "CLIENT_GONE"}, nil)
+	if spans := e.spans.GetSpans(); len(spans) != 1 || spans[0].EndTime.IsZero() {
+		t.Errorf("got %v", spans)
+	}
+}
+
+func TestAClientDoesNotNameItsRequest(t *testing.T) {
+	var e entrance
+	reply := e.request(t, false, answered, func(r *http.Request) { r.Header.Set("X-Request-Id", "mine") })
+	if id := reply.Header().Get("X-Request-Id"); len(id) != 32 {
+		t.Errorf("it is %q", id)
+	}
+}
+
+func TestMetricsCountRequestsAndSignatures(t *testing.T) {
+	var e entrance
+	e.request(t, false, edge.Answer{Function: "getAlbum", Reason: "ALBUM_NOT_FOUND", Signature: "hmac"}, nil)
+	for _, line := range []string{
+		`waybook_edge_request_duration_seconds_count{func="getAlbum",reason="ALBUM_NOT_FOUND"} 1`,
+		`waybook_edge_signatures_total{outcome="hmac"} 1`, "waybook_edge_requests_in_flight 0",
+	} {
+		if !strings.Contains(e.scrape(), line) {
+			t.Errorf("no %q", line)
+		}
+	}
+}

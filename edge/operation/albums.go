@@ -1,0 +1,107 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// The order in which a request reads its parameters is the order in which a
+// failure names them.
+
+// createAlbumRequest reads the parameters of addAlbum (rules 5.3 and 5.4).
+func createAlbumRequest(in *Input) *albumv1.CreateAlbumRequest {
+	return &albumv1.CreateAlbumRequest{
+		RequestId: newRequestID(),
+		OwnerId:   int64(in.User),
+		Title:     required(in, &paramAlbumTitle, "title", form.Text),
+		Category:  required(in, &paramAlbumCategory, "category", form.Enum[albumv1.AlbumCategory]),
+		Location:  requiredLocation(in),
+	}
+}
+
+func writeNewAlbum(out reply.Writer, response *albumv1.CreateAlbumResponse) {
+	out.Integer("albumID", response.GetAlbum().GetAlbumId())
+}
+
+// updateAlbumRequest reads the parameters of updateAlbum (rule 5.5). An absent one
+// leaves the value as it was (rule 5.6).
+func updateAlbumRequest(in *Input) *albumv1.UpdateAlbumRequest {
+	return &albumv1.UpdateAlbumRequest{
+		ActorId:  int64(in.User),
+		AlbumId:  required(in, &paramAlbumID, "album_id", form.ID),
+		Title:    optional(in, &paramAlbumTitle, "title", form.Text),
+		Category: optional(in, &paramAlbumCategory, "category", form.Enum[albumv1.AlbumCategory]),
+		Lat:      optional(in, &paramLat, "lat", form.Decimal),
+		Lng:      optional(in, &paramLng, "lng", form.Decimal),
+	}
+}
+
+// deleteAlbumRequest reads the identifier alone (rules 4.16 and 4.18).
+func deleteAlbumRequest(in *Input) *albumv1.DeleteAlbumRequest {
+	return &albumv1.DeleteAlbumRequest{
+		ActorId: int64(in.User),
+		AlbumId: required(in, &paramAlbumID, "album_id", form.ID),
+	}
+}
+
+// getAlbumRequest reads the parameter of getAlbum (rule 5.7).
+func getAlbumRequest(in *Input) *albumv1.GetAlbumRequest {
+	return &albumv1.GetAlbumRequest{AlbumId: required(in, &paramAlbumID, "album_id", form.ID)}
+}
+
+func writeAlbum(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
+	album := response.GetAlbum()
+	out.Text("albumTitle", album.GetTitle())
+	out.Integer("category", int64(album.GetCategory()))
+	writeLocation(out.Writer, album.GetLocation())
+	out.Text("ownerName", album.GetOwner().GetName())
+	out.Text("ownerIcon", album.GetOwner().GetIconUrl())
+	out.Day("updateDate", album.GetUpdateTime().AsTime())
+	out.Integer("score", album.GetScore())
+	err := writePages(ctx, c, out, albumPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
+		func(ctx context.Context, token string) ([]*albumv1.Photo, string, error) {
+			page, err := c.Album.ListPhotos(ctx, &albumv1.ListPhotosRequest{
+				AlbumId: album.GetAlbumId(), PageSize: pageSize, PageToken: token,
+			})
+			return page.GetPhotos(), page.GetNextPageToken(), err
+		})
+	if err != nil {
+		return err
+	}
+	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
+			page, err := c.Album.ListComments(ctx, &albumv1.ListCommentsRequest{
+				AlbumId: album.GetAlbumId(), PageSize: pageSize, PageToken: token,
+			})
+			return page.GetComments(), page.GetNextPageToken(), err
+		})
+}
+
+// albumPhotos is how the photos of an album are written (rule 5.1).
+var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
+	out.Integer("photoID", photo.GetPhotoId())
+	out.Text("thumbnail", photo.GetThumbnailUrl())
+	out.Text("description", photo.GetDescription())
+}}
+
+// streamAlbumsRequest reads the parameters of getUserAlbumList (rules 5.8, 9.2 and 9.4).
+func streamAlbumsRequest(in *Input) *albumv1.StreamAlbumsRequest {
+	return &albumv1.StreamAlbumsRequest{
+		OwnerId:      required(in, &paramUserID, "owner_id", form.ID),
+		Limit:        askedLimit(in),
+		AfterAlbumId: form.Or(optional(in, &paramAfter, "after_album_id", form.ID), 0),
+	}
+}
+
+func albumsOfBatch(batch *albumv1.StreamAlbumsResponse) []*albumv1.AlbumSummary {
+	return batch.GetAlbums()
+}
+
+var albumList = reply.List[*albumv1.AlbumSummary]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.AlbumSummary) {
+	out.Integer("albumID", album.GetAlbumId())
+	out.Text("albumTitle", album.GetTitle())
+}}

@@ -1,0 +1,122 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// createBlogRequest reads the parameters of postBlog (rule 7.5).
+func createBlogRequest(in *Input) *blogv1.CreateBlogRequest {
+	return &blogv1.CreateBlogRequest{
+		RequestId:   newRequestID(),
+		AuthorId:    int64(in.User),
+		Type:        required(in, &paramBlogType, "type", asBlogType),
+		Location:    requiredLocation(in),
+		Title:       required(in, &paramBlogTitle, "title", form.Text),
+		Content:     required(in, &paramBlogContent, "content", form.Text),
+		PostDate:    requiredDate(in),
+		Weather:     required(in, &paramWeather, "weather", asWeather),
+		ReplyBlogId: form.Or(optional(in, &paramReplyBlogID, "reply_blog_id", asQuote), 0),
+		ZoomLevel:   optional(in, &paramZoomLevel, "zoom_level", form.Int32),
+		MapType:     form.Or(optional(in, &paramMapType, "map_type", form.Enum[blogv1.MapType]), 0),
+	}
+}
+
+func requiredDate(in *Input) *typev1.Date {
+	date := &typev1.Date{
+		Year:  required(in, &paramYear, "post_date.year", form.Int32),
+		Month: required(in, &paramMonth, "post_date.month", form.Int32),
+		Day:   required(in, &paramDay, "post_date.day", form.Int32),
+	}
+	in.Imply(&paramWholeDate, "post_date")
+	return date
+}
+
+func writeNewBlog(out reply.Writer, response *blogv1.CreateBlogResponse) {
+	out.Integer("blogID", response.GetBlog().GetBlogId())
+	out.Integer("reward", response.GetBlog().GetReward())
+}
+
+// updateBlogRequest reads the parameters of updateBlog (rule 7.13). An absent optional
+// one leaves the value as it was (rule 7.15); an empty replyBlogID removes the quote
+// (rule 7.11).
+func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
+	return &blogv1.UpdateBlogRequest{
+		ActorId:     int64(in.User),
+		BlogId:      required(in, &paramBlogID, "blog_id", form.ID),
+		Type:        new(required(in, &paramBlogType, "type", asBlogType)),
+		Location:    requiredLocation(in),
+		Title:       new(required(in, &paramBlogTitle, "title", form.Text)),
+		Content:     new(required(in, &paramBlogContent, "content", form.Text)),
+		PostDate:    requiredDate(in),
+		Weather:     new(required(in, &paramWeather, "weather", asWeather)),
+		ReplyBlogId: optional(in, &paramReplyBlogID, "reply_blog_id", asQuote),
+		ZoomLevel:   optional(in, &paramZoomLevel, "zoom_level", form.Int32),
+		MapType:     optional(in, &paramMapType, "map_type", form.Enum[blogv1.MapType]),
+	}
+}
+
+// deleteBlogRequest reads the identifier alone (rules 4.16 and 4.18).
+func deleteBlogRequest(in *Input) *blogv1.DeleteBlogRequest {
+	return &blogv1.DeleteBlogRequest{
+		ActorId: int64(in.User),
+		BlogId:  required(in, &paramBlogID, "blog_id", form.ID),
+	}
+}
+
+// getBlogRequest reads the parameter of getBlog (rule 7.18).
+func getBlogRequest(in *Input) *blogv1.GetBlogRequest {
+	return &blogv1.GetBlogRequest{BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
+}
+
+func writeBlog(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
+	blog := response.GetBlog()
+	writeBlogItself(out.Writer, blog)
+	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
+			page, err := c.Blog.ListComments(ctx, &blogv1.ListCommentsRequest{
+				BlogId: blog.GetBlogId(), PageSize: pageSize, PageToken: token,
+			})
+			return page.GetComments(), page.GetNextPageToken(), err
+		})
+}
+
+func writeBlogItself(out reply.Writer, blog *blogv1.Blog) {
+	out.Text("authorName", blog.GetAuthor().GetName())
+	out.Text("authorIcon", blog.GetAuthor().GetIconUrl())
+	out.Text("type", nameOf(blogTypes[:], blog.GetType()))
+	writeLocation(out, blog.GetLocation())
+	out.Text("blogTitle", blog.GetTitle())
+	out.Text("blogContent", blog.GetContent())
+	date := blog.GetPostDate()
+	reply.Date(out, "postDate", int(date.GetYear()), int(date.GetMonth()), int(date.GetDay()))
+	out.Text("weather", nameOf(weathers[:], blog.GetWeather()))
+	if quoted := blog.GetReplyBlogId(); quoted != 0 {
+		out.Integer("replyBlogID", quoted)
+	}
+	out.Integer("zoomLevel", int64(blog.GetZoomLevel()))
+	out.Integer("mapType", int64(blog.GetMapType()))
+	out.Integer("score", blog.GetScore())
+	if vote := blog.GetVote(); vote != nil {
+		writeVote(out, vote)
+	}
+}
+
+// writeVote writes a vote (rule 7.20). It has few choices, so it is written at once.
+func writeVote(out reply.Writer, vote *blogv1.Vote) {
+	out.Begin("vote")
+	out.Text("description", vote.GetDescription())
+	out.BeginList("choices")
+	for i, choice := range vote.GetChoices() {
+		out.BeginItem("choice", i+1)
+		out.Text("description", choice.GetDescription())
+		out.Integer("votes", choice.GetVotes())
+		out.EndItem("choice", i+1)
+	}
+	out.EndList("choices")
+	out.End("vote")
+}

@@ -1,0 +1,66 @@
+package operation
+
+import (
+	"github.com/waybook/waybook/edge/form"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+)
+
+// asQuote reads an identifier whose absence is spelled as an empty value. 0 is
+// how the services' contract spells it and names no blog here.
+func asQuote(s string) (int64, bool) {
+	if s == "" {
+		return 0, true
+	}
+	value, ok := form.ParseInteger(s)
+	return value, ok && value != 0
+}
+
+func asBlogType(s string) (blogv1.BlogType, bool) {
+	for i, name := range blogTypes {
+		if name == s && name != "" {
+			return blogv1.BlogType(i), true
+		}
+	}
+	return 0, false
+}
+
+func asWeather(s string) (blogv1.Weather, bool) {
+	for i, name := range weathers {
+		if name == s && name != "" {
+			return blogv1.Weather(i), true
+		}
+	}
+	return 0, false
+}
+
+// blogTypes are the types of rule 7.2, by their numbers in the services' contract.
+var blogTypes = [...]string{
+	blogv1.BlogType_BLOG_TYPE_LOVE:       "0_0",
+	blogv1.BlogType_BLOG_TYPE_PETS:       "0_1",
+	blogv1.BlogType_BLOG_TYPE_MOOD:       "0_2",
+	blogv1.BlogType_BLOG_TYPE_NEWS:       "0_3",
+	blogv1.BlogType_BLOG_TYPE_FOOD:       "0_4",
+	blogv1.BlogType_BLOG_TYPE_BEAUTY:     "0_5",
+	blogv1.BlogType_BLOG_TYPE_JOY:        "0_6",
+	blogv1.BlogType_BLOG_TYPE_FRIENDSHIP: "0_7",
+	blogv1.BlogType_BLOG_TYPE_TRAVEL:     "0_8",
+}
+
+// weathers are those of rule 7.3, likewise.
+var weathers = [...]string{
+	blogv1.Weather_WEATHER_CLEAR:    "晴空萬里",
+	blogv1.Weather_WEATHER_STORM:    "狂風暴雨",
+	blogv1.Weather_WEATHER_DRIZZLE:  "陰雨綿綿",
+	blogv1.Weather_WEATHER_CLEARING: "雨過天晴",
+	blogv1.Weather_WEATHER_OVERCAST: "烏雲滿天",
+	blogv1.Weather_WEATHER_SNOW:     "大雪數日",
+	blogv1.Weather_WEATHER_RAINBOW:  "有彩虹",
+}
+
+// nameOf is the way back; empty for a number that has no name.
+func nameOf[E ~int32](names []string, value E) string {
+	if value < 0 || int(value) >= len(names) {
+		return ""
+	}
+	return names[value]
+}

@@ -1,0 +1,72 @@
+package operation
+
+import (
+	"strings"
+
+	"github.com/waybook/waybook/edge/form"
+)
+
+// Functions finds operations by the parameter func. It may be used concurrently.
+type Functions struct {
+	byName map[string]*Function
+	// parameter is func with the hint that lists the functions.
+	parameter form.Parameter
+}
+
+// Function is the operations that share a func. All have the same effect and login,
+// which are checked before the parameter that chooses among them.
+type Function struct {
+	variants [variantCount]*Operation
+}
+
+// NewFunctions returns the functions of a table.
+func NewFunctions(table []Operation) *Functions {
+	f := &Functions{byName: make(map[string]*Function, len(table))}
+	var names []string
+	for i := range table {
+		row := &table[i]
+		if f.byName[row.Func] == nil {
+			f.byName[row.Func] = new(Function)
+			names = append(names, row.Func)
+		}
+		f.byName[row.Func].variants[row.Variant] = row
+	}
+	f.parameter = form.Parameter{Name: "func", Hint: "one of " + strings.Join(names, ", ")}
+	return f
+}
+
+// Find returns the function that a form names, or the failure of one that names none.
+func (f *Functions) Find(sent *form.Form) (*Function, error) {
+	name, present := sent.Get(f.parameter.Name)
+	if !present {
+		return nil, f.parameter.Missing()
+	}
+	found, known := f.byName[name]
+	if !known {
+		return nil, f.parameter.Invalid()
+	}
+	return found, nil
+}
+
+// Name is the value of func.
+func (f *Function) Name() string { return f.variants[AsWritten].Func }
+
+// Effect is that of all operations of the function.
+func (f *Function) Effect() Effect { return f.variants[AsWritten].Effect }
+
+// Login is that of all operations of the function.
+func (f *Function) Login() Login { return f.variants[AsWritten].Login }
+
+// Choose tells updating from deleting (rules 4.16 and 4.19). When `delete` is neither true
+// nor false, deleting is what checks the parameter that both have; the fault that was
+// noted keeps it from being done.
+func (f *Function) Choose(in *Input) *Operation {
+	if f.variants[Deleting] == nil {
+		return f.variants[AsWritten]
+	}
+	deletes := optional(in, &paramDelete, "", form.Flag)
+	if !in.Faulty() && !form.Or(deletes, false) {
+		return f.variants[AsWritten]
+	}
+	return f.variants[Deleting]
+}

@@ -1,0 +1,76 @@
+package operation
+
+import (
+	"context"
+	"time"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// authenticateRequest has no section in the legacy contract: login is an addition.
+func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
+	return &accountv1.AuthenticateRequest{
+		Email:         requiredInBody(in, &paramEmail, "email", form.Text),
+		Password:      requiredInBody(in, &paramPassword, "password", form.Text),
+		ClientAddress: in.Caller.Address(),
+	}
+}
+
+// logIn opens a session for whoever knows a user's password. It returns the session both
+// ways: as elements for programs and as the cookie of rule 3.2 for browsers.
+func logIn(c *Config) handler {
+	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
+		request := authenticateRequest(&x.In)
+		if err := x.In.complaint(c.Validator, request); err != nil {
+			return err
+		}
+		ctx, cancel := c.callContext(ctx)
+		defer cancel()
+		authenticated, err := c.Account.Authenticate(ctx, request)
+		if err != nil {
+			return err
+		}
+		user := authenticated.GetUser().GetUserId()
+		opened, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: user})
+		if err != nil {
+			return err
+		}
+		x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
+		out := x.Out.Writer
+		reply.StartSuccess(out)
+		out.Integer("id", user)
+		out.Text("idrand", opened.GetToken())
+		out.Finish()
+		return nil
+	}}
+}
+
+// logOut closes the session that the client presents and takes it away. It succeeds when
+// there is none to close, as that is what its caller wants. When it fails, the session is
+// open and the client still has it. It is an addition to the legacy contract.
+func logOut(c *Config) handler {
+	return handler{nil, func(ctx context.Context, x *Exchange) error {
+		if session, ok := x.In.Caller.Session(); ok {
+			ctx, cancel := c.callContext(ctx)
+			defer cancel()
+			request := &accountv1.CloseSessionRequest{UserId: int64(session.User), Token: session.Token}
+			if _, err := c.Account.CloseSession(ctx, request); err != nil {
+				return err
+			}
+		}
+		x.In.Caller.DropSession()
+		reply.StartSuccess(x.Out.Writer)
+		x.Out.Finish()
+		return nil
+	}}
+}
+
+// nobody is the caller of a request that is only described.
+type nobody struct{}
+
+func (nobody) Address() string                { return "" }
+func (nobody) Session() (Session, bool)       { return Session{}, false }
+func (nobody) KeepSession(Session, time.Time) {}
+func (nobody) DropSession()                   {}

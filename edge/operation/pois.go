@@ -1,0 +1,67 @@
+package operation
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// streamPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
+func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
+	return &poiv1.StreamPoisRequest{
+		Category:   required(in, &paramPoiCategory, "category", form.Enum[poiv1.PoiCategory]),
+		Limit:      askedLimit(in),
+		AfterPoiId: form.Or(optional(in, &paramAfter, "after_poi_id", form.ID), 0),
+	}
+}
+
+func poisOfBatch(batch *poiv1.StreamPoisResponse) []*poiv1.PoiSummary { return batch.GetPois() }
+
+var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
+	out.Integer("POIID", poi.GetPoiId())
+	out.Text("name", poi.GetName())
+}}
+
+// getPoiRequest reads the parameter of getPOI (rule 6.5).
+func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
+	return &poiv1.GetPoiRequest{PoiId: required(in, &paramPoiID, "poi_id", form.ID)}
+}
+
+func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
+	poi := response.GetPoi()
+	out.Text("name", poi.GetName())
+	out.Integer("category", int64(poi.GetCategory()))
+	writeLocation(out.Writer, poi.GetLocation())
+	out.Text("ownerName", poi.GetOwner().GetName())
+	out.Text("ownerIcon", poi.GetOwner().GetIconUrl())
+	out.Day("updateDate", poi.GetUpdateTime().AsTime())
+	out.Integer("score", poi.GetScore())
+	err := writePages(ctx, c, out, poiPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
+		func(ctx context.Context, token string) ([]*poiv1.Photo, string, error) {
+			page, err := c.Poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{
+				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
+			})
+			return page.GetPhotos(), page.GetNextPageToken(), err
+		})
+	if err != nil {
+		return err
+	}
+	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
+			page, err := c.Poi.ListComments(ctx, &poiv1.ListCommentsRequest{
+				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
+			})
+			return page.GetComments(), page.GetNextPageToken(), err
+		})
+}
+
+// poiPhotos carry their address twice, because the old interface names it both ways
+// (rule 6.6).
+var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+	out.Text("description", photo.GetDescription())
+	out.Text("photoPath", photo.GetPhotoUrl())
+	out.Text("photo", photo.GetPhotoUrl())
+}}

@@ -1,0 +1,42 @@
+package operation
+
+import (
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+// Table returns THE TABLE (rule 1.3). Albums, blogs and landmarks each have a file
+// with the functions that a row names, and so have the additions.
+func Table(c *Config) []Operation {
+	return append(legacyOperations(c), additions(c)...)
+}
+
+func legacyOperations(c *Config) []Operation {
+	return []Operation{
+		{"addAlbum", AsWritten, Writes, LoginNeeded, unary(c, createAlbumRequest, c.Album.CreateAlbum, writeNewAlbum)},
+		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
+		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
+		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, albumsOfBatch, albumList, (*albumv1.AlbumSummary).GetAlbumId)},
+
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, poisOfBatch, poiList, (*poiv1.PoiSummary).GetPoiId)},
+		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi)},
+
+		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, createBlogRequest, c.Blog.CreateBlog, writeNewBlog)},
+		{"updateBlog", AsWritten, Writes, LoginNeeded, unary(c, updateBlogRequest, c.Blog.UpdateBlog, writeNothing)},
+		{"updateBlog", Deleting, Writes, LoginNeeded, unary(c, deleteBlogRequest, c.Blog.DeleteBlog, writeNothing)},
+		{"getBlog", AsWritten, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog)},
+	}
+}
+
+// additions are operations that the legacy contract does not have. It leaves open how a
+// session is obtained (rule 3.13).
+func additions(c *Config) []Operation {
+	if c.Sessions == OpenedElsewhere {
+		return nil
+	}
+	return []Operation{
+		{"login", AsWritten, Writes, Anonymous, logIn(c)},
+		{"logout", AsWritten, Writes, Anonymous, logOut(c)},
+	}
+}

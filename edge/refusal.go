@@ -1,0 +1,53 @@
+package edge
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/platform/admission"
+)
+
+// refusal is a failure of the transport, before or beside any operation. It has an HTTP
+// status of its own.
+type refusal struct {
+	*failure.Failure
+	status int
+}
+
+func refuse(reason string, status int) *refusal { return &refusal{failure.New(reason), status} }
+
+// Unwrap makes a refusal a failure like others.
+func (r *refusal) Unwrap() error { return r.Failure }
+
+// brokenEncoding names the parameters that are not text.
+func brokenEncoding(names []string) *failure.Failure {
+	const phrase = "INVALID ENCODING: "
+	return &failure.Failure{Reason: "INVALID_ENCODING", Info: phrase + strings.Join(names, "; "+phrase)}
+}
+
+// failureOf turns whatever ended a request into what the client is told.
+func (x *exchange) failureOf(err error) *failure.Failure {
+	if errors.Is(err, admission.ErrFull) {
+		return failure.Temporary("SERVICE_BUSY", failure.Unavailable, err)
+	}
+	return operation.FailureOf(err, &x.op.In.Reader)
+}
+
+// statusOf is the HTTP status of a failed request. It is 200 for what the request or an
+// operation is at fault for, because old clients read a body only then (rule
+// 10.4).
+func statusOf(err error, f *failure.Failure) int {
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		return refused.status
+	case f.Kind == failure.Unavailable:
+		return http.StatusServiceUnavailable
+	case f.Kind == failure.TooMany:
+		return http.StatusTooManyRequests
+	}
+	return http.StatusOK
+}

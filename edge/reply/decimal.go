@@ -1,0 +1,15 @@
+package reply
+
+import (
+	"math"
+	"strconv"
+)
+
+// appendDecimal appends the shortest plain decimal that reads back the same.
+// What is no number at all, which no service sends, becomes 0.
+func appendDecimal(b []byte, value float64) []byte {
+	if value == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
+		return append(b, '0')
+	}
+	return strconv.AppendFloat(b, value, 'f', -1, 64)
+}

@@ -1,0 +1,74 @@
+// Package reply writes the values of a reply as XML or JSON, whole or in pieces while it
+// is still being made. It knows neither the operations nor HTTP.
+package reply
+
+import "time"
+
+// Writer writes the document of one reply, in the order of the calls. Every element has
+// a name; a list's items are told apart by their position, from 1. Names come from the
+// edge's own code and need no escaping. One goroutine uses it.
+//
+// There are two: XML and JSON. Both append to one Document, so that writing costs no
+// allocation once its buffer has grown.
+type Writer interface {
+	// ContentType is the Content-Type of the whole document.
+	ContentType() string
+
+	// Start and Finish enclose the document.
+	Start()
+	Finish()
+	// Begin and End enclose an element's children.
+	Begin(name string)
+	End(name string)
+	// BeginList and EndList enclose items, BeginItem and EndItem the children of one.
+	BeginList(name string)
+	BeginItem(name string, position int)
+	EndItem(name string, position int)
+	EndList(name string)
+
+	Text(name, value string)
+	Integer(name string, value int64)
+	Decimal(name string, value float64)
+	// TwoDigits writes a month or a day, zero-padded where numbers are text (rules 4.5
+	// and 8.11).
+	TwoDigits(name string, value int)
+	// Moment writes YYYY-MM-DD HH:MM:SS in the document's zone.
+	Moment(name string, at time.Time)
+	// Day writes the children year, month and day, in the document's zone.
+	Day(name string, at time.Time)
+}
+
+// Document is what a Writer appends to.
+type Document struct {
+	// Bytes is what was written and not sent yet.
+	Bytes []byte
+	// Zone is where times are told.
+	Zone *time.Location
+}
+
+func (d *Document) appendMoment(at time.Time) {
+	d.Bytes = at.In(d.Zone).AppendFormat(d.Bytes, time.DateTime)
+}
+
+// Date writes a date of the calendar.
+func Date(out Writer, name string, year, month, day int) {
+	out.Begin(name)
+	out.Integer("year", int64(year))
+	out.TwoDigits("month", month)
+	out.TwoDigits("day", day)
+	out.End(name)
+}
+
+// StartSuccess starts a reply that says SUCCESS; Finish ends it.
+func StartSuccess(out Writer) {
+	out.Start()
+	out.Text("status", "SUCCESS")
+}
+
+// WriteFailure writes a whole reply that says FAILED (rule 10.1).
+func WriteFailure(out Writer, info string) {
+	out.Start()
+	out.Text("status", "FAILED")
+	out.Text("info", info)
+	out.Finish()
+}

@@ -1,0 +1,24 @@
+package mongo
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+)
+
+func TestALocationHasNoCredentials(t *testing.T) {
+	for uri, want := range map[string]string{
+		"mongodb://db1":          "db1/waybook",
+		"mongodb://[::1]:27017/": "[::1]:27017/waybook",
+		"mongodb://amy:s3cr3t@db1:27017,db2:27018/travel?authSource=admin&replicaSet=rs0":                 "db1:27017,db2:27018/waybook",
+		"mongodb://amy:s%2Fcr%403t@db1/?authMechanismProperties=SERVICE_NAME:s3cr3t&authMechanism=GSSAPI": "db1/waybook",
+	} {
+		parsed, err := connstring.ParseAndValidate(uri)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := location(parsed, "waybook"); got != want {
+			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
+	}
+}

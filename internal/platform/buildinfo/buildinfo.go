@@ -1,0 +1,64 @@
+// Package buildinfo reports what a program was built from. The flag -version, the line in
+// the log at the start, and the metric waybook_build_info all read it here.
+package buildinfo
+
+import (
+	"cmp"
+	"fmt"
+	"runtime/debug"
+)
+
+// version is the version of a release. The linker sets it for the images, whose builds
+// record nothing else.
+var version string
+
+// unknown stands for a value that the build did not record.
+const unknown = "unknown"
+
+// Info is what a program was built from.
+type Info struct {
+	// Version is a tag such as v1.2.0, a pseudo-version, or (devel).
+	Version string
+	// Commit is the full hash of the commit. Only builds from a checkout record it.
+	Commit string
+	// IsModified reports that the checkout had uncommitted changes.
+	IsModified bool
+	// GoVersion is the version of the compiler.
+	GoVersion string
+}
+
+// Read returns the running program's info.
+func Read() Info {
+	build, _ := debug.ReadBuildInfo()
+	return newInfo(build, version)
+}
+
+// newInfo combines what Go recorded, nil when nothing, with the version that the linker
+// set, which takes precedence.
+func newInfo(build *debug.BuildInfo, linked string) Info {
+	info := Info{Version: cmp.Or(linked, unknown), Commit: unknown, GoVersion: unknown}
+	if build == nil {
+		return info
+	}
+	info.Version = cmp.Or(linked, build.Main.Version, unknown)
+	info.GoVersion = build.GoVersion
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			info.Commit = setting.Value
+		case "vcs.modified":
+			info.IsModified = setting.Value == "true"
+		}
+	}
+	return info
+}
+
+// Line describes a program in one line, such as
+// "waybookctl v1.2.0 (commit 4e1c…, modified, go1.26.8)".
+func (i Info) Line(program string) string {
+	modified := ""
+	if i.IsModified {
+		modified = ", modified"
+	}
+	return fmt.Sprintf("%s %s (commit %s%s, %s)", program, i.Version, i.Commit, modified, i.GoVersion)
+}
