@@ -14,7 +14,7 @@ import (
 
 func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
 	guide := read(t, docs+"grpc.md")
-	reason := regexp.MustCompile(`apierror\.(?:New\([\w.]+, |NotFound\(|Invalid\()"([A-Z_]+)"|reason: "([A-Z_]+)"`)
+	reason := regexp.MustCompile(`apierror\.(?:New\([\w.]+, |NotFound\(|Invalid\()"([A-Z_]+)"|(?:reason|NotFound): +"([A-Z_]+)"`)
 	named := 0
 	for _, root := range []string{"../../services", "../../internal"} {
 		err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
