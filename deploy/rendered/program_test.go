@@ -34,11 +34,11 @@ func TestAProgramHasTheValuesThatKubernetesFillsIn(t *testing.T) {
 		t.Errorf("started with %v", blog.Args)
 	}
 	for name, want := range map[string]string{
-		"WAYBOOK_TLS_CERT":    "/etc/waybook/tls/tls.crt", // as it stands
-		"WAYBOOK_REWARD":      "10",                       // of a ConfigMap
-		"WAYBOOK_MONGODB_URI": "mongodb://db/waybook",     // of a Secret
-		"GOMEMLIMIT":          "201326592",                // of a request, 192Mi
-		"GOMAXPROCS":          "2",                        // of a limit
+		"WAYBOOK_TLS_CERT":    "/etc/waybook/tls/tls.crt", // a literal
+		"WAYBOOK_REWARD":      "10",                       // from a ConfigMap
+		"WAYBOOK_MONGODB_URI": "mongodb://db/waybook",     // from a Secret
+		"GOMEMLIMIT":          "201326592",                // from a request, 192Mi
+		"GOMAXPROCS":          "2",                        // from a limit
 	} {
 		if got := blog.Environment[name]; got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

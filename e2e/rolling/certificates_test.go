@@ -55,7 +55,7 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 		"an expired certificate":             {show("edge", -time.Minute, ours), codes.Unavailable},
 		"a certificate of another authority": {show("edge", day, other), codes.Unavailable},
 		"a name that is not on the list":     {show("stranger", day, ours), codes.PermissionDenied},
-		"no certificate":                     {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // whoever answers
+		"no certificate":                     {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // without verifying the server
 		"plain text":                         {insecure.NewCredentials(), codes.Unavailable},
 	} {
 		for _, name := range manifestrun.Services() {

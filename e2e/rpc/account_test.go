@@ -128,28 +128,28 @@ func TestAccountFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	name, password := "x", "long enough"
 	expectFailures(t, []failure{
-		{"GetUser of nobody", func() error {
+		{"GetUser of an unknown user", func() error {
 			return failed(w.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser of nobody", func() error {
+		{"UpdateUser of an unknown user", func() error {
 			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"OpenSession of nobody", func() error {
+		{"OpenSession of an unknown user", func() error {
 			return failed(w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"CloseAllSessions of nobody", func() error {
+		{"CloseAllSessions of an unknown user", func() error {
 			return failed(w.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser with a password for no address", func() error {
+		{"UpdateUser with a password but no address", func() error {
 			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}))
 		}, codes.FailedPrecondition, "EMAIL_REQUIRED"},
-		{"a new password of nobody", func() error {
+		{"a new password of an unknown user", func() error {
 			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"GrantReward to nobody", func() error {
+		{"GrantReward to an unknown user", func() error {
 			return failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"GetRewardTotal of nobody", func() error {
+		{"GetRewardTotal of an unknown user", func() error {
 			return failed(w.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{UserId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
 	})

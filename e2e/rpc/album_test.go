@@ -141,46 +141,46 @@ func TestAlbumFailsAsTheContractSays(t *testing.T) {
 		}
 	}
 	expectFailures(t, []failure{
-		{"CreateAlbum for nobody", func() error {
+		{"CreateAlbum for an unknown user", func() error {
 			return failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: 1, Title: "x", Category: 1, Location: taipei}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateAlbum of none", update(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"UpdateAlbum by another", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"DeleteAlbum of none", remove(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"DeleteAlbum by another", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"GetAlbum of none", func() error {
+		{"UpdateAlbum of an unknown album", update(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"UpdateAlbum by another user", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"DeleteAlbum of an unknown album", remove(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"DeleteAlbum by another user", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"GetAlbum of an unknown album", func() error {
 			return failed(w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: 1}))
 		}, codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"ListAlbums of nobody", func() error {
+		{"ListAlbums of an unknown user", func() error {
 			return failed(w.album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"StreamAlbums of nobody", func() error {
+		{"StreamAlbums of an unknown user", func() error {
 			return failed(collect(w.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: 1})))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"AddPhoto to none", addPhoto(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"AddPhoto by another", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"UpdatePhoto in no album", updatePhoto(owner, 1, photo), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"UpdatePhoto by another", updatePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
-		{"UpdatePhoto of none", updatePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"AddPhoto to an unknown album", addPhoto(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"AddPhoto by another user", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"UpdatePhoto in an unknown album", updatePhoto(owner, 1, photo), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"UpdatePhoto by another user", updatePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+		{"UpdatePhoto of an unknown photo", updatePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
 		{"UpdatePhoto of another album's", updatePhoto(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"},
-		{"RemovePhoto from no album", removePhoto(owner, 1, photo), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"RemovePhoto by another", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemovePhoto of none", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"RemovePhoto from an unknown album", removePhoto(owner, 1, photo), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"RemovePhoto by another user", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemovePhoto of an unknown photo", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
 		{"RemovePhoto of another album's", removePhoto(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"},
-		{"ListPhotos of none", func() error {
+		{"ListPhotos of an unknown album", func() error {
 			return failed(w.album.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: 1}))
 		}, codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"AddComment to none", addComment(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"AddComment by nobody", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
-		{"ReplyToComment in no album", reply(owner, 1, comment), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"AddComment to an unknown album", addComment(owner, 1), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"AddComment by an unknown user", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
+		{"ReplyToComment in an unknown album", reply(owner, 1, comment), codes.NotFound, "ALBUM_NOT_FOUND"},
 		{"ReplyToComment by its author", reply(other, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"ReplyToComment to none", reply(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"ReplyToComment to an unknown comment", reply(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"ReplyToComment in another album", reply(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"RemoveComment from no album", removeComment(owner, 1, comment), codes.NotFound, "ALBUM_NOT_FOUND"},
-		{"RemoveComment by a third", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemoveComment of none", removeComment(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"RemoveComment from an unknown album", removeComment(owner, 1, comment), codes.NotFound, "ALBUM_NOT_FOUND"},
+		{"RemoveComment by a third user", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemoveComment of an unknown comment", removeComment(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"RemoveComment of another album's", removeComment(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"ListComments of none", func() error {
+		{"ListComments of an unknown album", func() error {
 			return failed(w.album.ListComments(ctx, &albumv1.ListCommentsRequest{AlbumId: 1}))
 		}, codes.NotFound, "ALBUM_NOT_FOUND"},
 	})

@@ -93,9 +93,9 @@ func TestCallsAboutApplicationsFailAsTheContractSays(t *testing.T) {
 		{"delete", func() error {
 			return failed(w.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: "no"}))
 		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
-		{"verify for nobody", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("no", secret, now, "x"))) },
+		{"verify for an unknown application", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("no", secret, now, "x"))) },
 			codes.Unauthenticated, "SIGNATURE_INVALID"},
-		{"verify long after", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("taken", secret, 0, "x"))) },
+		{"verify after the window", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("taken", secret, 0, "x"))) },
 			codes.Unauthenticated, "SIGNATURE_EXPIRED"},
 		{"verify again", func() error { return failed(w.account.VerifySignature(ctx, used)) }, codes.Unauthenticated, "SIGNATURE_REPLAYED"},
 	})

@@ -125,35 +125,35 @@ func TestBlogFailsAsTheContractSays(t *testing.T) {
 		}
 	}
 	expectFailures(t, []failure{
-		{"CreateBlog for nobody", func() error {
+		{"CreateBlog for an unknown user", func() error {
 			return failed(w.blog.CreateBlog(ctx, newBlogRequest(1)))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateBlog of none", update(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
-		{"UpdateBlog by another", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"DeleteBlog of none", remove(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
-		{"DeleteBlog by another", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"GetBlog of none", func() error {
+		{"UpdateBlog of an unknown entry", update(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"UpdateBlog by another user", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"DeleteBlog of an unknown entry", remove(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"DeleteBlog by another user", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"GetBlog of an unknown entry", func() error {
 			return failed(w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: 1}))
 		}, codes.NotFound, "BLOG_NOT_FOUND"},
-		{"ListBlogs of nobody", func() error {
+		{"ListBlogs of an unknown user", func() error {
 			return failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: 1}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"CastBallot on none", cast(other, 1, 1), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"CastBallot on an unknown entry", cast(other, 1, 1), codes.NotFound, "BLOG_NOT_FOUND"},
 		{"CastBallot without a vote", cast(other, voteless, 1), codes.NotFound, "VOTE_NOT_FOUND"},
-		{"CastBallot for no choice", cast(other, id, 4), codes.NotFound, "CHOICE_NOT_FOUND"},
-		{"CastBallot by nobody", cast(1, id, 1), codes.NotFound, "USER_NOT_FOUND"},
+		{"CastBallot for an unknown choice", cast(other, id, 4), codes.NotFound, "CHOICE_NOT_FOUND"},
+		{"CastBallot by an unknown user", cast(1, id, 1), codes.NotFound, "USER_NOT_FOUND"},
 		{"CastBallot for another choice", cast(other, elsewhere, 2), codes.AlreadyExists, "ALREADY_VOTED"},
-		{"AddComment to none", addComment(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
-		{"AddComment by nobody", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
-		{"ReplyToComment in no entry", reply(author, 1, comment), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"AddComment to an unknown entry", addComment(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"AddComment by an unknown user", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
+		{"ReplyToComment in an unknown entry", reply(author, 1, comment), codes.NotFound, "BLOG_NOT_FOUND"},
 		{"ReplyToComment by its author", reply(other, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"ReplyToComment to none", reply(author, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"ReplyToComment to an unknown comment", reply(author, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"ReplyToComment in another entry", reply(author, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"RemoveComment from no entry", removeComment(author, 1, comment), codes.NotFound, "BLOG_NOT_FOUND"},
-		{"RemoveComment by a third", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemoveComment of none", removeComment(author, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"RemoveComment from an unknown entry", removeComment(author, 1, comment), codes.NotFound, "BLOG_NOT_FOUND"},
+		{"RemoveComment by a third user", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemoveComment of an unknown comment", removeComment(author, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"RemoveComment of another entry's", removeComment(author, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"ListComments of none", func() error {
+		{"ListComments of an unknown entry", func() error {
 			return failed(w.blog.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: 1}))
 		}, codes.NotFound, "BLOG_NOT_FOUND"},
 	})

@@ -38,12 +38,12 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "x", Email: strings.Repeat("x", 240) + "@waybook.example", Password: long(201)})),
 			[]string{"email", "password"},
 		},
-		"CreateUser with a password for no address": {
+		"CreateUser with a password but no address": {
 			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Password: "long enough"})),
 			[]string{"name", "password"},
 		},
 		"BatchGetUsers": {failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
-		"BatchGetUsers of wrong ones": {
+		"BatchGetUsers of invalid users": {
 			failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),
 			[]string{"user_ids[1]", "user_ids[2]"},
 		},
@@ -63,7 +63,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{Source: "Blog 1", Amount: 1_000_000_001})),
 			[]string{"user_id", "source", "amount"},
 		},
-		"GrantReward of less than nothing": {
+		"GrantReward with values out of range": {
 			failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: tooHigh, Source: "blog/" + strings.Repeat("1", 60), Amount: -1})),
 			[]string{"user_id", "source", "amount"},
 		},
@@ -96,7 +96,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Name: proto.String("")})),
 			[]string{"key", "name"},
 		},
-		"VerifySignature of nothing": {
+		"VerifySignature without fields": {
 			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{TimestampSeconds: -1})),
 			[]string{"key", "timestamp_seconds", "use", "form"},
 		},
@@ -107,7 +107,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			})),
 			[]string{"request_id", "use", "timestamp_seconds", "hmac.canonical_sha256", "hmac.signature"},
 		},
-		"VerifySignature in the legacy form, once, for no call": {
+		"VerifySignature in the legacy form, once, without a request id": {
 			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{
 				Key: "x", Use: accountv1.SignatureUse_SIGNATURE_USE_ONCE,
 				Form: &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: strings.Repeat("x", 3<<20+1)}},
@@ -118,7 +118,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: "x", Title: long(201), Category: 17, Location: nowhere})),
 			[]string{"request_id", "owner_id", "title", "category", "location.lat", "location.lng"},
 		},
-		"CreateAlbum of nothing": {
+		"CreateAlbum without fields": {
 			failed(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{})),
 			[]string{"owner_id", "title", "category", "location"},
 		},
@@ -152,8 +152,8 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 				"post_date.day", "weather", "reply_blog_id", "zoom_level", "map_type", "vote.description", "vote.choices",
 			},
 		},
-		"ListBlogs of nobody": {failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
-		"ListBlogs of wrong ones": {
+		"ListBlogs without an author": {failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{})), []string{"author_id"}},
+		"ListBlogs with invalid fields": {
 			failed(w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{
 				AuthorId: -1, Order: 2, PageSize: 101, Publication: 2,
 				PostDateFrom: &typev1.Date{Year: 2026, Month: 2, Day: 29}, PostDateTo: &typev1.Date{Year: 10_000, Month: 1, Day: 1},

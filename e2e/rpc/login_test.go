@@ -130,7 +130,7 @@ func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 		if u := got(t, read, err).GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
 			t.Errorf("a refused change left %v", u)
 		}
-		// A user may change the letter case of the own address. An address that is no longer used
+		// Users may change the letter case of their address. An address that is no longer used
 		// is free.
 		if err := move(first, "A@Waybook.example"); err != nil {
 			t.Error(err)

@@ -112,36 +112,36 @@ func TestPoiFailsAsTheContractSays(t *testing.T) {
 		}
 	}
 	expectFailures(t, []failure{
-		{"CreatePoi for nobody", func() error {
+		{"CreatePoi for an unknown user", func() error {
 			return failed(w.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: 1, Name: "x", Category: 1, Location: taipei}))
 		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdatePoi of none", update(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
-		{"UpdatePoi by another", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"DeletePoi of none", remove(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
-		{"DeletePoi by another", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"GetPoi of none", func() error {
+		{"UpdatePoi of an unknown landmark", update(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"UpdatePoi by another user", update(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"DeletePoi of an unknown landmark", remove(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"DeletePoi by another user", remove(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"GetPoi of an unknown landmark", func() error {
 			return failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: 1}))
 		}, codes.NotFound, "POI_NOT_FOUND"},
-		{"AddPhoto to none", addPhoto(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
-		{"AddPhoto by another", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemovePhoto from no landmark", removePhoto(owner, 1, photo), codes.NotFound, "POI_NOT_FOUND"},
-		{"RemovePhoto by another", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemovePhoto of none", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"AddPhoto to an unknown landmark", addPhoto(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"AddPhoto by another user", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemovePhoto from an unknown landmark", removePhoto(owner, 1, photo), codes.NotFound, "POI_NOT_FOUND"},
+		{"RemovePhoto by another user", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemovePhoto of an unknown photo", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
 		{"RemovePhoto of another landmark's", removePhoto(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"},
-		{"ListPhotos of none", func() error {
+		{"ListPhotos of an unknown landmark", func() error {
 			return failed(w.poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: 1}))
 		}, codes.NotFound, "POI_NOT_FOUND"},
-		{"AddComment to none", addComment(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
-		{"AddComment by nobody", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
-		{"ReplyToComment in no landmark", reply(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
+		{"AddComment to an unknown landmark", addComment(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
+		{"AddComment by an unknown user", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
+		{"ReplyToComment in an unknown landmark", reply(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
 		{"ReplyToComment by its author", reply(other, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"ReplyToComment to none", reply(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"ReplyToComment to an unknown comment", reply(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"ReplyToComment in another landmark", reply(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"RemoveComment from no landmark", removeComment(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
-		{"RemoveComment by a third", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
-		{"RemoveComment of none", removeComment(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
+		{"RemoveComment from an unknown landmark", removeComment(owner, 1, comment), codes.NotFound, "POI_NOT_FOUND"},
+		{"RemoveComment by a third user", removeComment(w.newUser("c"), elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+		{"RemoveComment of an unknown comment", removeComment(owner, id, 1), codes.NotFound, "COMMENT_NOT_FOUND"},
 		{"RemoveComment of another landmark's", removeComment(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
-		{"ListComments of none", func() error {
+		{"ListComments of an unknown landmark", func() error {
 			return failed(w.poi.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: 1}))
 		}, codes.NotFound, "POI_NOT_FOUND"},
 	})

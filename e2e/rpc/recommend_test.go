@@ -123,7 +123,7 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 			expectFailures(t, []failure{
 				{"nothing", func() error { return failed(r.recommend(t.Context(), user, 1)) }, codes.NotFound, r.missing},
 				{"withdrawing it from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
-				{"by nobody", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
+				{"by an unknown user", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
 			})
 			if score, err := r.score(t.Context()); err != nil || score != 0 {
 				t.Errorf("score %d, %v", score, err)

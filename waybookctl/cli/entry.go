@@ -46,7 +46,7 @@ type entryList struct {
 	limit `embed:""`
 
 	Author    int64  `placeholder:"USER" help:"Author of the entries; all authors when not given."`
-	Order     string `enum:"creation,plan," default:"" placeholder:"ORDER" help:"Order of creation or of the planned date. creation is the default with --author; it excludes --published, --from and --to. plan is the default otherwise."`
+	Order     string `enum:"creation,plan," default:"" placeholder:"ORDER" help:"Order of the entries: by creation, or by planned date (plan). creation requires --author and excludes --published, --from and --to; it is the default where it is allowed. Otherwise, the default is plan."`
 	Published bool   `help:"Only entries whose planned date is not in the future."`
 	From      day    `placeholder:"YYYY-MM-DD" help:"Only entries planned for this day or later."`
 	To        day    `placeholder:"YYYY-MM-DD" help:"Only entries planned for this day or earlier."`

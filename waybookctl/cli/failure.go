@@ -53,7 +53,7 @@ func (f failure) print(out io.Writer) {
 	for _, detail := range f.details {
 		lines = append(lines, output.Visible(detail))
 	}
-	_, _ = io.WriteString(out, strings.Join(lines, "\n  ")+"\n") // there is no better place for it
+	_, _ = io.WriteString(out, strings.Join(lines, "\n  ")+"\n") // a failed write cannot be reported
 }
 
 // describe returns the exit status and the message for an error.

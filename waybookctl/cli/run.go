@@ -67,7 +67,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	return parsed.Run()
 }
 
-// reporterTo tells progress to people at a terminal, or line by line.
+// reporterTo returns a progress reporter: a bar at a terminal, lines elsewhere.
 func reporterTo(errors io.Writer) progress.Reporter {
 	if file, ok := errors.(*os.File); ok {
 		return progress.New(file)

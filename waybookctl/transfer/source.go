@@ -37,7 +37,7 @@ func Open(ctx context.Context, path string, stdin io.Reader, maxSpoolBytes int64
 	case err == nil && info.IsDir():
 		err = fmt.Errorf("%s is a directory; name a file in it", path)
 	case err == nil:
-		defer file.Close() // it has been read to its end
+		defer file.Close() // it was only read
 		return Spool(ctx, file, maxSpoolBytes)
 	}
 	return nil, errors.Join(err, file.Close())

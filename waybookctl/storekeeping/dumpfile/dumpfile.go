@@ -1,8 +1,12 @@
-// Package dumpfile defines the file format of a store dump. A file has these parts: a line that
-// names the format; a BSON document that names the collections; for each collection its documents
-// in the order of their ids, then a zero length; a BSON document with the number of documents of
-// each collection; the SHA-256 of everything before it. Equal stores produce equal files, because a
-// file holds no time and nothing random.
+// Package dumpfile defines the file format of a store dump. A file has these parts:
+//
+//   - a line that names the format
+//   - a BSON document that names the collections
+//   - for each collection, its documents in the order of their ids, then a zero length
+//   - a BSON document with the number of documents of each collection
+//   - the SHA-256 of everything before it
+//
+// Equal stores produce equal files, because a file holds no time and nothing random.
 package dumpfile
 
 import (
