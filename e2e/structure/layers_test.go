@@ -1,0 +1,154 @@
+package structure_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/waybook/waybook/"
+
+// layer is a part of the tree and what nothing in it may import, tests included. Both are
+// folders of the root module.
+type layer struct {
+	folders, forbidden []string
+}
+
+// layers are what the tree has from its services down.
+func layers() map[string]layer {
+	above := []string{"services", "edge", "standalone", "waybookctl"}
+	return map[string]layer{
+		"a service":    {[]string{"services"}, []string{"edge", "standalone", "waybookctl"}},
+		"the content":  {[]string{"internal/content"}, above},
+		"the platform": {[]string{"internal/platform"}, append([]string{"internal/content"}, above...)},
+		"the ground": {
+			[]string{"internal/docstore", "internal/id", "internal/requestsig"},
+			append([]string{"internal/platform", "internal/content"}, above...),
+		},
+		"a contract": {[]string{"proto"}, append([]string{"internal"}, above...)},
+	}
+}
+
+// goPackage is a package of the root module as go list shows it.
+type goPackage struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+// folder is where a package of the root module is, and "" for any other one.
+func folder(path string) string {
+	inside, ok := strings.CutPrefix(path, module)
+	if !ok {
+		return ""
+	}
+	return inside
+}
+
+// isIn tells whether a folder is one of some others, or inside of it.
+func isIn(folder string, others ...string) bool {
+	return slices.ContainsFunc(others, func(other string) bool {
+		return folder == other || strings.HasPrefix(folder, other+"/")
+	})
+}
+
+// packages are those of the root module.
+func packages(t *testing.T) (all []goPackage) {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(golang(t, ".", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
+	for {
+		var each goPackage
+		err := decoder.Decode(&each)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, each)
+	}
+}
+
+func TestNoLayerImportsOneAboveIt(t *testing.T) {
+	all := packages(t)
+	for name, layer := range layers() {
+		seen := map[string]bool{}
+		for _, each := range all {
+			from := folder(each.ImportPath)
+			for _, its := range layer.folders {
+				seen[its] = seen[its] || isIn(from, its)
+			}
+			if !isIn(from, layer.folders...) {
+				continue
+			}
+			for _, path := range slices.Concat(each.Imports, each.TestImports, each.XTestImports) {
+				if isIn(folder(path), layer.forbidden...) {
+					t.Errorf("%s imports what is above it: %s imports %s", name, from, folder(path))
+				}
+			}
+		}
+		for _, its := range layer.folders {
+			if !seen[its] {
+				t.Errorf("%s has no package in %s", name, its)
+			}
+		}
+	}
+}
+
+func TestEveryInternalPackageIsInALayer(t *testing.T) {
+	var known []string
+	for _, layer := range layers() {
+		known = append(known, layer.folders...)
+	}
+	for _, each := range packages(t) {
+		if from := folder(each.ImportPath); isIn(from, "internal") && !isIn(from, known...) {
+			t.Errorf("%s is in no layer", from)
+		}
+	}
+}
+
+func TestNoServiceImportsAnother(t *testing.T) {
+	service := func(folder string) string {
+		parts := strings.SplitN(folder, "/", 3)
+		return strings.Join(parts[:min(2, len(parts))], "/")
+	}
+	found := map[string]bool{}
+	for _, each := range packages(t) {
+		from := folder(each.ImportPath)
+		if !isIn(from, "services") {
+			continue
+		}
+		found[service(from)] = true
+		for _, path := range slices.Concat(each.Imports, each.TestImports, each.XTestImports) {
+			if to := folder(path); isIn(to, "services") && service(to) != service(from) {
+				t.Errorf("%s imports another service, %s", from, to)
+			}
+		}
+	}
+	if len(found) != 4 {
+		t.Errorf("found %d services", len(found))
+	}
+}
+
+func TestContentAndServicesImportNoEngine(t *testing.T) {
+	engines := []string{"internal/docstore/embedded", "internal/docstore/mongo"}
+	all := packages(t)
+	for _, engine := range engines {
+		if !slices.ContainsFunc(all, func(each goPackage) bool { return folder(each.ImportPath) == engine }) {
+			t.Errorf("there is no engine %s", engine)
+		}
+	}
+	for _, each := range all {
+		from := folder(each.ImportPath)
+		if !isIn(from, "internal/content", "services") {
+			continue
+		}
+		for _, path := range each.Imports {
+			if isIn(folder(path), engines...) {
+				t.Errorf("%s imports the engine %s", from, folder(path))
+			}
+		}
+	}
+}
