@@ -216,3 +216,37 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 		}
 	}
 }
+
+func TestSummariesEndAtTheCountOfThoseThatAreKept(t *testing.T) {
+	w := newWorld(t)
+	for id := int64(8); id <= 16; id++ {
+		must(t, w.Documents.Insert(t.Context(), box{ID: id, OwnerID: owner}))
+	}
+	type summary struct {
+		ID int64 `bson:"_id"`
+	}
+	summaries := content.Summarize(w.Kind, func(message *int64, s *summary) { *message = s.ID })
+	isEven := func(s *summary) bool { return s.ID%2 == 0 }
+	for _, c := range []struct {
+		count int64
+		keep  func(*summary) bool
+		want  []int64
+	}{
+		{0, nil, []int64{7, 8, 9, 10, 11, 12, 13, 14, 15, 16}},
+		{4, nil, []int64{7, 8, 9, 10}},
+		{0, isEven, []int64{8, 10, 12, 14, 16}},
+		{3, isEven, []int64{8, 10, 12}},
+		{5, isEven, []int64{8, 10, 12, 14, 16}},
+	} {
+		var sent []int64
+		found, err := summaries.Send(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 2}, c.count, c.keep, func(batch []*int64) error {
+			for _, id := range batch {
+				sent = append(sent, *id)
+			}
+			return nil
+		})
+		if err != nil || !found || !slices.Equal(sent, c.want) {
+			t.Errorf("%d: sent %v, want %v (%v, %v)", c.count, sent, c.want, found, err)
+		}
+	}
+}

@@ -38,25 +38,11 @@ func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 		Index: ownerIndex, Equal: []any{request.GetOwnerId()}, From: request.GetAfterAlbumId() + 1,
 		Limit: service.StreamBatch,
 	}
-	isEmpty := true
-	for albums, err := range s.summaries.BatchesUpTo(stream.Context(), query, request.GetLimit()) {
-		if err != nil {
-			return err
-		}
-		isEmpty = false
-		batch := &albumv1.StreamAlbumsResponse{Albums: make([]*albumv1.AlbumSummary, len(albums))}
-		messages := make([]albumv1.AlbumSummary, len(albums)) // in one piece: there may be many
-		for i, a := range albums {
-			batch.Albums[i] = &messages[i]
-			batch.Albums[i].AlbumId, batch.Albums[i].Title = a.ID, a.Title
-		}
-		if err := stream.Send(batch); err != nil {
-			return err
-		}
+	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*albumv1.AlbumSummary) error {
+		return stream.Send(&albumv1.StreamAlbumsResponse{Albums: batch})
+	})
+	if err == nil && !found {
+		_, err = s.profiles.Require(stream.Context(), request.GetOwnerId())
 	}
-	if isEmpty {
-		_, err := s.profiles.Require(stream.Context(), request.GetOwnerId())
-		return err
-	}
-	return nil
+	return err
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
-	"github.com/waybook/waybook/internal/docstore"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -22,7 +21,7 @@ type Server struct {
 
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
-	summaries *docstore.Projection[summary]
+	summaries *content.Summaries[summary, albumv1.AlbumSummary]
 	photos    *child.Set[album, photo]
 	profiles  *profiles.Directory
 	newID     func() int64
@@ -52,7 +51,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = docstore.Project[summary](s.albums.Documents)
+	s.summaries = content.Summarize(s.albums, showSummary)
 	return s, nil
 }
 

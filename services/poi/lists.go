@@ -37,19 +37,8 @@ func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.Server
 		Index: categoryIndex, Equal: []any{int64(request.GetCategory())}, From: request.GetAfterPoiId() + 1,
 		Limit: service.StreamBatch,
 	}
-	for pois, err := range s.summaries.BatchesUpTo(stream.Context(), query, request.GetLimit()) {
-		if err != nil {
-			return err
-		}
-		batch := &poiv1.StreamPoisResponse{Pois: make([]*poiv1.PoiSummary, len(pois))}
-		messages := make([]poiv1.PoiSummary, len(pois)) // in one piece: there may be millions
-		for i, p := range pois {
-			batch.Pois[i] = &messages[i]
-			batch.Pois[i].PoiId, batch.Pois[i].Name = p.ID, p.Name
-		}
-		if err := stream.Send(batch); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*poiv1.PoiSummary) error {
+		return stream.Send(&poiv1.StreamPoisResponse{Pois: batch})
+	})
+	return err
 }

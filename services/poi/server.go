@@ -13,7 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
-	"github.com/waybook/waybook/internal/docstore"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -23,7 +22,7 @@ type Server struct {
 
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
-	summaries *docstore.Projection[summary]
+	summaries *content.Summaries[summary, poiv1.PoiSummary]
 	photos    *child.Set[poi, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
@@ -54,7 +53,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = docstore.Project[summary](s.pois.Documents)
+	s.summaries = content.Summarize(s.pois, showSummary)
 	return s, nil
 }
 

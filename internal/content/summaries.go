@@ -1,0 +1,60 @@
+package content
+
+import (
+	"context"
+	"math"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Summaries are the documents of a kind as long lists show them: S as they are stored, M as
+// the contract has them. It may be used concurrently.
+type Summaries[S, M any] struct {
+	documents *docstore.Projection[S]
+	show      func(message *M, summary *S)
+}
+
+// Summarize returns the summaries of a kind. S is a struct with bson tags, and show fills a
+// message.
+func Summarize[S, M, P any](kind *Kind[P], show func(message *M, summary *S)) *Summaries[S, M] {
+	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show}
+}
+
+// Send sends the summaries that a query finds and that keep accepts, in batches of the
+// query's limit: at most count of them, or all when count is 0. keep may be nil. It reports
+// whether the query found any. An error of send ends it.
+func (s *Summaries[S, M]) Send(
+	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
+) (found bool, err error) {
+	left, read := count, count
+	if count == 0 {
+		left = math.MaxInt64
+	}
+	if keep != nil {
+		read = 0 // nobody knows yet how many it takes
+	}
+	for documents, err := range s.documents.BatchesUpTo(ctx, query, read) {
+		if err != nil {
+			return found, err
+		}
+		found = true
+		messages := make([]M, len(documents)) // in one piece: there may be millions
+		batch := make([]*M, 0, len(documents))
+		for i := range documents {
+			if left > 0 && (keep == nil || keep(&documents[i])) {
+				s.show(&messages[i], &documents[i])
+				batch = append(batch, &messages[i])
+				left--
+			}
+		}
+		if len(batch) > 0 {
+			if err := send(batch); err != nil {
+				return found, err
+			}
+		}
+		if left == 0 {
+			break
+		}
+	}
+	return found, nil
+}
