@@ -88,7 +88,6 @@ func newWorld(t *testing.T) *world {
 	host.Deps = service.NewDeps(w.store, nil, host.Log)
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
-	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
 		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
@@ -99,11 +98,8 @@ func newWorld(t *testing.T) *world {
 		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
 		Attached: []content.Attachment[box]{
 			content.Children(&w.items, content.ChildSpec[box, item]{
-				Documents: docstore.Spec{Name: "box_items", ID: docstore.Int64, Indexes: []docstore.Index{
-					{Name: child.Index, Fields: []docstore.Field{parent}},
-					{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
-				}},
-				Noun: "item", NotFound: "ITEM_NOT_FOUND",
+				Documents: child.Spec("box_items", "box_id"),
+				Noun:      "item", NotFound: "ITEM_NOT_FOUND",
 				Count:    func(b *box) *int64 { return &b.Items },
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),

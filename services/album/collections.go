@@ -3,7 +3,6 @@ package album
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -57,18 +56,4 @@ type photo struct {
 	RequestKey   string `bson:"request_key"`
 	ThumbnailURL string `bson:"thumbnail_url"`
 	Description  string `bson:"description"`
-}
-
-func photosSpec() docstore.Spec {
-	album := docstore.Field{Name: "album_id", Kind: docstore.Int64}
-	return docstore.Spec{
-		Name: "album_photos",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// The photos of an album as they were added.
-			{Name: child.Index, Fields: []docstore.Field{album}},
-			// The photo that a request made; only the album's owner adds photos.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{album, {Name: "request_key", Kind: docstore.String}}},
-		},
-	}
 }

@@ -3,7 +3,6 @@ package poi
 import (
 	"time"
 
-	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -66,18 +65,4 @@ type photo struct {
 	RequestKey  string `bson:"request_key"`
 	URL         string `bson:"photo_url"`
 	Description string `bson:"description"`
-}
-
-func photosSpec() docstore.Spec {
-	parent := docstore.Field{Name: "poi_id", Kind: docstore.Int64}
-	return docstore.Spec{
-		Name: "poi_photos",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// The photos of a landmark as they were added.
-			{Name: child.Index, Fields: []docstore.Field{parent}},
-			// The photo that a request made; only the landmark's owner adds photos.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
-		},
-	}
 }

@@ -43,7 +43,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
 		Attached: []content.Attachment[poi]{
 			content.Children(&s.photos, content.ChildSpec[poi, photo]{
-				Documents: photosSpec(),
+				Documents: child.Spec("poi_photos", "poi_id"),
 				Noun:      "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(p *poi) *int64 { return &p.PhotoCount },
 				ParentOf: func(p *photo) int64 { return p.PoiID },

@@ -7,6 +7,7 @@ package child
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
@@ -17,6 +18,24 @@ import (
 // Index is the name of the index of a collection of children that orders them by
 // parent and, within a parent, by id.
 const Index = "parent"
+
+// Spec declares a collection of children. The field parent has the parent's id. Where more
+// users than the parent's owner add children, the fields author tell their requests apart.
+func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
+	under := []docstore.Field{{Name: parent, Kind: docstore.Int64}}
+	return docstore.Spec{
+		Name: collection,
+		ID:   docstore.Int64,
+		Indexes: []docstore.Index{
+			// The children of a parent, oldest first.
+			{Name: Index, Fields: under},
+			// The child that a request made.
+			{Name: docstore.RequestIndex, Unique: true, Fields: slices.Concat(
+				under, author, []docstore.Field{{Name: "request_key", Kind: docstore.String}},
+			)},
+		},
+	}
+}
 
 // Set is the children of type C that parents of type P have. Its fields do not
 // change after it is made. It may be used concurrently.
@@ -30,7 +49,7 @@ type Set[P, C any] struct {
 	Count func(*P) *int64
 	// ParentOf is the id of a child's parent.
 	ParentOf func(*C) int64
-	// NoChild is the fault of an id that names nothing.
+	// NoChild is the error of an id that names nothing.
 	NoChild func(id int64) *apierror.Error
 }
 

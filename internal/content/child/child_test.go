@@ -49,14 +49,7 @@ func newSet(t *testing.T) *set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
-	items, err := docstore.Open[item](t.Context(), engine, docstore.Spec{
-		Name: "items", ID: docstore.Int64,
-		Indexes: []docstore.Index{
-			{Name: child.Index, Fields: []docstore.Field{parent}},
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
-		},
-	})
+	items, err := docstore.Open[item](t.Context(), engine, child.Spec("items", "box_id"))
 	if err != nil {
 		t.Fatal(err)
 	}

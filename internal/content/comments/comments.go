@@ -36,20 +36,7 @@ type Reply struct {
 
 // Spec declares a collection of comments.
 func Spec(collection string) docstore.Spec {
-	return docstore.Spec{
-		Name: collection,
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// The comments of a parent, oldest first.
-			{Name: child.Index, Fields: []docstore.Field{{Name: "parent_id", Kind: docstore.Int64}}},
-			// The comment that a request made.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
-				{Name: "parent_id", Kind: docstore.Int64},
-				{Name: "author_id", Kind: docstore.Int64},
-				{Name: "request_key", Kind: docstore.String},
-			}},
-		},
-	}
+	return child.Spec(collection, "parent_id", docstore.Field{Name: "author_id", Kind: docstore.Int64})
 }
 
 // Set is the comments under documents of type P. Its fields do not change

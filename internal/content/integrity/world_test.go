@@ -58,11 +58,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	boxes, err := docstore.Open[box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
 	must(t, err)
-	parent := docstore.Field{Name: "box_id", Kind: docstore.Int64}
-	items, err := docstore.Open[item](t.Context(), w.store, docstore.Spec{Name: "items", ID: docstore.Int64, Indexes: []docstore.Index{
-		{Name: child.Index, Fields: []docstore.Field{parent}},
-		{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{parent, {Name: "request_key", Kind: docstore.String}}},
-	}})
+	items, err := docstore.Open[item](t.Context(), w.store, child.Spec("items", "box_id"))
 	must(t, err)
 	chosen, err := docstore.Open[choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)

@@ -19,7 +19,7 @@ type Collection[T any] struct {
 	Tombstones *tombstone.Records
 	// ID is a document's id, and Owner whose document it is.
 	ID, Owner func(*T) int64
-	// NotFound is the fault of an id that names nothing, NotOwner that of somebody
+	// NotFound is the error of an id that names nothing, NotOwner that of somebody
 	// who may not do that to the document with an id.
 	NotFound, NotOwner func(id int64) *apierror.Error
 }
@@ -27,7 +27,7 @@ type Collection[T any] struct {
 // Get returns a document.
 func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 	document, err := c.Documents.Get(ctx, id)
-	return document, c.fault(err, id)
+	return document, c.errorOf(err, id)
 }
 
 // GetBy returns a document of a user.
@@ -50,7 +50,7 @@ func (c *Collection[T]) Allow(document *T, actorID, id int64) error {
 // Update changes a document, whoever asks for it. See docstore.Collection.Update.
 func (c *Collection[T]) Update(ctx context.Context, id int64, change func(*T) error) (T, error) {
 	document, err := c.Documents.Update(ctx, id, change)
-	return document, c.fault(err, id)
+	return document, c.errorOf(err, id)
 }
 
 // UpdateBy changes a document of a user.
@@ -69,7 +69,7 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
 	if _, err := c.GetBy(ctx, actorID, id); err != nil {
 		return err
 	}
-	return c.fault(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
+	return c.errorOf(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
 }
 
 // Sweep purges the children of documents that were deleted.
@@ -77,7 +77,7 @@ func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, i
 	return c.Tombstones.Sweep(ctx, c.Documents.Exists, purge)
 }
 
-func (c *Collection[T]) fault(err error, id int64) error {
+func (c *Collection[T]) errorOf(err error, id int64) error {
 	if errors.Is(err, docstore.ErrNotFound) {
 		return c.NotFound(id)
 	}
