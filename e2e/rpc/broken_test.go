@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -13,34 +12,9 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/internal/docstore"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
-
-func TestEveryMethodOfTheContractsIsTried(t *testing.T) {
-	calls := new(waybook).everyCall(1, 1, 1, 1)
-	for _, file := range []protoreflect.FileDescriptor{
-		accountv1.File_waybook_account_v1_account_proto, albumv1.File_waybook_album_v1_album_proto,
-		blogv1.File_waybook_blog_v1_blog_proto, poiv1.File_waybook_poi_v1_poi_proto,
-	} {
-		methods := file.Services().Get(0).Methods()
-		for i := range methods.Len() {
-			name := path.Base(path.Dir(path.Dir(file.Path()))) + "." + string(methods.Get(i).Name())
-			if calls[name] == nil {
-				t.Errorf("%s is not tried", name)
-			}
-			delete(calls, name)
-		}
-	}
-	if len(calls) > 0 {
-		t.Errorf("no contract has the methods %v", calls)
-	}
-}
 
 func TestEveryCallReportsABrokenStoreWithoutItsMessage(t *testing.T) {
 	p := startParts(t)
