@@ -2,14 +2,12 @@ package edge
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/waybook/waybook/edge/operation"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -197,20 +195,6 @@ func TestEveryOperation(t *testing.T) {
 				t.Errorf("status %d", w.Code)
 			}
 		})
-	}
-}
-
-func TestEveryOperationHasACase(t *testing.T) {
-	for _, each := range Operations() {
-		isIts := func(form string) bool {
-			values, err := url.ParseQuery(form)
-			deletes := strings.EqualFold(values.Get("delete"), "true")
-			return err == nil && values.Get("func") == each.Func && deletes == (each.Variant == operation.Deleting)
-		}
-		hasCase := slices.ContainsFunc(operationCases, func(c operationCase) bool { return isIts(c.form) })
-		if !hasCase && !isIts(loginForm) && each.Func != "logout" {
-			t.Errorf("%s (delete: %v) has no case", each.Func, each.Variant == operation.Deleting)
-		}
 	}
 }
 
