@@ -233,3 +233,15 @@ func TestSharedParametersAreThoseOfEveryRequest(t *testing.T) {
 		t.Errorf("all take %s", got)
 	}
 }
+
+// unknownFunc is the info of an unknown func: it lists the table, but for what is without.
+// The golden case func has the whole list to the letter.
+func unknownFunc(without ...string) string {
+	var names []string
+	for _, each := range Operations() {
+		if !slices.Contains(names, each.Func) && !slices.Contains(without, each.Func) {
+			names = append(names, each.Func)
+		}
+	}
+	return "INVALID PARAMETER: func (one of " + strings.Join(names, ", ") + ")"
+}
