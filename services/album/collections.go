@@ -26,12 +26,6 @@ type album struct {
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// summary is what a list shows of an album.
-type summary struct {
-	ID    int64  `bson:"_id"`
-	Title string `bson:"title"`
-}
-
 // ownerIndex orders the albums of an owner as they were created.
 const ownerIndex = "owner"
 

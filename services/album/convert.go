@@ -21,10 +21,6 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 	}
 }
 
-func showSummary(message *albumv1.AlbumSummary, a *summary) {
-	message.AlbumId, message.Title = a.ID, a.Title
-}
-
 func photoProto(p photo) *albumv1.Photo {
 	return photosProto([]photo{p})[0]
 }

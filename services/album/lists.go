@@ -32,6 +32,16 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	return reply, nil
 }
 
+// summary is what a list shows of an album.
+type summary struct {
+	ID    int64  `bson:"_id"`
+	Title string `bson:"title"`
+}
+
+func showSummary(message *albumv1.AlbumSummary, a *summary) {
+	message.AlbumId, message.Title = a.ID, a.Title
+}
+
 // StreamAlbums sends the albums of a user.
 func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
 	query := docstore.Query{

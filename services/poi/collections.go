@@ -28,12 +28,6 @@ type poi struct {
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// summary is what a list shows of a landmark.
-type summary struct {
-	ID   int64  `bson:"_id"`
-	Name string `bson:"name"`
-}
-
 // categoryIndex orders the landmarks of a category as they were created.
 const categoryIndex = "category"
 

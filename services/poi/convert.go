@@ -32,7 +32,3 @@ func photosProto(photos []photo) []*poiv1.Photo {
 	}
 	return shown
 }
-
-func showSummary(message *poiv1.PoiSummary, p *summary) {
-	message.PoiId, message.Name = p.ID, p.Name
-}

@@ -31,6 +31,16 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	return reply, nil
 }
 
+// summary is what a list shows of a landmark.
+type summary struct {
+	ID   int64  `bson:"_id"`
+	Name string `bson:"name"`
+}
+
+func showSummary(message *poiv1.PoiSummary, p *summary) {
+	message.PoiId, message.Name = p.ID, p.Name
+}
+
 // StreamPois sends the landmarks of a category.
 func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	query := docstore.Query{
