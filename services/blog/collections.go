@@ -89,7 +89,7 @@ func blogsSpec() docstore.Spec {
 		Name: "blogs",
 		ID:   docstore.Int64,
 		Indexes: []docstore.Index{
-			// ListBlogs of an author in creation order.
+			// Lists of the entries of an author, in creation order.
 			{Name: authorIndex, Fields: []docstore.Field{author}},
 			// ListBlogs of an author by planned date.
 			{Name: authorPostDayIndex, Fields: []docstore.Field{author, postDay}},
