@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
 func TestAStreamOfAlbumsStartsAfterAnIdentifierAndEndsAtALimit(t *testing.T) {
@@ -49,4 +50,53 @@ func TestAStreamOfAlbumsStartsAfterAnIdentifierAndEndsAtALimit(t *testing.T) {
 	}
 	expectFault(t, failed(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: 1, AfterAlbumId: 1, Limit: 1}))),
 		codes.NotFound, "USER_NOT_FOUND")
+}
+
+func TestAStreamOfEntriesMayLeaveOutThoseThatAreNotPublished(t *testing.T) {
+	const count = 410 // more than two batches, of which two thirds are published
+	w := start(t)
+	author := w.newUser("a")
+	all := make([]int64, count)
+	parallel(t, count, func(i int) error {
+		request := newBlogRequest(author)
+		if i%3 == 0 {
+			request.PostDate.Year = 9999
+		}
+		r, err := w.blog.CreateBlog(t.Context(), request)
+		all[i] = r.GetBlog().GetBlogId()
+		return err
+	})
+	var published []int64
+	for i, id := range all {
+		if i%3 != 0 {
+			published = append(published, id)
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(published)
+	for _, c := range []struct {
+		after, limit int64
+		publication  blogv1.BlogPublication
+		want         []int64
+	}{
+		{0, 0, blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED, all},
+		{all[200], 201, blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED, all[201:402]},
+		{0, 0, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, published},
+		{published[9], 200, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, published[10:210]},
+		{published[len(published)-1], 1, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, nil},
+	} {
+		batches, err := collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{
+			AuthorId: author, AfterBlogId: c.after, Limit: c.limit, Publication: c.publication,
+		}))
+		var sent []int64
+		for _, batch := range got(t, batches, err) {
+			sent = append(sent, idsOf(batch.GetBlogs(), (*blogv1.BlogSummary).GetBlogId)...)
+		}
+		if !slices.Equal(sent, c.want) {
+			t.Errorf("after %d, up to %d, %v: %d entries, want %d", c.after, c.limit, c.publication, len(sent), len(c.want))
+		}
+	}
+	expectFault(t, failed(collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{AuthorId: 1}))), codes.NotFound, "USER_NOT_FOUND")
+	expectFault(t, failed(collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{AfterBlogId: tooHigh, Limit: -1, Publication: 2}))),
+		codes.InvalidArgument, "INVALID_PARAMETER", "author_id", "after_blog_id", "limit", "publication")
 }

@@ -120,3 +120,20 @@ func writeVote(out reply.Writer, vote *blogv1.Vote) {
 	out.EndList("choices")
 	out.End("vote")
 }
+
+// streamBlogsRequest: rule 7.27, an addition.
+func streamBlogsRequest(in *Input) *blogv1.StreamBlogsRequest {
+	return &blogv1.StreamBlogsRequest{
+		AuthorId:    required(in, &paramUserID, "author_id", form.ID),
+		Limit:       askedLimit(in),
+		AfterBlogId: form.Or(optional(in, &paramAfter, "after_blog_id", form.ID), 0),
+		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
+	}
+}
+
+func blogsOfBatch(batch *blogv1.StreamBlogsResponse) []*blogv1.BlogSummary { return batch.GetBlogs() }
+
+var blogList = reply.List[*blogv1.BlogSummary]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.BlogSummary) {
+	out.Integer("blogID", blog.GetBlogId())
+	out.Text("blogTitle", blog.GetTitle())
+}}

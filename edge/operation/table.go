@@ -2,6 +2,7 @@ package operation
 
 import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -32,11 +33,14 @@ func legacyOperations(c *Config) []Operation {
 // additions are operations that the legacy contract does not have. It leaves open how a
 // session is obtained (rule 3.13).
 func additions(c *Config) []Operation {
-	if c.Sessions == OpenedElsewhere {
-		return nil
+	rows := []Operation{
+		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, (*blogv1.BlogSummary).GetBlogId)},
 	}
-	return []Operation{
-		{"login", AsWritten, Writes, Anonymous, logIn(c)},
-		{"logout", AsWritten, Writes, Anonymous, logOut(c)},
+	if c.Sessions == OpenedHere {
+		rows = append(rows,
+			Operation{"login", AsWritten, Writes, Anonymous, logIn(c)},
+			Operation{"logout", AsWritten, Writes, Anonymous, logOut(c)},
+		)
 	}
+	return rows
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"google.golang.org/grpc"
+
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -33,6 +35,37 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 		reply.Blogs[i] = blogProto(b, authors[b.AuthorID])
 	}
 	return reply, nil
+}
+
+// summary is what a long list reads of an entry.
+type summary struct {
+	ID      int64  `bson:"_id"`
+	Title   string `bson:"title"`
+	PostDay day    `bson:"post_day"`
+}
+
+func showSummary(message *blogv1.BlogSummary, b *summary) {
+	message.BlogId, message.Title = b.ID, b.Title
+}
+
+// StreamBlogs sends the entries of a user.
+func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
+	query := docstore.Query{
+		Index: authorIndex, Equal: []any{request.GetAuthorId()}, From: request.GetAfterBlogId() + 1,
+		Limit: service.StreamBatch,
+	}
+	var isShown func(*summary) bool
+	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
+		today := dayOf(s.now().In(s.zone))
+		isShown = func(b *summary) bool { return b.PostDay <= today }
+	}
+	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), isShown, func(batch []*blogv1.BlogSummary) error {
+		return stream.Send(&blogv1.StreamBlogsResponse{Blogs: batch})
+	})
+	if err == nil && !found {
+		_, err = s.profiles.Require(stream.Context(), request.GetAuthorId())
+	}
+	return err
 }
 
 // listQuery is the query for a page of a list.

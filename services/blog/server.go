@@ -30,15 +30,17 @@ const (
 type Server struct {
 	blogv1.UnimplementedBlogServiceServer
 
-	blogs    *content.Kind[blog]
-	ballots  *choices.Counter[blog]
-	profiles *profiles.Directory
-	account  accountv1.AccountServiceClient
-	newID    func() int64
-	now      func() time.Time
-	zone     *time.Location
-	reward   int64
-	log      *slog.Logger
+	blogs *content.Kind[blog]
+	// summaries are the entries as lists show them.
+	summaries *content.Summaries[summary, blogv1.BlogSummary]
+	ballots   *choices.Counter[blog]
+	profiles  *profiles.Directory
+	account   accountv1.AccountServiceClient
+	newID     func() int64
+	now       func() time.Time
+	zone      *time.Location
+	reward    int64
+	log       *slog.Logger
 }
 
 // Config is how the service is run.
@@ -78,6 +80,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	if err != nil {
 		return nil, err
 	}
+	s.summaries = content.Summarize(s.blogs, showSummary)
 	return s, nil
 }
 

@@ -1415,6 +1415,180 @@ func (x *ListBlogsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Summary of an entry, for long lists.
+type BlogSummary struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Its title.
+	Title         string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BlogSummary) Reset() {
+	*x = BlogSummary{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BlogSummary) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BlogSummary) ProtoMessage() {}
+
+func (x *BlogSummary) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
+func (*BlogSummary) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *BlogSummary) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+func (x *BlogSummary) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+// Request of StreamBlogs.
+type StreamBlogsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The author of the entries.
+	AuthorId int64 `protobuf:"varint,1,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
+	// Only entries with a higher identifier; the entry itself need not exist. 0 for all.
+	AfterBlogId int64 `protobuf:"varint,2,opt,name=after_blog_id,json=afterBlogId,proto3" json:"after_blog_id,omitempty"`
+	// Maximum number of entries; 0 for all.
+	Limit int64 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Whether to leave out entries planned for the future.
+	Publication   BlogPublication `protobuf:"varint,4,opt,name=publication,proto3,enum=waybook.blog.v1.BlogPublication" json:"publication,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamBlogsRequest) Reset() {
+	*x = StreamBlogsRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamBlogsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamBlogsRequest) ProtoMessage() {}
+
+func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
+func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *StreamBlogsRequest) GetAuthorId() int64 {
+	if x != nil {
+		return x.AuthorId
+	}
+	return 0
+}
+
+func (x *StreamBlogsRequest) GetAfterBlogId() int64 {
+	if x != nil {
+		return x.AfterBlogId
+	}
+	return 0
+}
+
+func (x *StreamBlogsRequest) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *StreamBlogsRequest) GetPublication() BlogPublication {
+	if x != nil {
+		return x.Publication
+	}
+	return BlogPublication_BLOG_PUBLICATION_UNSPECIFIED
+}
+
+// A batch of StreamBlogs.
+type StreamBlogsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next entries.
+	Blogs         []*BlogSummary `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StreamBlogsResponse) Reset() {
+	*x = StreamBlogsResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StreamBlogsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StreamBlogsResponse) ProtoMessage() {}
+
+func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
+func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
+	if x != nil {
+		return x.Blogs
+	}
+	return nil
+}
+
 // Request of CastBallot.
 type CastBallotRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1430,7 +1604,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1616,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1629,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -1490,7 +1664,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1676,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1689,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -1543,7 +1717,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1555,7 +1729,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1568,7 +1742,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1610,7 +1784,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1796,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1809,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1662,7 +1836,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1674,7 +1848,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1687,7 +1861,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1729,7 +1903,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1915,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1928,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1779,7 +1953,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1791,7 +1965,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1804,7 +1978,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -1837,7 +2011,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +2023,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +2036,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 // Request of ListComments.
@@ -1881,7 +2055,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1893,7 +2067,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1906,7 +2080,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListCommentsRequest) GetBlogId() int64 {
@@ -1943,7 +2117,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2129,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2142,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -1998,7 +2172,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2010,7 +2184,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2023,7 +2197,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2051,7 +2225,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2063,7 +2237,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2076,7 +2250,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2099,7 +2273,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2285,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2124,7 +2298,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2152,7 +2326,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2338,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2351,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2298,7 +2472,17 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8e\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"<\n" +
+	"\vBlogSummary\x12\x17\n" +
+	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\"\xe6\x01\n" +
+	"\x12StreamBlogsRequest\x12-\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x124\n" +
+	"\rafter_blog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\vafterBlogId\x12\x1d\n" +
+	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\x12L\n" +
+	"\vpublication\x18\x04 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"I\n" +
+	"\x13StreamBlogsResponse\x122\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"\x8e\x01\n" +
 	"\x11CastBallotRequest\x12+\n" +
 	"\bvoter_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\avoterId\x12)\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12!\n" +
@@ -2378,7 +2562,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd1\b\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xad\t\n" +
 	"\vBlogService\x12U\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\x12U\n" +
@@ -2387,7 +2571,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
 	"DeleteBlog\x12\".waybook.blog.v1.DeleteBlogRequest\x1a#.waybook.blog.v1.DeleteBlogResponse\x12L\n" +
 	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\x12R\n" +
-	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\x12U\n" +
+	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\x12Z\n" +
+	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse0\x01\x12U\n" +
 	"\n" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\x12U\n" +
 	"\n" +
@@ -2411,7 +2596,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -2432,90 +2617,97 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
 	(*ListBlogsRequest)(nil),               // 17: waybook.blog.v1.ListBlogsRequest
 	(*ListBlogsResponse)(nil),              // 18: waybook.blog.v1.ListBlogsResponse
-	(*CastBallotRequest)(nil),              // 19: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 20: waybook.blog.v1.CastBallotResponse
-	(*AddCommentRequest)(nil),              // 21: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 22: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 23: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 24: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 25: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 26: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 27: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 28: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 29: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 30: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 31: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 32: waybook.blog.v1.WithdrawRecommendationResponse
-	(*v1.Profile)(nil),                     // 33: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 34: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 35: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 36: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 37: waybook.type.v1.Comment
+	(*BlogSummary)(nil),                    // 19: waybook.blog.v1.BlogSummary
+	(*StreamBlogsRequest)(nil),             // 20: waybook.blog.v1.StreamBlogsRequest
+	(*StreamBlogsResponse)(nil),            // 21: waybook.blog.v1.StreamBlogsResponse
+	(*CastBallotRequest)(nil),              // 22: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 23: waybook.blog.v1.CastBallotResponse
+	(*AddCommentRequest)(nil),              // 24: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 25: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 26: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 27: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 28: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 29: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 30: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 31: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 32: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 33: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 35: waybook.blog.v1.WithdrawRecommendationResponse
+	(*v1.Profile)(nil),                     // 36: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 37: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 38: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 39: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 40: waybook.type.v1.Comment
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	33, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	36, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	34, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	35, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	37, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	38, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	36, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	36, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	39, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	39, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	34, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	35, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	37, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	38, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	34, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	35, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	37, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	38, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	37, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	40, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
 	3,  // 25: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	35, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	35, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	38, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	38, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 28: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 29: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	6,  // 30: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	37, // 31: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	37, // 32: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	37, // 33: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	9,  // 34: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 35: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 36: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 37: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 38: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	19, // 39: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	21, // 40: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	23, // 41: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	25, // 42: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	27, // 43: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	29, // 44: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	31, // 45: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	10, // 46: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 47: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 48: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 49: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 50: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	20, // 51: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	22, // 52: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	24, // 53: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	26, // 54: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	28, // 55: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	30, // 56: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	32, // 57: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	46, // [46:58] is the sub-list for method output_type
-	34, // [34:46] is the sub-list for method input_type
-	34, // [34:34] is the sub-list for extension type_name
-	34, // [34:34] is the sub-list for extension extendee
-	0,  // [0:34] is the sub-list for field type_name
+	4,  // 30: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	19, // 31: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 32: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	40, // 33: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	40, // 34: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	40, // 35: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	9,  // 36: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 37: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 38: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 39: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 40: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	20, // 41: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	22, // 42: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	24, // 43: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	26, // 44: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	28, // 45: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	30, // 46: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	32, // 47: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	34, // 48: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	10, // 49: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 50: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 51: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 52: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 53: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	21, // 54: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	23, // 55: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	25, // 56: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	27, // 57: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	29, // 58: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	31, // 59: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	33, // 60: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	35, // 61: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	49, // [49:62] is the sub-list for method output_type
+	36, // [36:49] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2531,7 +2723,7 @@ func file_waybook_blog_v1_blog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
 	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
 	BlogService_AddComment_FullMethodName             = "/waybook.blog.v1.BlogService/AddComment"
 	BlogService_ReplyToComment_FullMethodName         = "/waybook.blog.v1.BlogService/ReplyToComment"
@@ -66,6 +67,11 @@ type BlogServiceClient interface {
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
+	// Streams the entries of a user, or a range of them, in creation order, in batches. The
+	// stream may or may not include entries that are created or deleted during the call. It
+	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
+	// ListBlogs).
+	StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error)
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -148,6 +154,25 @@ func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest,
 	}
 	return out, nil
 }
+
+func (c *blogServiceClient) StreamBlogs(ctx context.Context, in *StreamBlogsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamBlogsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[0], BlogService_StreamBlogs_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[StreamBlogsRequest, StreamBlogsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BlogService_StreamBlogsClient = grpc.ServerStreamingClient[StreamBlogsResponse]
 
 func (c *blogServiceClient) CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -250,6 +275,11 @@ type BlogServiceServer interface {
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
+	// Streams the entries of a user, or a range of them, in creation order, in batches. The
+	// stream may or may not include entries that are created or deleted during the call. It
+	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
+	// ListBlogs).
+	StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error
 	// Votes for one choice of an entry's vote. A user has one ballot in a vote; voting for
 	// the same choice again changes nothing. Errors: NOT_FOUND (BLOG_NOT_FOUND,
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
@@ -297,6 +327,9 @@ func (UnimplementedBlogServiceServer) GetBlog(context.Context, *GetBlogRequest) 
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
+}
+func (UnimplementedBlogServiceServer) StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error {
+	return status.Error(codes.Unimplemented, "method StreamBlogs not implemented")
 }
 func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CastBallot not implemented")
@@ -429,6 +462,17 @@ func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	return interceptor(ctx, in, info, handler)
 }
+
+func _BlogService_StreamBlogs_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(StreamBlogsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(BlogServiceServer).StreamBlogs(m, &grpc.GenericServerStream[StreamBlogsRequest, StreamBlogsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BlogService_StreamBlogsServer = grpc.ServerStreamingServer[StreamBlogsResponse]
 
 func _BlogService_CastBallot_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(CastBallotRequest)
@@ -612,6 +656,12 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _BlogService_WithdrawRecommendation_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "StreamBlogs",
+			Handler:       _BlogService_StreamBlogs_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "waybook/blog/v1/blog.proto",
 }

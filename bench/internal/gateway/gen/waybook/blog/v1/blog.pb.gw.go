@@ -171,6 +171,29 @@ func local_request_BlogService_ListBlogs_0(ctx context.Context, marshaler runtim
 	return msg, metadata, err
 }
 
+func request_BlogService_StreamBlogs_0(ctx context.Context, marshaler runtime.Marshaler, client extBlogv1.BlogServiceClient, req *http.Request, pathParams map[string]string) (extBlogv1.BlogService_StreamBlogsClient, runtime.ServerMetadata, error) {
+	var (
+		protoReq extBlogv1.StreamBlogsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	stream, err := client.StreamBlogs(ctx, &protoReq)
+	if err != nil {
+		return nil, metadata, err
+	}
+	header, err := stream.Header()
+	if err != nil {
+		return nil, metadata, err
+	}
+	metadata.HeaderMD = header
+	return stream, metadata, nil
+}
+
 func request_BlogService_CastBallot_0(ctx context.Context, marshaler runtime.Marshaler, client extBlogv1.BlogServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extBlogv1.CastBallotRequest
@@ -466,6 +489,13 @@ func RegisterBlogServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux
 		}
 		forward_BlogService_ListBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+
+	mux.Handle(http.MethodPost, pattern_BlogService_StreamBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		err := status.Error(codes.Unimplemented, "streaming calls are not yet supported in the in-process transport")
+		_, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+		return
+	})
 	mux.Handle(http.MethodPost, pattern_BlogService_CastBallot_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -731,6 +761,23 @@ func RegisterBlogServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux
 		}
 		forward_BlogService_ListBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_BlogService_StreamBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.blog.v1.BlogService/StreamBlogs", runtime.WithHTTPPathPattern("/waybook.blog.v1.BlogService/StreamBlogs"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_BlogService_StreamBlogs_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_BlogService_StreamBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, func() (proto.Message, error) { return resp.Recv() }, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_BlogService_CastBallot_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -859,6 +906,7 @@ var (
 	pattern_BlogService_DeleteBlog_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "DeleteBlog"}, ""))
 	pattern_BlogService_GetBlog_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "GetBlog"}, ""))
 	pattern_BlogService_ListBlogs_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "ListBlogs"}, ""))
+	pattern_BlogService_StreamBlogs_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "StreamBlogs"}, ""))
 	pattern_BlogService_CastBallot_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "CastBallot"}, ""))
 	pattern_BlogService_AddComment_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "AddComment"}, ""))
 	pattern_BlogService_ReplyToComment_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "ReplyToComment"}, ""))
@@ -874,6 +922,7 @@ var (
 	forward_BlogService_DeleteBlog_0             = runtime.ForwardResponseMessage
 	forward_BlogService_GetBlog_0                = runtime.ForwardResponseMessage
 	forward_BlogService_ListBlogs_0              = runtime.ForwardResponseMessage
+	forward_BlogService_StreamBlogs_0            = runtime.ForwardResponseStream
 	forward_BlogService_CastBallot_0             = runtime.ForwardResponseMessage
 	forward_BlogService_AddComment_0             = runtime.ForwardResponseMessage
 	forward_BlogService_ReplyToComment_0         = runtime.ForwardResponseMessage
