@@ -1,6 +1,6 @@
 // Package baseline serves recorded replies: the same bytes over net/http and the same
 // messages over gRPC, without the work to compute them. No program on these libraries can be
-// faster, so the tables of bench call these baselines floors.
+// faster.
 package baseline
 
 import (

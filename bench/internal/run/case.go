@@ -156,8 +156,8 @@ func (c testCase) gatewayRequest() ([]byte, error) {
 		c.method, len(body), body), err
 }
 
-// floorRequest returns the encoded request of the case to the HTTP baseline.
-func (c testCase) floorRequest() []byte {
+// baselineRequest returns the encoded request of the case to the HTTP baseline.
+func (c testCase) baselineRequest() []byte {
 	return get11(baseline.Path(c.name))
 }
 

@@ -31,11 +31,11 @@ type contender struct {
 type contenderName string
 
 const (
-	byEdge      contenderName = "edge"
-	byGateway   contenderName = "grpc-gateway"
-	byRPC       contenderName = "gRPC direct"
-	byHTTPFloor contenderName = "floor: net/http"
-	byRPCFloor  contenderName = "floor: gRPC"
+	byEdge         contenderName = "edge"
+	byGateway      contenderName = "grpc-gateway"
+	byRPC          contenderName = "gRPC direct"
+	byHTTPBaseline contenderName = "baseline: net/http"
+	byRPCBaseline  contenderName = "baseline: gRPC"
 )
 
 // answered is the replies to a case. The baselines serve them again.
@@ -114,8 +114,8 @@ func fetch(ctx context.Context, a asked) (body []byte, header http.Header, err e
 	return body, response.Header, err
 }
 
-// startFloors starts the baselines with the recorded replies to the cases.
-func startFloors(w *workshop, list []testCase, replies map[string]answered) (*process.Process, error) {
+// startBaselines starts the baselines with the recorded replies to the cases.
+func startBaselines(w *workshop, list []testCase, replies map[string]answered) (*process.Process, error) {
 	var answers []baseline.Answer
 	for _, c := range list {
 		reply := replies[c.name]
@@ -157,12 +157,12 @@ func opener(address string, request []byte, want string) load.Opener {
 }
 
 // contenders returns all contenders of a case.
-func (d *deployment) contenders(w *workshop, c testCase, reply answered, floors *process.Process) ([]contender, error) {
+func (d *deployment) contenders(w *workshop, c testCase, reply answered, baselines *process.Process) ([]contender, error) {
 	gatewayRequest, err := c.gatewayRequest()
 	if err != nil {
 		return nil, err
 	}
-	channels, err := w.dial(floors.Addresses["grpc"], nil, callChannels)
+	channels, err := w.dial(baselines.Addresses["grpc"], nil, callChannels)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (d *deployment) contenders(w *workshop, c testCase, reply answered, floors 
 		{byEdge, d.opener(c), d.serving(c, d.edge), len(reply.edge)},
 		{byGateway, opener(d.gateway.Addresses["http"], gatewayRequest, c.wantJSON), d.serving(c, d.gateway), len(reply.gateway)},
 		{byRPC, d.rpc(c).Open, d.serving(c, d.services[c.service]), messageBytes},
-		{byHTTPFloor, opener(floors.Addresses["http"], c.floorRequest(), wantXML), []*process.Process{floors}, len(reply.edge)},
-		{byRPCFloor, echo.Open, []*process.Process{floors}, messageBytes},
+		{byHTTPBaseline, opener(baselines.Addresses["http"], c.baselineRequest(), wantXML), []*process.Process{baselines}, len(reply.edge)},
+		{byRPCBaseline, echo.Open, []*process.Process{baselines}, messageBytes},
 	}, nil
 }

@@ -28,7 +28,7 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 			return err
 		}
 	}
-	floors, err := startFloors(w, list, replies)
+	baselines, err := startBaselines(w, list, replies)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 	var latencies report.Table
 	var late report.Spread
 	for _, c := range list {
-		contenders, err := d.contenders(w, c, replies[c.name], floors)
+		contenders, err := d.contenders(w, c, replies[c.name], baselines)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (b *bench) compare(ctx context.Context, start starter, names []string) (err
 		}
 		b.judge(d, c, results)
 		if c.name == fullAlbum {
-			if latencies, err = b.latencies(ctx, d, c, results, floors); err != nil {
+			if latencies, err = b.latencies(ctx, d, c, results, baselines); err != nil {
 				return fmt.Errorf("%s, latencies: %w", d.name, err)
 			}
 		}
@@ -94,10 +94,10 @@ func (b *bench) judge(d *deployment, c testCase, results []result) {
 		}
 	}
 	if c.name == fullAlbum && d.account == nil {
-		share := 100 * ratio(edge.rate, by[byHTTPFloor].rate)
+		share := 100 * ratio(edge.rate, by[byHTTPBaseline].rate)
 		b.target(share >= 50, report.Number(share)+" %", "≥ 50 %", "%s, %s: replies/s of what net/http does with the same bytes", d.name, c.name)
 	}
 	if c.name == bareAlbum && d.account == nil {
-		b.directCall = (by[byRPCFloor].serverCPU.Median() + by[byRPCFloor].clientCPU.Median()) * 1e3
+		b.directCall = (by[byRPCBaseline].serverCPU.Median() + by[byRPCBaseline].clientCPU.Median()) * 1e3
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// byBusyFloor is a baseline that serves the same bytes after it has computed for as long as
+// byBusyBaseline is a baseline that serves the same bytes after it has computed for as long as
 // the edge and the services. It allocates no memory, does not wait and shares nothing. So its
 // latency comes from net/http, the load generator, the kernel and the machine.
-const byBusyFloor contenderName = "floor: net/http, as much CPU"
+const byBusyBaseline contenderName = "baseline: net/http, as much CPU"
 
 // latencies measures the latency of the edge at half of its own throughput, and of baselines
 // at the same rate. It returns a separate table.
-func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, results []result, floors *process.Process) (table report.Table, err error) {
+func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, results []result, baselines *process.Process) (table report.Table, err error) {
 	var edge, least result
 	for _, r := range results {
 		switch r.name {
 		case byEdge:
 			edge = r
-		case byHTTPFloor:
+		case byHTTPBaseline:
 			least = r
 		}
 	}
-	busy, err := b.asBusy(ctx, c, edge, least, floors)
+	busy, err := b.asBusy(ctx, c, edge, least, baselines)
 	if err != nil {
 		return table, err
 	}
@@ -60,12 +60,12 @@ func (b *bench) latencies(ctx context.Context, d *deployment, c testCase, result
 }
 
 // asBusy measures a baseline that takes as much CPU time as the edge and the services.
-func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, floors *process.Process) (result, error) {
+func (b *bench) asBusy(ctx context.Context, c testCase, edge, least result, baselines *process.Process) (result, error) {
 	rounds := func(work float64, count int) (r result, err error) {
 		r.contender = least.contender
-		r.name = byBusyFloor
+		r.name = byBusyBaseline
 		path := baseline.BusyPath(c.name, time.Duration(work*float64(time.Microsecond)))
-		r.open = opener(floors.Addresses["http"], get11(path), wantXML)
+		r.open = opener(baselines.Addresses["http"], get11(path), wantXML)
 		for range count {
 			if err := r.closed(ctx, c.connections, b.settings.Duration); err != nil {
 				return r, err

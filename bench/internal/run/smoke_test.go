@@ -60,13 +60,13 @@ func smoke(t *testing.T, w *workshop, d *deployment) {
 			checkSame(t, c, reply)
 		}
 	}
-	floors, err := startFloors(w, list, replies)
+	baselines, err := startBaselines(w, list, replies)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := Settings{Rounds: 1, Duration: 10 * time.Millisecond}
 	for _, c := range list {
-		contenders, err := d.contenders(w, c, replies[c.name], floors)
+		contenders, err := d.contenders(w, c, replies[c.name], baselines)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,12 +80,12 @@ func smoke(t *testing.T, w *workshop, d *deployment) {
 			}
 		}
 		if c.name == fullAlbum {
-			table, err := (&bench{settings: s}).latencies(t.Context(), d, c, results, floors)
+			table, err := (&bench{settings: s}).latencies(t.Context(), d, c, results, baselines)
 			if err != nil || len(table.Rows) != 4 {
 				t.Errorf("latencies: %v, %v", table.Rows, err)
 			}
 		}
-		checkFloors(t, w, d, c, replies[c.name], floors.Addresses)
+		checkBaselines(t, w, d, c, replies[c.name], baselines.Addresses)
 	}
 }
 
@@ -141,8 +141,8 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 	return texts
 }
 
-// checkFloors checks that the baselines serve the recorded replies.
-func checkFloors(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
+// checkBaselines checks that the baselines serve the recorded replies.
+func checkBaselines(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
 	t.Helper()
 	for _, path := range []string{baseline.Path(c.name), baseline.BusyPath(c.name, time.Microsecond)} {
 		body, header, err := fetch(t.Context(), get("http://"+addresses["http"]+path))
