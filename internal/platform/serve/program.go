@@ -162,11 +162,12 @@ func runUntilDone(
 		<-runCtx.Done()
 	}
 	began, cause := time.Now(), context.Cause(runCtx)
+	var failed error
 	reason := cause.Error()
-	if err = nil; !errors.Is(cause, context.Canceled) {
-		err, reason = cause, "failure"
+	if !errors.Is(cause, context.Canceled) {
+		failed, reason = cause, "failure"
 	}
-	err = errors.Join(err, stop())
+	err = errors.Join(failed, stop())
 	logStop(ctx, log, reason, began)
 	return err
 }
