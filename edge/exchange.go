@@ -1,7 +1,6 @@
 package edge
 
 import (
-	"context"
 	"errors"
 	"io"
 	"mime"
@@ -112,11 +111,6 @@ func smallBuffer(b []byte, keep int) []byte {
 		return nil
 	}
 	return b[:0]
-}
-
-// callContext bounds one call to a service. It ends when the client goes.
-func (x *exchange) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(x.request.Context(), x.handler.config.CallTimeout)
 }
 
 // readForm reads the parameters of the query and then of the body, whatever the
