@@ -16,7 +16,7 @@ var benchmarkAlbum = &albumv1.GetAlbumResponse{Album: &albumv1.Album{
 	Owner: &typev1.Profile{Name: "小明", IconUrl: "/icons/7.png"}, UpdateTime: noon,
 }}
 
-// The whole handler over a connection in memory, the service included.
+// BenchmarkGetAlbum measures the whole handler, with the service over a connection in memory.
 func BenchmarkGetAlbum(b *testing.B) {
 	h := newEdge(b, &fakes{answer: always(benchmarkAlbum, nil)})
 	r := httptest.NewRequest(http.MethodGet, Path+"?"+benchmarkForm, nil)

@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// TrustedProxies are the networks of the proxies before the edge: they, and nobody
-// else, are believed what they say about a client. As a flag they are written as
-// CIDRs with commas between them.
+// TrustedProxies are the networks of the proxies in front of the edge. Only their headers about
+// a client count. The flag is a comma-separated list of CIDRs.
 type TrustedProxies []netip.Prefix
 
-// String is the flag's value.
+// String returns the flag's value.
 func (t TrustedProxies) String() string {
 	networks := make([]string, len(t))
 	for i, network := range t {
@@ -23,7 +22,7 @@ func (t TrustedProxies) String() string {
 	return strings.Join(networks, ",")
 }
 
-// Set reads the flag's value, which replaces what was there.
+// Set parses the flag's value and replaces the earlier one.
 func (t *TrustedProxies) Set(value string) error {
 	var networks TrustedProxies
 	for part := range strings.SplitSeq(value, ",") {
@@ -33,10 +32,10 @@ func (t *TrustedProxies) Set(value string) error {
 		}
 		network, err := netip.ParsePrefix(part)
 		if err != nil {
-			return fmt.Errorf("%q is no network; write it like 10.0.0.0/8, or 10.0.0.1/32 for one address", part)
+			return fmt.Errorf("%q is not a network; write it like 10.0.0.0/8, or 10.0.0.1/32 for one address", part)
 		}
 		if network.Addr().Is4In6() {
-			return errors.New(part + " is a network of IPv4; write it as one")
+			return errors.New(part + " is an IPv4 network in IPv6 form; write it as IPv4")
 		}
 		networks = append(networks, network.Masked())
 	}
@@ -48,11 +47,11 @@ func (t TrustedProxies) include(address netip.Addr) bool {
 	return slices.ContainsFunc(t, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
-// client returns where a request comes from: the peer of its connection or, when
-// that is a trusted proxy, the last address of X-Forwarded-For that is not one.
-// What stands before that address may have been made up by the client. When the
-// header is used up or cannot be read, it is the last proxy that is known, and
-// the zero Addr when not even the peer has an address.
+// client returns the address of the client. It is the peer of the connection, unless that is a
+// trusted proxy. Then it is the last address of X-Forwarded-For that is no trusted proxy; the
+// client may have invented the addresses before it. If the header ends or is malformed before
+// such an address, client returns the last known proxy. It returns the zero Addr if the peer has
+// no address.
 func (t TrustedProxies) client(r *http.Request) netip.Addr {
 	client := peer(r)
 	rest := strings.Join(r.Header["X-Forwarded-For"], ",")
@@ -67,21 +66,20 @@ func (t TrustedProxies) client(r *http.Request) netip.Addr {
 	return client
 }
 
-// isSecure reports whether the client's own connection is by TLS.
+// isSecure reports whether the client's own connection uses TLS.
 func (t TrustedProxies) isSecure(r *http.Request) bool {
 	return r.TLS != nil ||
 		strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") && t.include(peer(r))
 }
 
-// peer is the other end of the connection; the zero Addr when it has no address,
-// such as that of a Unix socket.
+// peer returns the other end of the connection. It returns the zero Addr if that has no address,
+// such as a Unix socket.
 func peer(r *http.Request) netip.Addr {
 	address, _ := netip.ParseAddrPort(r.RemoteAddr)
 	return plainAddress(address.Addr())
 }
 
-// parseForwarded reads an address as proxies write it: bare, in brackets, or with
-// a port.
+// parseForwarded parses an address as proxies write it: bare, in brackets, or with a port.
 func parseForwarded(s string) (netip.Addr, bool) {
 	s = strings.Trim(s, " \t")
 	if withPort, err := netip.ParseAddrPort(s); err == nil {
@@ -94,17 +92,16 @@ func parseForwarded(s string) (netip.Addr, bool) {
 	return plainAddress(address), err == nil
 }
 
-// plainAddress spells an address in one way: IPv4 as such, and without a zone.
+// plainAddress normalizes an address: no IPv4 in IPv6 form, and no zone.
 func plainAddress(address netip.Addr) netip.Addr { return address.Unmap().WithZone("") }
 
-// Address tells the exchange's client apart from others, as operation.Caller has it.
+// Address returns the key under which the client is counted. It implements operation.Caller.
 func (x *exchange) Address() string {
 	return clientKey(x.handler.config.TrustedProxies.client(x.request))
 }
 
-// clientKey tells clients apart where something is counted for each: an address
-// of IPv4, or the /64 of an address of IPv6, all of which one customer has. It is
-// empty for the zero Addr.
+// clientKey returns the key under which a client is counted: an IPv4 address or the /64 of an
+// IPv6 address. One customer has a whole /64. clientKey returns "" for the zero Addr.
 func clientKey(address netip.Addr) string {
 	if address.Is6() {
 		network := netip.PrefixFrom(address, 64)

@@ -18,7 +18,7 @@ func proxies(tb testing.TB, value string) TrustedProxies {
 	return t
 }
 
-// from is a request of a peer, with the given lines of X-Forwarded-For.
+// from returns a request of a peer, with the given lines of X-Forwarded-For.
 func from(peer string, forwardedFor ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, Path, nil)
 	r.RemoteAddr = peer
@@ -28,30 +28,30 @@ func from(peer string, forwardedFor ...string) *http.Request {
 	return r
 }
 
-func TestTheClientIsThePeerOrWhomTheLastTrustedProxyNames(t *testing.T) {
+func TestTheClientIsThePeerOrTheAddressFromTheLastTrustedProxy(t *testing.T) {
 	for _, c := range []struct {
 		name, trusted, peer string
 		forwardedFor        []string
 		want                string
 	}{
-		{name: "nobody is trusted", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1"}, want: "10.0.0.1"},
+		{name: "no proxy is trusted", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1"}, want: "10.0.0.1"},
 		{name: "the peer is not trusted", trusted: "10.0.0.0/8", peer: "203.0.113.5:80", forwardedFor: []string{"192.0.2.1"}, want: "203.0.113.5"},
 		{name: "the peer is a proxy", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
-		{name: "the client made up an address", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 192.0.2.1"}, want: "192.0.2.1"},
-		{name: "the client made up a proxy", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 10.9.9.9, 192.0.2.1"}, want: "192.0.2.1"},
+		{name: "the client invented an address", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 192.0.2.1"}, want: "192.0.2.1"},
+		{name: "the client invented a proxy", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 10.9.9.9, 192.0.2.1"}, want: "192.0.2.1"},
 		{name: "several proxies", trusted: "10.0.0.0/8,fd00::/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9,192.0.2.1 ,\tfd00::1", "10.0.0.2"}, want: "192.0.2.1"},
 		{name: "a client among the proxies", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"10.0.0.3, 10.0.0.2"}, want: "10.0.0.3"},
-		{name: "a proxy that says nothing", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", want: "10.0.0.1"},
-		{name: "a proxy that says nothing useful", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
-		{name: "half a bracket", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, [::1"}, want: "10.0.0.1"},
-		{name: "nothing between commas", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1,,10.0.0.2"}, want: "10.0.0.2"},
+		{name: "a proxy without the header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", want: "10.0.0.1"},
+		{name: "a proxy with a malformed header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
+		{name: "an unclosed bracket", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, [::1"}, want: "10.0.0.1"},
+		{name: "an empty item", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1,,10.0.0.2"}, want: "10.0.0.2"},
 		{name: "an empty header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{""}, want: "10.0.0.1"},
 		{name: "a port", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1:5000"}, want: "192.0.2.1"},
 		{name: "IPv6", trusted: "::1/128", peer: "[::1]:80", forwardedFor: []string{"2001:db8::7"}, want: "2001:db8::7"},
 		{name: "IPv6 in brackets", trusted: "::1/128", peer: "[::1]:80", forwardedFor: []string{"[2001:db8::7]"}, want: "2001:db8::7"},
 		{name: "IPv6 with a port", trusted: "::1/128", peer: "[::1]:80", forwardedFor: []string{"[2001:db8::7]:443"}, want: "2001:db8::7"},
 		{name: "IPv4 written as IPv6", trusted: "10.0.0.0/8", peer: "[::ffff:10.0.0.1]:80", forwardedFor: []string{"::ffff:192.0.2.1"}, want: "192.0.2.1"},
-		{name: "a peer of a zone", trusted: "fe80::/10", peer: "[fe80::1%eth0]:80", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
+		{name: "a peer with a zone", trusted: "fe80::/10", peer: "[fe80::1%eth0]:80", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
 		{name: "a Unix socket", trusted: "0.0.0.0/0,::/0", peer: "@", forwardedFor: []string{"192.0.2.1"}, want: "invalid IP"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestTheClientIsThePeerOrWhomTheLastTrustedProxyNames(t *testing.T) {
 	}
 }
 
-func TestClientsAreToldApartByAddressOrByNetwork(t *testing.T) {
+func TestClientsAreCountedByIPv4AddressOrIPv6Network(t *testing.T) {
 	for address, want := range map[string]string{
 		"192.0.2.1":          "192.0.2.1",
 		"2001:db8:1:2:3::4":  "2001:db8:1:2::/64",
@@ -79,7 +79,7 @@ func TestClientsAreToldApartByAddressOrByNetwork(t *testing.T) {
 	}
 }
 
-func TestAConnectionIsSecureByTLSOrWhenATrustedProxySaysSo(t *testing.T) {
+func TestAConnectionIsSecureWithTLSOrWhenATrustedProxyReportsTLS(t *testing.T) {
 	trusted := proxies(t, "10.0.0.0/8")
 	request := func(peer, proto string) *http.Request {
 		r := from(peer)
@@ -90,11 +90,11 @@ func TestAConnectionIsSecureByTLSOrWhenATrustedProxySaysSo(t *testing.T) {
 		request *http.Request
 		want    bool
 	}{
-		"plain":                         {from("192.0.2.1:80"), false},
-		"a client that says so":         {request("192.0.2.1:80", "https"), false},
-		"a proxy that says so":          {request("10.0.0.1:80", "HTTPS"), true},
-		"a proxy that says otherwise":   {request("10.0.0.1:80", "http"), false},
-		"a proxy that says it is there": {from("10.0.0.1:80"), false},
+		"plain":                              {from("192.0.2.1:80"), false},
+		"an untrusted peer claims TLS":       {request("192.0.2.1:80", "https"), false},
+		"a trusted proxy reports TLS":        {request("10.0.0.1:80", "HTTPS"), true},
+		"a trusted proxy reports no TLS":     {request("10.0.0.1:80", "http"), false},
+		"a trusted proxy without the header": {from("10.0.0.1:80"), false},
 	} {
 		if got := trusted.isSecure(c.request); got != c.want {
 			t.Errorf("%s: got %v", name, got)
@@ -103,11 +103,11 @@ func TestAConnectionIsSecureByTLSOrWhenATrustedProxySaysSo(t *testing.T) {
 	overTLS := from("192.0.2.1:80")
 	overTLS.TLS = &tls.ConnectionState{}
 	if !trusted.isSecure(overTLS) {
-		t.Error("TLS itself is not secure")
+		t.Error("a TLS connection is not secure")
 	}
 }
 
-func TestTrustedProxiesAreReadAsCIDRs(t *testing.T) {
+func TestTrustedProxiesAreParsedAsCIDRs(t *testing.T) {
 	for value, want := range map[string]string{
 		"":                             "",
 		"10.0.0.0/8":                   "10.0.0.0/8",
@@ -127,7 +127,7 @@ func TestTrustedProxiesAreReadAsCIDRs(t *testing.T) {
 	}
 }
 
-// Whatever a client sends to a proxy, the address that the proxy adds counts.
+// For any header of the client, the address that the proxy appends counts.
 func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 	f.Add("192.0.2.1, 10.0.0.1", "203.0.113.9")
 	f.Add("[::1]:5, ,,unknown", "2001:db8::1")
@@ -135,7 +135,7 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 	trusted := proxies(f, "10.0.0.0/8")
 	f.Fuzz(func(t *testing.T, sent, added string) {
 		if got := trusted.client(from("203.0.113.5:80", sent)); got.String() != "203.0.113.5" {
-			t.Fatalf("the client says that it is %s", got)
+			t.Fatalf("the client made the edge believe %s", got)
 		}
 		got := trusted.client(from("10.0.0.1:80", sent))
 		if key := clientKey(got); key == "" || len(key) > 100 {
@@ -153,8 +153,7 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 	})
 }
 
-// A list of networks that is taken reads back the same; one that is not leaves things as
-// they were.
+// A valid list of networks reads back the same. An invalid one leaves the value unchanged.
 func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
 	for _, value := range []string{"", " 10.1.2.3/8 , fd00::/8,", "::ffff:10.0.0.0/104", "10.0.0.0/33", "fe80::1%eth0/64", "0.0.0.0/0"} {
 		f.Add(value, "192.0.2.1")
@@ -163,7 +162,7 @@ func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
 		read := proxies(t, "10.0.0.0/8")
 		if err := read.Set(value); err != nil {
 			if read.String() != "10.0.0.0/8" {
-				t.Errorf("%q was refused and left %s", value, read)
+				t.Errorf("%q was rejected, but left %s", value, read)
 			}
 			return
 		}
@@ -172,7 +171,7 @@ func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
 			t.Errorf("%s reads back as %s", read, again)
 		}
 		if address, err := netip.ParseAddr(client); err == nil && read.include(address) != again.include(address) {
-			t.Errorf("%s includes %s, or does not", read, address)
+			t.Errorf("%s: the original and its parsed form differ about %s", read, address)
 		}
 	})
 }

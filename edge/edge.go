@@ -1,10 +1,10 @@
-// Package edge speaks the legacy contract: form parameters and XML (or JSON) on
-// one path, /API.php, in front of the gRPC services. It stores nothing.
+// Package edge serves the legacy contract in front of the gRPC services: form parameters in, XML
+// or JSON out, on one path, /API.php. It stores nothing.
 //
-// The data flows one way through its rooms: package form turns bytes into values,
-// package operation holds the table that turns values into calls and responses into
-// values, package reply turns those into XML or JSON. This package is HTTP around them:
-// sessions, limits, origins, signatures, and how a reply is sent.
+// Data flows one way through its packages. Package form turns bytes into values. Package
+// operation holds the table: it turns values into calls, and responses into values. Package
+// reply turns those values into XML or JSON. This package is the HTTP around them: sessions,
+// limits, origins, signatures and the sending of replies.
 package edge
 
 import (
@@ -25,72 +25,72 @@ import (
 // Path is the only path of the interface (rule 1.1).
 const Path = "/API.php"
 
-// What a Config that leaves a field zero gets.
+// The defaults of a Config, for fields that are zero.
 const (
-	// DefaultCallTimeout is how long the edge waits for a service.
+	// DefaultCallTimeout is the time limit of a call to a service.
 	DefaultCallTimeout = 10 * time.Second
-	// DefaultWriteTimeout is how long a client may take to read what was sent at once.
+	// DefaultWriteTimeout is the time limit of a client to read one piece of a reply.
 	DefaultWriteTimeout = 30 * time.Second
-	// DefaultMaxFormBytes holds a blog text of 100,000 characters of four bytes
-	// each, percent-encoded (1.2 MB), with room to spare.
+	// DefaultMaxFormBytes has room for a blog text of 100,000 characters. At four bytes each,
+	// percent-encoded, that is 1.2 MB.
 	DefaultMaxFormBytes = 2 << 20
 )
 
-// Config is what the edge depends on. The four services and Zone are required.
+// Config has the dependencies and settings of the edge. The four services and Zone are required.
 type Config struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
 	Blog    blogv1.BlogServiceClient
 	Poi     poiv1.PoiServiceClient
 
-	// Zone is where `time`, `updateDate` and such are told.
+	// Zone is the time zone of `time`, `updateDate` and the other times in replies.
 	Zone *time.Location
-	// Sessions adds func=login and func=logout to the legacy contract's functions,
-	// or does not.
+	// Sessions says whether the interface has func=login and func=logout, which the legacy
+	// contract lacks.
 	Sessions operation.Sessions
-	// TrustedProxies are believed what they say about clients; there may be none.
+	// TrustedProxies are the proxies whose headers about clients count. It may be empty.
 	TrustedProxies TrustedProxies
-	// Signatures says whether requests are to be signed by applications.
+	// Signatures says whether applications must sign requests.
 	Signatures Signatures
-	// TrustedOrigins are other sites whose pages may write; there may be none.
+	// TrustedOrigins are other sites whose pages may write. It may be empty.
 	TrustedOrigins TrustedOrigins
-	// Load bounds how much is done at a time and for whom; nothing by default.
+	// Load holds the concurrency limits and the rate limits. The zero Load has none.
 	Load Load
-	// Log gets what went wrong on this side, once each; slog's default when nil.
+	// Log receives each failure on the server side once; slog.Default when nil.
 	Log *slog.Logger
-	// Validator names every violation of a request that is wrong already.
-	// Sharing the services' one saves memory; protovalidate's own when nil.
+	// Validator finds the other violations of a request that already has one. Sharing the
+	// services' validator saves memory; protovalidate.GlobalValidator when nil.
 	Validator protovalidate.Validator
-	// Observe is told of every request how it was answered. May be nil.
+	// Observe is called once for every request, with its answer. May be nil.
 	Observe func(*http.Request, Answer)
 
-	// CallTimeout bounds each call to a service and, in a stream, the wait for
-	// each batch.
+	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
 	CallTimeout time.Duration
-	// WriteTimeout bounds each write to the client, not the whole reply, and
-	// how long the client may take to send its body.
+	// WriteTimeout bounds each write to the client, but not the whole reply. It also bounds the
+	// time that the client takes to send its body.
 	WriteTimeout time.Duration
 	// MaxFormBytes bounds the query and the body together.
 	MaxFormBytes int64
 }
 
-// Answer is how a request was answered.
+// Answer describes the answer to one request.
 type Answer struct {
-	// Function is the request's func, or "" for one that is not in the table, and
-	// Reason the stable reason of its failure or "" for success. Both have few values.
+	// Function is the request's func, or "" if the table does not have it. Reason is the stable
+	// reason of the failure, or "" for success. Both have few values.
 	Function, Reason string
-	// Status is the HTTP status and Bytes the length of the body, as sent; zero when
-	// nothing was.
+	// Status is the HTTP status, and Bytes the length of the body as sent. Both are zero when
+	// nothing was sent.
 	Status  int
 	Bytes   int64
 	Elapsed time.Duration
-	// Signature is the form of the request's signature, hmac or legacy, when it is
-	// right, the reason why it would be refused or was, or "" when it was not looked at.
+	// Signature is the form of a valid signature, hmac or legacy. For an invalid one it is the
+	// failure reason, even if the request was served. It is "" when the edge did not check the
+	// signature.
 	Signature string
 }
 
-// New returns the handler of the whole interface. It answers other paths than
-// Path with a failure too, so that it can be a server's only handler.
+// New returns the handler of the whole interface. It answers paths other than Path with a
+// failure, so that it can be the only handler of a server.
 func New(c Config) http.Handler {
 	if c.Log == nil {
 		c.Log = slog.Default()
@@ -119,8 +119,8 @@ func New(c Config) http.Handler {
 	return h
 }
 
-// Operations describes the table: every operation, the additions among them, in the
-// order in which the failure of an unknown func lists them.
+// Operations describes every operation of the table, additions included. The order is that of
+// the list in the failure of an unknown func.
 func Operations() []operation.Description {
 	table := operation.Table(&operation.Config{
 		// Clients that are never called.
@@ -134,7 +134,8 @@ func Operations() []operation.Description {
 	return described
 }
 
-// SharedParameters are those that every request may carry besides its operation's.
+// SharedParameters returns the parameters that every request may carry, besides those of its
+// operation.
 func SharedParameters() []operation.Parameter {
 	return []operation.Parameter{
 		{Name: "func", Hint: "the operation", IsRequired: true},

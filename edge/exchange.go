@@ -15,25 +15,25 @@ import (
 	"github.com/waybook/waybook/edge/reply"
 )
 
-// exchange is one request and its reply. Exchanges are used again and again;
-// open and close mark the ends of a use.
+// exchange is one request and its reply. Exchanges are reused: open begins a use and close ends
+// it.
 type exchange struct {
 	handler *handler
 	request *http.Request
 	form    form.Form
 	body    []byte
-	// op is what the operation gets of the request.
+	// op is the operation's view of the request and the reply.
 	op       operation.Exchange
 	response response
 	turn     turn
-	// function is set once the request has named one of the table.
+	// function is the request's func, once the edge has found it in the table.
 	function string
-	// signature is the outcome of checkSignature as an Answer tells it.
+	// signature is the outcome of checkSignature, in the form of Answer.Signature.
 	signature string
 }
 
-// fixedHeaders are those of every reply. Replies share their values, which nobody changes
-// in place.
+// fixedHeaders are the headers of every reply. All replies share the values, so code must not
+// change them in place.
 var fixedHeaders = [...]struct {
 	name   string
 	values []string
@@ -41,7 +41,8 @@ var fixedHeaders = [...]struct {
 	{"Cache-Control", []string{"no-store"}},
 	{"Vary", []string{"Accept-Encoding"}},
 	{"X-Content-Type-Options", []string{"nosniff"}},
-	// A reply that a browser shows as a page loads nothing, runs nothing and is in no frame.
+	// In a browser, a reply that is shown as a page loads nothing, runs nothing and appears in
+	// no frame.
 	{"Content-Security-Policy", []string{"default-src 'none'; frame-ancestors 'none'"}},
 	{"Referrer-Policy", []string{"no-referrer"}},
 }
@@ -69,9 +70,9 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 		header[fixed.name] = fixed.values
 	}
 	if len(r.TransferEncoding) > 0 {
-		// A body in chunks may have come with a length too, which net/http forgets. A
-		// proxy may have gone by that; what it sent after this request may be part of
-		// it, and is not read as another (RFC 9112, 6.3).
+		// A chunked body may have come with a Content-Length too, which net/http drops. A proxy
+		// that used that length may take bytes of this body for a second request. So nothing
+		// after this request is read as another one (RFC 9112, 6.3).
 		header.Set("Connection", "close")
 	}
 	x.answerIn(reply.XML{Document: &x.response.Document})
@@ -82,8 +83,8 @@ func (x *exchange) answerIn(format reply.Writer) {
 	x.response.writer.Header().Set("Content-Type", format.ContentType())
 }
 
-// close gives back what was lent and lets go of the request. A buffer that one
-// large request grew is not kept: it would stay for all the small ones.
+// close returns borrowed resources and drops every reference to the request. It does not keep a
+// large buffer, which would use memory for all later small requests.
 func (x *exchange) close() {
 	const keep = 2 * sendAt
 	if x.response.zipper != nil {
@@ -113,8 +114,8 @@ func smallBuffer(b []byte, keep int) []byte {
 	return b[:0]
 }
 
-// readForm reads the parameters of the query and then of the body, whatever the
-// method: the examples of GET carry them after the headers (rule 1.10).
+// readForm reads the parameters of the query and then of the body, for every method. The old
+// interface shows GET with parameters after the headers (rule 1.10).
 func (x *exchange) readForm() error {
 	limit := x.handler.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
 	if limit < 0 || x.request.ContentLength > limit {
@@ -139,8 +140,8 @@ func (x *exchange) readForm() error {
 	return nil
 }
 
-// readBody returns the body as a string of its own: parameters are parts of it
-// and may outlive the buffer. The server sets no limit of time, so this does.
+// readBody returns the body as a new string: parameters are substrings of it and may outlive the
+// buffer. It sets the read deadline itself, because the server has none.
 func (x *exchange) readBody(limit int64) (string, error) {
 	if x.request.Body == nil || x.request.Body == http.NoBody {
 		return "", nil
@@ -161,7 +162,7 @@ func (x *exchange) readBody(limit int64) (string, error) {
 		var tooLarge *http.MaxBytesError
 		switch {
 		case err == io.EOF:
-			// net/http clears it here too, for HTTP/1, but does not promise to.
+			// net/http also clears the deadline here for HTTP/1, but does not promise to.
 			x.response.control.SetReadDeadline(time.Time{})
 			return string(x.body), nil
 		case errors.As(err, &tooLarge):
@@ -174,8 +175,8 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	}
 }
 
-// isForm reports whether a Content-Type is that of a form in UTF-8. Old clients
-// leave it out.
+// isForm reports whether a Content-Type is that of a UTF-8 form. Old clients leave the header
+// out, which counts as a form.
 func isForm(contentType string) bool {
 	const formType = "application/x-www-form-urlencoded"
 	if contentType == "" || contentType == formType {
@@ -191,8 +192,8 @@ func isForm(contentType string) bool {
 
 var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}
 
-// chooseFormat sets the format of the reply, failures included. XML it stays
-// when the parameter is absent or wrong.
+// chooseFormat sets the format of the reply, failures included. The format stays XML when the
+// parameter is absent or wrong.
 func (x *exchange) chooseFormat() error {
 	value, present := x.form.Get(paramResponseFormat.Name)
 	switch {

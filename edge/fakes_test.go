@@ -29,24 +29,24 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 )
 
-// The session that the fakes know, as a cookie.
+// The open session of the fakes, as a cookie.
 const (
 	demoUser   = 7
 	demoToken  = "0123456789abcdef0123456789abcdef"
 	demoCookie = "id=7; idrand=" + demoToken
 )
 
-// fakes are the four services: they answer unary calls with what answer says,
-// streams with what the two functions send, and keep to the contract's shape
-// rules. The cases over the real services are those of the whole system.
+// fakes are the four services. Unary calls return the result of answer; streams send what the
+// two functions send. Both validate requests with the rules of the contract. The end-to-end
+// tests use the real services.
 type fakes struct {
-	// answer gets every unary request but VerifySession's.
+	// answer gets every unary request except VerifySession.
 	answer func(ctx context.Context, request proto.Message) (proto.Message, error)
 	albums func(*albumv1.StreamAlbumsRequest, grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error
 	pois   func(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error
 
 	mu       sync.Mutex
-	requests []proto.Message // all but VerifySession's, in order
+	requests []proto.Message // all except VerifySession, in order
 }
 
 type fakeAccount struct {
@@ -84,7 +84,7 @@ func (f fakePoi) StreamPois(r *poiv1.StreamPoisRequest, s grpc.ServerStreamingSe
 	return f.pois(r, s)
 }
 
-// intercept answers for the methods that have no code of their own.
+// intercept answers the methods that have no code of their own.
 func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if strings.HasSuffix(info.FullMethod, "/VerifySession") {
 		return next(ctx, request)
@@ -96,7 +96,7 @@ func (f *fakes) intercept(ctx context.Context, request any, info *grpc.UnaryServ
 	return f.answer(ctx, message)
 }
 
-// accept notes a request and applies the contract's rules to it.
+// accept records a request and validates it with the rules of the contract.
 func (f *fakes) accept(request proto.Message) error {
 	f.mu.Lock()
 	f.requests = append(f.requests, request)
@@ -123,7 +123,7 @@ func (f *fakes) called() []proto.Message {
 	return requests
 }
 
-// refusedFor is an error with a stable reason as the services return it.
+// refusedFor returns an error with a stable reason, as the services return it.
 func refusedFor(code codes.Code, reason string) error {
 	return statusWith(code, &errdetails.ErrorInfo{Reason: reason, Domain: operation.ReasonDomain})
 }
@@ -136,7 +136,7 @@ func statusWith(code codes.Code, detail protoadapt.MessageV1) error {
 	return answer.Err()
 }
 
-// newEdge serves the fakes in memory and returns the edge before them.
+// newEdge serves the fakes in memory and returns the edge in front of them.
 func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	tb.Helper()
 	listener := bufconn.Listen(1 << 20)
@@ -170,7 +170,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	return New(config)
 }
 
-// post sends a form with the cookie of the fakes' session.
+// post sends a form with the cookie of the open session.
 func post(h http.Handler, form string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -188,7 +188,7 @@ func record(h http.Handler, r *http.Request) *httptest.ResponseRecorder {
 	return w
 }
 
-// xmlBody is a whole reply around the given elements.
+// xmlBody returns a whole reply with the given elements.
 func xmlBody(elements string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n<response>" + elements + "</response>"
 }
@@ -197,7 +197,7 @@ func failed(info string) string {
 	return xmlBody("<status>FAILED</status><info>" + info + "</info>")
 }
 
-// always answers every unary call alike.
+// always answers every unary call with the same result.
 func always(answer proto.Message, err error) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(context.Context, proto.Message) (proto.Message, error) { return answer, err }
 }

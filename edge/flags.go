@@ -6,36 +6,35 @@ import (
 	"github.com/waybook/waybook/edge/operation"
 )
 
-// Flags are the settings of the interface itself, which every program that serves
-// it has.
+// Flags are the settings of the interface. Every program that serves it has them.
 type Flags struct {
-	// HasLogin says that the interface has func=login and func=logout.
+	// HasLogin adds func=login and func=logout to the interface.
 	HasLogin       bool
 	TrustedProxies TrustedProxies
 	Signatures     Signatures
 	TrustedOrigins TrustedOrigins
-	// MaxRequests and MaxLongReplies are how many there may be at a time, ClientRate
-	// and UserRate how many in a second; 0 is any number.
+	// MaxRequests and MaxLongReplies are concurrency limits. ClientRate and UserRate are rate
+	// limits per second. 0 means no limit.
 	MaxRequests, MaxLongReplies int
 	ClientRate, UserRate        float64
 }
 
 // Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
-	flags.BoolVar(&f.HasLogin, "login", true, "serve func=login and func=logout; false where another system opens the sessions")
+	flags.BoolVar(&f.HasLogin, "login", true, "serve func=login and func=logout; use false if another system opens the sessions")
 	flags.Var(&f.TrustedProxies, "trusted-proxies",
-		"`networks` (CIDRs, commas between them) of proxies that are believed who a client is (X-Forwarded-For, X-Forwarded-Proto)")
+		"`networks` of trusted proxies, as comma-separated CIDRs; their X-Forwarded-For and X-Forwarded-Proto count")
 	flags.Var(&f.Signatures, "signatures",
-		"what becomes of requests' signatures (key, ts, sig): off (the default), `observe` (only counted and logged) or require (docs/signatures.md)")
+		"check of request signatures (key, ts, sig): off (the default), `observe` (count and log only) or require (docs/signatures.md)")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",
-		"`origins` of other sites (https://host, commas between them) whose pages may write with their visitors' cookies")
-	flags.IntVar(&f.MaxRequests, "max-requests", 512, "how many requests are answered at a time, 0 for any number; as many wait for half a second, others are refused (503)")
-	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "how many replies over 64 KiB are sent at a time, 0 for any number; others are refused (503)")
-	flags.Float64Var(&f.ClientRate, "client-rate", 0, "how many requests per second an address may send, those of ten seconds at once; 0 for any number; needs -trusted-proxies behind a proxy")
-	flags.Float64Var(&f.UserRate, "user-rate", 0, "how many writes per second a user may send, those of ten seconds at once; 0 for any number")
+		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors")
+	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
+	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
+	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
+	flags.Float64Var(&f.UserRate, "user-rate", 0, "rate limit per user in writes per second, with bursts of ten seconds' worth; 0 for none")
 }
 
-// Config returns what the flags say, for the program to complete.
+// Config returns a Config with these settings. The program sets the services and the zone.
 func (f *Flags) Config() Config {
 	sessions := operation.OpenedElsewhere
 	if f.HasLogin {

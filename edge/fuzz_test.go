@@ -20,8 +20,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Whatever a client sends and whatever text the services hold, the reply is a
-// whole document of its format and the edge is never at fault.
+// For any request and any text of the services, the reply is a whole document of its format, and
+// no failure is an INTERNAL ERROR.
 func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	for _, c := range operationCases {
 		f.Add(http.MethodPost, "", c.form, demoCookie, "gzip", "晴 & <b>")
@@ -34,7 +34,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "a=%", "id=1", "*;q=0", "]]>")
 	f.Add("BREW", "%", ";", ";", ";", "\x00\uFFFE")
 
-	// One set of services for all inputs; text is what they hold now.
+	// All inputs share one set of services; text is their current text.
 	var text string
 	services := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		return answerHolding(request, text), nil
@@ -43,7 +43,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	h := newEdge(f, services)
 	f.Fuzz(func(t *testing.T, method, query, body, cookie, accept, held string) {
 		if !utf8.ValidString(held) {
-			return // no service could send it
+			return // no service can send it
 		}
 		text = held
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
@@ -75,7 +75,7 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	})
 }
 
-// plainBody is the body of a reply as it was before gzip.
+// plainBody returns the body of a reply, decompressed.
 func plainBody(t *testing.T, w *httptest.ResponseRecorder) string {
 	if w.Header().Get("Content-Encoding") != "gzip" {
 		return w.Body.String()
@@ -100,7 +100,7 @@ func checkDocument(t *testing.T, format, document string) {
 	}
 }
 
-// wellFormed returns the fault of an XML document, if any.
+// wellFormed returns the first syntax error of an XML document, or nil.
 func wellFormed(document string) error {
 	decoder := xml.NewDecoder(strings.NewReader(document))
 	for {
@@ -112,7 +112,7 @@ func wellFormed(document string) error {
 	}
 }
 
-// answerHolding answers a request with the text wherever there is room for one.
+// answerHolding answers a request with the text in every text field.
 func answerHolding(request proto.Message, text string) proto.Message {
 	who := &typev1.Profile{Name: text, IconUrl: text}
 	comments := []*typev1.Comment{{Author: who, Text: text, Reply: &typev1.AuthorReply{Text: text}}, {Text: text}}

@@ -53,7 +53,7 @@ func TestACallEndsWhenTheClientLeaves(t *testing.T) {
 					t.Errorf("the call ended with %v", err)
 				}
 			case <-time.After(time.Minute):
-				t.Fatal("the call goes on")
+				t.Fatal("the call continues")
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// zippers lends gzip writers, each of which holds most of a megabyte.
+// zippers is a pool of gzip writers. Each writer takes most of a megabyte.
 type zippers struct{ pool sync.Pool }
 
 func (z *zippers) get(to io.Writer) *gzip.Writer {
@@ -28,8 +28,8 @@ func (z *zippers) put(zipper *gzip.Writer) {
 	z.pool.Put(zipper)
 }
 
-// acceptsGzip reports whether Accept-Encoding asks for gzip (RFC 9110, 12.5.3):
-// by name or by `*`, and not with a weight of zero. A name counts before `*`.
+// acceptsGzip reports whether Accept-Encoding asks for gzip (RFC 9110, 12.5.3), by name or by
+// `*`, with a weight above zero. A name has precedence over `*`.
 func acceptsGzip(lines []string) bool {
 	named, accepted := false, false
 	for _, line := range lines {
@@ -49,8 +49,8 @@ func acceptsGzip(lines []string) bool {
 	return accepted
 }
 
-// zeroWeight reports whether a parameter is q=0 in any of its spellings; one
-// that cannot be read counts as zero, because the plain reply suits everybody.
+// zeroWeight reports whether a parameter is q=0 in any spelling. A malformed one counts as zero,
+// because every client can read a plain reply.
 func zeroWeight(parameter string) bool {
 	name, value, found := strings.Cut(strings.TrimSpace(parameter), "=")
 	if !found {

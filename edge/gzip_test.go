@@ -10,7 +10,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-func TestGzipIsForThoseWhoAskForIt(t *testing.T) {
+func TestAReplyIsCompressedOnlyOnRequest(t *testing.T) {
 	for header, want := range map[string]bool{
 		"": false, "gzip": true, "GZIP": true, "x-gzip": true, "deflate, gzip;q=0.5": true, "br;q=1.0, *": true,
 		"identity": false, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0, *": false, "*, gzip;q=0": false,
@@ -22,7 +22,7 @@ func TestGzipIsForThoseWhoAskForIt(t *testing.T) {
 	}
 }
 
-func TestOnlyALongReplyIsZipped(t *testing.T) {
+func TestOnlyALongReplyIsCompressed(t *testing.T) {
 	for _, size := range []int{1, zipAt} {
 		title := strings.Repeat("t", size)
 		h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: title}}, nil)})
@@ -33,7 +33,7 @@ func TestOnlyALongReplyIsZipped(t *testing.T) {
 			t.Errorf("%d: Content-Length %s, want %s", size, got, want)
 		}
 		if zipped := w.Header().Get("Content-Encoding") == "gzip"; zipped != (size >= zipAt) {
-			t.Errorf("%d: zipped is %v", size, zipped)
+			t.Errorf("%d: compressed is %v", size, zipped)
 		}
 		if body := plainBody(t, w); !strings.Contains(body, "<albumTitle>"+title+"</albumTitle>") {
 			t.Errorf("%d: got %s", size, body)
@@ -41,8 +41,8 @@ func TestOnlyALongReplyIsZipped(t *testing.T) {
 	}
 }
 
-// Lines of a header are one list, what is said last of gzip counts, and nobody gets gzip
-// who did not ask.
+// Several lines of the header count as one list, and the last mention of gzip decides. Without
+// gzip or * in the header, nothing is compressed.
 func FuzzGzipIsForThoseWhoAskForIt(f *testing.F) {
 	for _, line := range []string{"", "gzip", "*;q=0, x-gzip ; Q=0.001", "br;q=1.0, *", "gzip;q=0;q=1", ",;=,", "identity;q=1, *;q=0x1p-1"} {
 		f.Add(line, "gzip;q=0")
@@ -53,10 +53,10 @@ func FuzzGzipIsForThoseWhoAskForIt(f *testing.F) {
 			t.Errorf("as two lines %v, as one %v", accepted, joined)
 		}
 		if asked := strings.ToLower(first + "," + second); accepted && !strings.Contains(asked, "gzip") && !strings.Contains(asked, "*") {
-			t.Errorf("nobody asked")
+			t.Errorf("compressed without gzip or * in the header")
 		}
 		if !acceptsGzip([]string{first, second, "gzip"}) || acceptsGzip([]string{first, second, "gzip;q=0"}) {
-			t.Error("what came last did not count")
+			t.Error("the last mention of gzip did not decide")
 		}
 	})
 }

@@ -26,9 +26,9 @@ type handler struct {
 	exchanges sync.Pool
 }
 
-// ServeHTTP answers one request. Once part of a reply has been sent and the
-// rest cannot be, it breaks the connection by panicking with
-// http.ErrAbortHandler, so that nobody takes the part for the whole.
+// ServeHTTP answers one request. When it cannot send the rest of a reply, it breaks the
+// connection by panicking with http.ErrAbortHandler. No client then takes the part for the
+// whole.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := h.exchanges.Get().(*exchange)
@@ -42,8 +42,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer carries the request out. A panic is a failure like others, so that
-// the client gets a reply; the rest of the reply is settle's.
+// answer runs the request. It turns a panic into a failure, so that the client gets a reply;
+// settle sends the rest of the reply.
 func (x *exchange) answer() (err error) {
 	defer func() {
 		switch p := recover(); p {
@@ -89,8 +89,8 @@ func (x *exchange) answer() (err error) {
 	return x.carryOut(function)
 }
 
-// carryOut checks what holds before any other parameter is looked at, and then
-// hands over to the operation.
+// carryOut checks the method, the site, the signature and the session, in this order. Then it
+// runs the operation.
 func (x *exchange) carryOut(f *operation.Function) (err error) {
 	if f.Effect() == operation.Writes {
 		if x.request.Method != http.MethodPost {
@@ -115,8 +115,8 @@ func (x *exchange) carryOut(f *operation.Function) (err error) {
 	return f.Choose(&x.op.In).Run(x.request.Context(), &x.op)
 }
 
-// settle sends what an operation left to be sent, a failure included. It
-// returns the stable reason of a failure and whether the client got the whole.
+// settle sends the unsent part of the reply, or the failure. It returns the stable reason of a
+// failure and reports whether the client got the complete reply.
 func (x *exchange) settle(err error) (reason string, complete bool) {
 	if err == nil {
 		err = x.response.finish(http.StatusOK)
@@ -136,16 +136,16 @@ func (x *exchange) settle(err error) (reason string, complete bool) {
 	return failed.Reason, x.sendFailure(failed, statusOf(err, failed)) == nil
 }
 
-// leftDuring reports whether err comes of the client leaving during a call. A
-// failure found here does not: a body that does not come ends the request's
-// context too, and its sender may still be told so.
+// leftDuring reports whether err was caused by the client leaving during a call. A failure that
+// the edge found itself does not count. A body that never arrives also ends the request's
+// context, but its sender may still read the reply.
 func (x *exchange) leftDuring(err error) bool {
 	var found *failure.Failure
 	return x.request.Context().Err() != nil && !errors.As(err, &found)
 }
 
-// log tells of what is this side's fault. That a service is away is told by
-// whoever counts the reasons; here it would be told once per request.
+// log logs failures on the server side. A temporary failure that cut no reply short is logged at
+// debug level only. The metrics count it, and an error line per request would flood the log.
 func (x *exchange) log(f *failure.Failure) {
 	if f.Cause == nil {
 		return

@@ -41,9 +41,9 @@ func TestARequestIsCheckedInOrder(t *testing.T) {
 		{name: "a write by GET", target: Path + "?func=addAlbum", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
 		{name: "a deletion by GET", target: Path + "?func=updateBlog&delete=true&blogID=1", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
 		{name: "a write without a cookie", method: "POST", target: Path + "?func=addAlbum", reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},
-		{name: "a write with a session that is not open", method: "POST", target: Path, body: "func=updateAlbum&delete=x", cookie: "id=8; idrand=" + demoToken, reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},
+		{name: "a write with a closed session", method: "POST", target: Path, body: "func=updateAlbum&delete=x", cookie: "id=8; idrand=" + demoToken, reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},
 		{name: "a write without its parameters", method: "POST", target: Path, body: "func=updateAlbum", cookie: demoCookie, reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
-		{name: "a form in UTF-8, spelt otherwise", method: "POST", target: Path, body: "func=getAlbum", contentType: "Application/X-WWW-Form-Urlencoded;charset=UTF-8", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
+		{name: "another spelling of a form in UTF-8", method: "POST", target: Path, body: "func=getAlbum", contentType: "Application/X-WWW-Form-Urlencoded;charset=UTF-8", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
 		{name: "an empty body of any type", method: "POST", target: Path + "?func=getAlbum", contentType: "text/plain", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
 		{name: "a form in the body of a GET", method: "GET", target: Path, body: "func=getAlbum", contentType: form, reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: albumID"},
 	} {
@@ -93,7 +93,7 @@ func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 	}
 }
 
-// panicking is a validator that does not survive its first question.
+// panicking is a validator that panics.
 type panicking struct{ protovalidate.Validator }
 
 func (panicking) Validate(proto.Message, ...protovalidate.ValidationOption) error { panic("boom") }
@@ -104,7 +104,7 @@ func TestAPanicIsAnInternalErrorAndIsLoggedOnce(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(&log, nil))
 		c.Validator = panicking{}
 	})
-	w := get(h, "func=getAlbum&albumID=x") // which the validator is asked about
+	w := get(h, "func=getAlbum&albumID=x") // an invalid parameter, so that the edge calls the validator
 	if w.Code != 200 || w.Body.String() != failed("INTERNAL ERROR") {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
@@ -113,7 +113,7 @@ func TestAPanicIsAnInternalErrorAndIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestAServiceThatDoesNotAnswerIsATimeout(t *testing.T) {
+func TestAServiceWithoutAnAnswerIsATimeout(t *testing.T) {
 	wait := func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -126,7 +126,7 @@ func TestAServiceThatDoesNotAnswerIsATimeout(t *testing.T) {
 	})
 }
 
-func TestObserveIsToldOfEveryRequestOnce(t *testing.T) {
+func TestObserveIsCalledOncePerRequest(t *testing.T) {
 	var seen []string
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
 		c.Observe = func(_ *http.Request, a Answer) {
@@ -147,8 +147,8 @@ func TestObserveIsToldOfEveryRequestOnce(t *testing.T) {
 	}
 }
 
-// Exchanges are used again; nothing of one request may show in another's reply.
-func TestRequestsAtTheSameTimeDoNotMix(t *testing.T) {
+// Exchanges are reused. Data of one request must never appear in the reply to another.
+func TestConcurrentRequestsShareNoData(t *testing.T) {
 	echo := func(_ context.Context, request proto.Message) (proto.Message, error) {
 		id := request.(*albumv1.GetAlbumRequest).GetAlbumId()
 		return &albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: strings.Repeat("t", int(id))}}, nil

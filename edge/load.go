@@ -13,27 +13,28 @@ import (
 )
 
 const (
-	// largeFormBytes is from where on a form takes a place among the large ones. Below
-	// it, what clients send slowly costs little more than their connections.
+	// largeFormBytes is the size from which LargeForms limits a form. A smaller form that
+	// arrives slowly costs little more than its connection.
 	largeFormBytes = 64 << 10
-	// largeForms bounds the memory of large forms: each may take a few times
-	// DefaultMaxFormBytes until it has been read.
+	// largeForms is the concurrency limit of large forms. It bounds memory: each may use a few
+	// times DefaultMaxFormBytes while it is read.
 	largeForms = 32
-	// longestWait is how long a request waits for its turn.
+	// longestWait is how long a request waits at a concurrency limit.
 	longestWait = 500 * time.Millisecond
 )
 
-// Load is how much is done at a time and for whom. Of what is nil there is no bound.
+// Load holds the concurrency limits and rate limits of the edge. A nil limit does not limit.
 type Load struct {
-	// Requests are those whose form has been read and whose reply is being made.
-	// LongReplies are being sent in pieces, at their readers' pace. LargeForms are
-	// being read. A request is one of the first or of the second at a time.
+	// Requests limits the requests in flight: the form has been read, the reply is being made.
+	// LongReplies limits the replies that are sent in pieces, as fast as clients read them.
+	// LargeForms limits the large forms that are being read. A request holds a place in Requests
+	// or in LongReplies, never in both.
 	Requests, LongReplies, LargeForms *admission.Gate
-	// Clients bounds how often an address may ask, Users how often a user may write.
+	// Clients limits the rate of requests per address, Users the rate of writes per user.
 	Clients, Users *ratelimit.Limiter
 }
 
-// newLoad returns a load of the given bounds, 0 for none; rates are per second.
+// newLoad returns a Load with these limits; 0 means no limit. Rates are per second.
 func newLoad(requests, longReplies int, clientRate, userRate float64) Load {
 	return Load{
 		Requests:    admission.New(admission.Limits{Places: requests, Queue: requests, Wait: longestWait}),
@@ -44,21 +45,21 @@ func newLoad(requests, longReplies int, clientRate, userRate float64) Load {
 	}
 }
 
-// refuseClient refuses a request of an address that asks too often.
+// refuseClient rejects a request of an address that exceeds its rate limit.
 func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 	if l.Clients == nil {
 		return nil
 	}
 	key := clientKey(proxies.client(r))
 	if key == "" {
-		return nil // a Unix socket's: whoever is behind it can't be told apart
+		return nil // a Unix socket: its clients have no addresses to count by
 	}
 	return tooOften(l.Clients.Take(key))
 }
 
-// refuseUser refuses a request of a user who writes too often. It is asked only about
-// users whose session is open: by a cookie that is made up, anybody could use up what
-// others may do.
+// refuseUser rejects a request of a user who exceeds the rate limit of writes. Call it only
+// after the session check. Otherwise anybody could use up the rate of another user with an
+// invented cookie.
 func (l *Load) refuseUser(user operation.UserID) error {
 	return tooOften(l.Users.Take(strconv.FormatInt(int64(user), 10)))
 }
@@ -72,7 +73,7 @@ func tooOften(wait time.Duration) error {
 	return f
 }
 
-// turn is the place that one request has among others.
+// turn holds the places that one request takes under the concurrency limits.
 type turn struct {
 	load    *Load
 	isBegun bool
@@ -80,7 +81,7 @@ type turn struct {
 	isLarge bool
 }
 
-// begin waits until the request's turn comes.
+// begin waits for a place in Requests.
 func (t *turn) begin(ctx context.Context) error {
 	if err := t.load.Requests.Enter(ctx); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (t *turn) begin(ctx context.Context) error {
 	return nil
 }
 
-// goLong says that the reply is to be sent in pieces, and reports whether it may be.
+// goLong moves the request from Requests to LongReplies and reports whether there was a place.
 func (t *turn) goLong() bool {
 	if t.isLong {
 		return true
@@ -105,7 +106,7 @@ func (t *turn) goLong() bool {
 	return true
 }
 
-// growLarge says that the form is a large one.
+// growLarge waits for a place in LargeForms.
 func (t *turn) growLarge(ctx context.Context) error {
 	if t.isLarge {
 		return nil
@@ -117,7 +118,7 @@ func (t *turn) growLarge(ctx context.Context) error {
 	return nil
 }
 
-// end gives back what the request has.
+// end releases all places of the request.
 func (t *turn) end() {
 	if t.isBegun {
 		t.load.Requests.Leave()

@@ -24,7 +24,7 @@ import (
 
 const readAlbum = "func=getAlbum&albumID=1"
 
-// waiting answers once leave is closed, and says in inside that it was asked.
+// waiting signals each request on inside and answers once leave is closed.
 func waiting(inside chan<- struct{}, leave <-chan struct{}) func(context.Context, proto.Message) (proto.Message, error) {
 	return func(context.Context, proto.Message) (proto.Message, error) {
 		inside <- struct{}{}
@@ -33,7 +33,7 @@ func waiting(inside chan<- struct{}, leave <-chan struct{}) func(context.Context
 	}
 }
 
-// expectBusy checks a refusal for want of room.
+// expectBusy checks that w rejects a request by a concurrency limit.
 func expectBusy(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" ||
@@ -42,7 +42,7 @@ func expectBusy(t *testing.T, w *httptest.ResponseRecorder) {
 	}
 }
 
-func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
+func TestARequestAboveTheConcurrencyLimitIsRejectedWithoutACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inside, leave := make(chan struct{}), make(chan struct{})
 		f := &fakes{answer: waiting(inside, leave)}
@@ -55,13 +55,13 @@ func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
 		go func() { first <- get(h, readAlbum) }()
 		<-inside
 		f.called()
-		expectBusy(t, get(h, readAlbum)) // after a wait
+		expectBusy(t, get(h, readAlbum)) // after waiting in the queue
 		gone, goAway := context.WithCancel(t.Context())
 		goAway()
 		func() {
 			defer func() {
 				if p := recover(); p != http.ErrAbortHandler {
-					t.Errorf("a client who is gone was answered: %v", p)
+					t.Errorf("a client that had left got an answer: %v", p)
 				}
 			}()
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, Path+"?"+readAlbum, nil))
@@ -71,7 +71,7 @@ func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
 		}
 		close(leave)
 		if w := <-first; w.Code != 200 {
-			t.Errorf("the first got %d", w.Code)
+			t.Errorf("the first request got %d", w.Code)
 		}
 		if got := load.Requests.Stats(); got != (admission.Stats{Refused: 1}) {
 			t.Errorf("%+v", got)
@@ -79,12 +79,12 @@ func TestWhatThereIsNoPlaceForIsRefusedWithoutACall(t *testing.T) {
 	})
 }
 
-func TestAServiceThatIsBusyIsToldAsSuch(t *testing.T) {
+func TestABusyServiceIsReportedAsServiceBusy(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(nil, refusedFor(codes.ResourceExhausted, "SERVICE_BUSY"))})
 	expectBusy(t, get(h, readAlbum))
 }
 
-func TestAPlaceIsGivenBackWhateverHappens(t *testing.T) {
+func TestAPanicReleasesTheConcurrencyLimit(t *testing.T) {
 	var load Load
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
 		c.Load = newLoad(1, 1, 0, 0)
@@ -101,7 +101,7 @@ func TestAPlaceIsGivenBackWhateverHappens(t *testing.T) {
 	}
 }
 
-func TestALongReplyGivesItsPlaceAmongRequestsUp(t *testing.T) {
+func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 	more := make(chan struct{})
 	f := &fakes{
 		answer: always(&albumv1.GetAlbumResponse{}, nil),
@@ -124,11 +124,11 @@ func TestALongReplyGivesItsPlaceAmongRequestsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	if short := fetch(t, http.MethodGet, server.URL+Path+"?"+readAlbum); short.StatusCode != 200 {
-		t.Errorf("a short reply beside a long one: %d", short.StatusCode)
+		t.Errorf("a short reply during a long one: %d", short.StatusCode)
 	}
 	second := fetch(t, http.MethodGet, server.URL+listPois)
 	if body := readAll(t, second.Body); second.StatusCode != 503 || body != failed("SERVICE BUSY") || second.Header.Get("Retry-After") != "1" {
-		t.Errorf("a second long one: %d %s", second.StatusCode, body)
+		t.Errorf("a second long reply: %d %s", second.StatusCode, body)
 	}
 	close(more)
 	if got := strings.Count(readAll(t, long.Body), "<name>"); got != 2500 {
@@ -140,15 +140,15 @@ func TestALongReplyGivesItsPlaceAmongRequestsUp(t *testing.T) {
 	}
 }
 
-func TestAShortListNeedsNoPlaceAmongTheLong(t *testing.T) {
+func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := newLoad(2, 1, 0, 0)
 		if !load.LongReplies.TryEnter() {
-			t.Fatal("no place")
+			t.Fatal("the limit of long replies is reached already")
 		}
 		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 			err := sendPois(s, 1)
-			time.Sleep(2 * patience) // it would be sent in pieces by now
+			time.Sleep(2 * patience) // longer than the wait after which pieces are sent
 			return err
 		}}, func(c *Config) { c.Load = load })
 		if w := get(h, "func=getCategoryPOIList&category=1"); w.Code != 200 || strings.Count(w.Body.String(), "<name>") != 500 {
@@ -157,7 +157,7 @@ func TestAShortListNeedsNoPlaceAmongTheLong(t *testing.T) {
 	})
 }
 
-func TestLargeFormsAreFew(t *testing.T) {
+func TestLargeFormsHaveAConcurrencyLimit(t *testing.T) {
 	load := Load{LargeForms: admission.New(admission.Limits{Places: 1})}
 	server := serve(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -185,7 +185,7 @@ func TestLargeFormsAreFew(t *testing.T) {
 	}
 }
 
-func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
+func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	clock := func() time.Time { return now }
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
@@ -206,7 +206,7 @@ func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
 		}
 	}
 	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
-	for i := range 10 { // of one network of IPv6
+	for i := range 10 { // from one IPv6 network
 		if w := ask(fmt.Sprintf("[2001:db8::%x]:1", i+1), "func=getAlbum"); w.Code != 200 {
 			t.Fatalf("request %d: %d", i, w.Code)
 		}
@@ -232,7 +232,7 @@ func TestWhoAsksTooOftenIsRefusedAloneAndForAWhile(t *testing.T) {
 	}
 }
 
-func TestNobodyUsesUpWhatAnotherMayDo(t *testing.T) {
+func TestInventedCookiesDoNotUseUpTheRateOfAUser(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
 		c.Load.Users = ratelimit.New(0.1, func() time.Time { return time.Unix(1e9, 0) })
 	})

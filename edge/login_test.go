@@ -26,7 +26,7 @@ import (
 
 const loginForm = "func=login&email=amy%40example.org&password=correct+horse"
 
-// letIn answers for an account service on which every password is right.
+// letIn is an account service that accepts every password.
 func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 	switch request.(type) {
 	case *accountv1.AuthenticateRequest:
@@ -39,15 +39,15 @@ func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 	return &accountv1.CloseSessionResponse{}, nil
 }
 
-// cookieless is a POST of a form without a cookie.
+// cookieless returns a POST of a form without a cookie.
 func cookieless(form string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	return r
 }
 
-func TestALoginOpensASessionAndHandsItOutBothWays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // for a clock that stands still
+func TestALoginReturnsItsSessionAsElementsAndCookie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // for a clock that does not advance
 		f := &fakes{answer: letIn}
 		h := newEdge(t, f)
 		w := record(h, cookieless(loginForm))
@@ -77,7 +77,7 @@ func TestALoginOpensASessionAndHandsItOutBothWays(t *testing.T) {
 	})
 }
 
-func TestACookieThatCameByTLSStaysThere(t *testing.T) {
+func TestTheCookieIsSecureWhenTheRequestUsedTLS(t *testing.T) {
 	h := newEdge(t, &fakes{answer: letIn}, func(c *Config) { c.TrustedProxies = proxies(t, "192.0.2.0/24") })
 	for _, form := range []string{loginForm, "func=logout"} {
 		for proto, want := range map[string]bool{"https": true, "http": false} {
@@ -92,7 +92,7 @@ func TestACookieThatCameByTLSStaysThere(t *testing.T) {
 	}
 }
 
-func TestALoginTakesItsSecretsFromTheBodyOnly(t *testing.T) {
+func TestALoginReadsSecretsFromTheBodyOnly(t *testing.T) {
 	for _, c := range []struct{ name, method, query, body, want string }{
 		{"nothing given", "POST", "", "func=login", "MISSING PARAMETER: email; MISSING PARAMETER: password"},
 		{"all in the query", "POST", loginForm, "", "INVALID PARAMETER: email (send it in the body); INVALID PARAMETER: password (send it in the body)"},
@@ -123,7 +123,7 @@ func TestALoginTakesItsSecretsFromTheBodyOnly(t *testing.T) {
 	}
 }
 
-func TestALoginThatIsRefusedGetsNoCookieAndItsPasswordIsNotLogged(t *testing.T) {
+func TestAFailedLoginSetsNoCookieAndDoesNotLogThePassword(t *testing.T) {
 	tooMany, err := status.New(codes.ResourceExhausted, "private text").WithDetails(
 		&errdetails.ErrorInfo{Reason: "TOO_MANY_ATTEMPTS", Domain: operation.ReasonDomain},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(90*time.Second + time.Millisecond)})
@@ -139,7 +139,7 @@ func TestALoginThatIsRefusedGetsNoCookieAndItsPasswordIsNotLogged(t *testing.T) 
 		{"a wrong password", refusedFor(codes.Unauthenticated, "PASSWORD_INCORRECT"), 200, "PASSWORD INCORRECT", ""},
 		{"too many attempts", tooMany.Err(), 429, "TOO MANY ATTEMPTS", "91"},
 		{"too many attempts, no matter when", refusedFor(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS"), 429, "TOO MANY ATTEMPTS", "1"},
-		{"a service that is away", status.Error(codes.Unavailable, "gone"), 503, "SERVICE UNAVAILABLE", "1"},
+		{"an unavailable service", status.Error(codes.Unavailable, "gone"), 503, "SERVICE UNAVAILABLE", "1"},
 		{"a service without passwords", status.Error(codes.Unimplemented, "what?"), 200, "INTERNAL ERROR", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestALogoutClosesTheSessionAndSucceedsWithoutOne(t *testing.T) {
 	}
 }
 
-func TestALogoutThatFailsLeavesTheCookie(t *testing.T) {
+func TestAFailedLogoutKeepsTheCookie(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(nil, status.Error(codes.Unavailable, "gone"))})
 	w := post(h, "func=logout")
 	if w.Code != 503 || w.Header()["Set-Cookie"] != nil {
@@ -218,7 +218,7 @@ func TestAPageOfAnotherSiteLogsNobodyInOrOut(t *testing.T) {
 	}
 }
 
-func TestWhereSessionsAreOpenedElsewhereThereIsNoLogin(t *testing.T) {
+func TestThereIsNoLoginWhereSessionsAreOpenedElsewhere(t *testing.T) {
 	f := &fakes{answer: letIn}
 	h := newEdge(t, f, func(c *Config) { c.Sessions = operation.OpenedElsewhere })
 	for _, form := range []string{loginForm, "func=logout", "func=LOGIN"} {
@@ -232,7 +232,7 @@ func TestWhereSessionsAreOpenedElsewhereThereIsNoLogin(t *testing.T) {
 	}
 }
 
-func TestASessionThatHasExpiredIsForgotten(t *testing.T) {
+func TestAnExpiredSessionDeletesItsCookie(t *testing.T) {
 	h := newEdge(t, &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		if _, isOpen := request.(*accountv1.OpenSessionRequest); isOpen {
 			return &accountv1.OpenSessionResponse{Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Unix(0, 0))}, Token: demoToken}, nil

@@ -20,12 +20,12 @@ import (
 
 type operationCase struct {
 	name, form string
-	answer     proto.Message // of a unary call
-	request    proto.Message // what the service gets
-	xml, json  string        // what follows the status
+	answer     proto.Message // response of a unary call
+	request    proto.Message // request that the service gets
+	xml, json  string        // reply after the status
 }
 
-// Login and logout have their cases in login_test.go.
+// login_test.go covers login and logout.
 var operationCases = []operationCase{
 	{
 		name:    "an album is added",
@@ -36,13 +36,13 @@ var operationCases = []operationCase{
 		json:    `"albumID":9007199254740991`,
 	},
 	{
-		name:    "an album is updated, and what is absent stays",
+		name:    "an album is updated, and absent fields stay",
 		form:    "func=updateAlbum&albumID=12&lat=-0.5&delete=FALSE",
 		request: &albumv1.UpdateAlbumRequest{ActorId: 7, AlbumId: 12, Lat: new(-0.5)},
 		answer:  &albumv1.UpdateAlbumResponse{},
 	},
 	{
-		name:    "an album is deleted, and only its id is looked at",
+		name:    "an album is deleted, and only its id is read",
 		form:    "func=updateAlbum&delete=True&albumID=12&lat=north",
 		request: &albumv1.DeleteAlbumRequest{ActorId: 7, AlbumId: 12},
 		answer:  &albumv1.DeleteAlbumResponse{},
@@ -110,7 +110,7 @@ var operationCases = []operationCase{
 			`"photos":[{"description":"d","photoPath":"http://x/?a&b","photo":"http://x/?a&b"}]`,
 	},
 	{
-		name: "a blog is posted, and an empty quote is none",
+		name: "a blog is posted, and an empty quote means no quote",
 		form: "func=postBlog&replyBlogID=&" + blogForm,
 		request: &blogv1.CreateBlogRequest{
 			AuthorId: 7, Type: blogv1.BlogType_BLOG_TYPE_TRAVEL, Location: place, Title: "t", Content: "a\r\nb",
@@ -121,7 +121,7 @@ var operationCases = []operationCase{
 		json:   `"blogID":4,"reward":10`,
 	},
 	{
-		name: "a blog is updated, and an empty quote removes it",
+		name: "a blog is updated, and an empty quote removes the quote",
 		form: "func=updateBlog&blogID=4&replyBlogID=&zoomLevel=0&mapType=3&" + blogForm,
 		request: &blogv1.UpdateBlogRequest{
 			ActorId: 7, BlogId: 4, Type: new(blogv1.BlogType_BLOG_TYPE_TRAVEL), Location: place, Title: new("t"),
@@ -166,7 +166,7 @@ var (
 	leapDay = &typev1.Date{Year: 2012, Month: 2, Day: 29}
 )
 
-func TestEveryOperation(t *testing.T) {
+func TestEveryOperationCallsItsServiceAndWritesBothFormats(t *testing.T) {
 	for _, c := range operationCases {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fakes{answer: always(c.answer, nil), albums: sendTwoAlbums, pois: sendNoPois}
@@ -198,13 +198,13 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-func TestEachCreateCarriesARequestIDOfItsOwn(t *testing.T) {
+func TestEachCreateCarriesItsOwnRequestID(t *testing.T) {
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{}, nil)}
 	h := newEdge(t, f)
 	seen := map[string]bool{}
 	for range 3 {
 		post(h, operationCases[0].form)
-		for _, request := range f.called() { // whose shape the fakes have checked
+		for _, request := range f.called() { // the fakes have validated it
 			seen[request.(*albumv1.CreateAlbumRequest).GetRequestId()] = true
 		}
 	}
@@ -223,19 +223,19 @@ func sendNoPois(*poiv1.StreamPoisRequest, grpc.ServerStreamingServer[poiv1.Strea
 	return nil
 }
 
-func TestSharedParametersAreThoseOfEveryRequest(t *testing.T) {
+func TestSharedParametersAreFuncFormatAndSignature(t *testing.T) {
 	var names []string
 	for _, p := range SharedParameters() {
 		names = append(names, p.Name)
 	}
 	slices.Sort(names)
 	if got := strings.Join(names, " "); got != "func key responseFormat sig ts" {
-		t.Errorf("all take %s", got)
+		t.Errorf("every request may carry %s", got)
 	}
 }
 
-// unknownFunc is the info of an unknown func: it lists the table, but for what is without.
-// The golden case func has the whole list to the letter.
+// unknownFunc returns the info of an unknown func. It lists the table except the functions in
+// without. The golden case func has the exact list.
 func unknownFunc(without ...string) string {
 	var names []string
 	for _, each := range Operations() {

@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// TrustedOrigins are the origins of other sites whose pages may write with the cookie of
-// whoever looks at them. As a flag they are written like https://waybook.example, with
-// commas between them.
+// TrustedOrigins are the origins of other sites whose pages may write with the cookies of their
+// visitors. The flag is a comma-separated list such as https://waybook.example.
 type TrustedOrigins []string
 
-// String is the flag's value.
+// String returns the flag's value.
 func (t TrustedOrigins) String() string { return strings.Join(t, ",") }
 
-// Set reads the flag's value, which replaces what was there.
+// Set parses the flag's value and replaces the earlier one.
 func (t *TrustedOrigins) Set(value string) error {
 	var origins TrustedOrigins
 	for part := range strings.SplitSeq(value, ",") {
@@ -30,20 +29,21 @@ func (t *TrustedOrigins) Set(value string) error {
 	return nil
 }
 
-// protection refuses what pages of other sites send. Browsers tell where a request comes
-// from (Sec-Fetch-Site, or Origin), and only browsers can be abused so: they add cookies
-// to requests that others make. Whoever tells neither is no browser of this decade.
+// protection rejects requests from pages of other sites. Only browsers can be abused this way,
+// because they add cookies to requests that a page makes. Browsers name the source of a request
+// in Sec-Fetch-Site or Origin. A request with neither comes from no browser of this decade and
+// passes.
 func (t TrustedOrigins) protection() *http.CrossOriginProtection {
 	made := http.NewCrossOriginProtection()
 	for _, origin := range t {
-		// Set has checked it; an origin that is none is not trusted.
+		// Set has checked each origin. An invalid one is not trusted.
 		_ = made.AddTrustedOrigin(origin)
 	}
 	return made
 }
 
-// refuseOtherSites keeps pages of other sites from writing in their visitors' names, and
-// from logging them in as somebody else, or out.
+// refuseOtherSites rejects a write from a page of another site. Such a page could write as its
+// visitor, log the visitor in as somebody else, or log the visitor out.
 func (x *exchange) refuseOtherSites() error {
 	if err := x.handler.sites.Check(x.request); err != nil {
 		return refuse("CROSS_SITE_REQUEST", http.StatusForbidden)

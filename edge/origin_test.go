@@ -9,7 +9,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-func TestOnlyPagesOfOurOwnAndOfTrustedSitesMayWrite(t *testing.T) {
+func TestOnlyOwnPagesAndTrustedSitesMayWrite(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
 		c.TrustedOrigins = TrustedOrigins{"https://www.waybook.example"}
 	})
@@ -53,13 +53,13 @@ func TestTrustedOriginsAreOrigins(t *testing.T) {
 	}
 	for _, wrong := range []string{"a.example", "https://a.example/path", "https://", "://"} {
 		if err := origins.Set(wrong); err == nil {
-			t.Errorf("%q was taken", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }
 
-// Whatever a browser sends along, only what comes from a page of our own or of a trusted
-// site is written, and only what came as a form.
+// For any headers, the edge accepts a write only as a form, and only from a page of its own or
+// of a trusted site.
 func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
 	const form, trusted = "application/x-www-form-urlencoded", "https://www.waybook.example"
 	f.Add("cross-site", "https://evil.example", form)
@@ -86,18 +86,18 @@ func FuzzNoPageOfAnotherSiteWrites(f *testing.F) {
 		if len(services.called()) == 0 {
 			return
 		}
-		sameHost := strings.HasSuffix(origin, "://example.com") // httptest's
+		sameHost := strings.HasSuffix(origin, "://example.com") // the host of httptest
 		isOurs := fetchSite == "same-origin" || fetchSite == "none" || fetchSite == "" && (origin == "" || sameHost) || origin == trusted
 		if !isOurs {
-			t.Errorf("Sec-Fetch-Site %q, Origin %q: written", fetchSite, origin)
+			t.Errorf("Sec-Fetch-Site %q, Origin %q: the write was accepted", fetchSite, origin)
 		}
 		if contentType != "" && !strings.HasPrefix(strings.ToLower(strings.TrimLeft(contentType, " \t\r\n\v\f\u0085\u00a0")), form) {
-			t.Errorf("Content-Type %q: written", contentType)
+			t.Errorf("Content-Type %q: the write was accepted", contentType)
 		}
 	})
 }
 
-// Origins that are taken read back the same.
+// Valid origins read back the same.
 func FuzzTrustedOriginsReadBackTheSame(f *testing.F) {
 	for _, value := range []string{"", " https://a.example , http://b.example:8080,", "https://a.example/", "https://[::1]:8443", "null", "https://ä.example"} {
 		f.Add(value)
@@ -106,7 +106,7 @@ func FuzzTrustedOriginsReadBackTheSame(f *testing.F) {
 		read := TrustedOrigins{"https://kept.example"}
 		if err := read.Set(value); err != nil {
 			if read.String() != "https://kept.example" {
-				t.Errorf("%q was refused and left %s", value, read)
+				t.Errorf("%q was rejected, but left %s", value, read)
 			}
 			return
 		}

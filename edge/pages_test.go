@@ -12,12 +12,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-func TestPhotosAndCommentsGoOnWithTheirPages(t *testing.T) {
+func TestPhotosAndCommentsFollowPageTokens(t *testing.T) {
 	f := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		switch r := request.(type) {
 		case *albumv1.ListPhotosRequest:
-			if r.GetAlbumId() != 12 || r.GetPageSize() != 1000 { // as many as the contracts allow
-				return nil, fmt.Errorf("asked for %v", r)
+			if r.GetAlbumId() != 12 || r.GetPageSize() != 1000 { // the most that the contracts allow
+				return nil, fmt.Errorf("unexpected request %v", r)
 			}
 			next := map[string]string{"p1": "p2", "p2": ""}[r.GetPageToken()]
 			return &albumv1.ListPhotosResponse{Photos: []*albumv1.Photo{{PhotoId: 2}}, NextPageToken: next}, nil
@@ -42,7 +42,7 @@ func TestPhotosAndCommentsGoOnWithTheirPages(t *testing.T) {
 	}
 }
 
-func TestAnAlbumThatGoesBetweenTwoPagesIsNotFound(t *testing.T) {
+func TestAnAlbumDeletedBetweenTwoPagesIsNotFound(t *testing.T) {
 	f := &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		if _, first := request.(*albumv1.GetAlbumRequest); !first {
 			return nil, refusedFor(codes.NotFound, "ALBUM_NOT_FOUND")

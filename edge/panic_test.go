@@ -15,10 +15,10 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
+func TestAPanicIsLoggedWithoutRequestData(t *testing.T) {
 	var log bytes.Buffer
 	h := New(Config{
-		// Without connections every call is one to nil.
+		// The clients have no connections, so every call panics on nil.
 		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
 		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
 		Zone: time.UTC, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -33,7 +33,7 @@ func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
 	}
 	for _, secret := range []string{"s3cr3t", demoToken} {
 		if strings.Contains(log.String()+w.Body.String(), secret) {
-			t.Errorf("%s is told: %s", secret, log.String())
+			t.Errorf("the log contains %s: %s", secret, log.String())
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
+func TestEveryViolationIsNamedInTheOrderOfTheOperation(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&blogv1.UpdateBlogResponse{}, nil)})
 	const (
 		album   = "func=addAlbum&albumTitle=t&category=1&lat=1&lng=1&"
@@ -23,22 +23,22 @@ func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
 				"INVALID PARAMETER: lat (from -90 to 90); INVALID PARAMETER: lng (from -180 to 180)",
 		},
 		{
-			"the service finds all", album + "lat=90.1&category=17&albumTitle=" + strings.Repeat("晴", 201),
+			"the service finds every fault", album + "lat=90.1&category=17&albumTitle=" + strings.Repeat("晴", 201),
 			"INVALID PARAMETER: albumTitle (1 to 200 characters); INVALID PARAMETER: category (1 to 16); " +
 				"INVALID PARAMETER: lat (from -90 to 90)",
 		},
 		{"a category of zero", album + "category=0", "INVALID PARAMETER: category (1 to 16)"},
-		{"a category that no field holds", album + "category=99999999999", "INVALID PARAMETER: category (1 to 16)"},
+		{"a category above an int32", album + "category=99999999999", "INVALID PARAMETER: category (1 to 16)"},
 		{"an exponent", album + "lat=1e1", "INVALID PARAMETER: lat (from -90 to 90)"},
 		{"an empty title in an update", "func=updateAlbum&albumID=1&albumTitle=", "INVALID PARAMETER: albumTitle (1 to 200 characters)"},
 		{"an id out of range", "func=updateAlbum&albumID=0&lat=91", "INVALID PARAMETER: albumID (" + idRange + "); INVALID PARAMETER: lat (from -90 to 90)"},
-		{"a delete that is neither", "func=updateAlbum&albumID=0&delete=yes", "INVALID PARAMETER: delete (true or false); INVALID PARAMETER: albumID (" + idRange + ")"},
+		{"a delete that is neither true nor false", "func=updateAlbum&albumID=0&delete=yes", "INVALID PARAMETER: delete (true or false); INVALID PARAMETER: albumID (" + idRange + ")"},
 		{"an empty delete", "func=updateBlog&blogID=1&delete=", "INVALID PARAMETER: delete (true or false)"},
 		{"a delete that folds to ASCII", "func=updateBlog&blogID=1&delete=fal%C5%BFe", "INVALID PARAMETER: delete (true or false)"},
 		{"a delete without an id", "func=updateBlog&delete=true", "MISSING PARAMETER: blogID"},
-		{"a list of no user", "func=getUserAlbumList&userID=0", "INVALID PARAMETER: userID (" + idRange + ")"},
-		{"a list of no category", "func=getCategoryPOIList&category=6", "INVALID PARAMETER: category (1 to 5)"},
-		{"an id that no blog can have", "func=getBlog&blogID=9007199254740992", "INVALID PARAMETER: blogID (" + idRange + ")"},
+		{"a list of user zero", "func=getUserAlbumList&userID=0", "INVALID PARAMETER: userID (" + idRange + ")"},
+		{"a list of an unknown category", "func=getCategoryPOIList&category=6", "INVALID PARAMETER: category (1 to 5)"},
+		{"an id above the maximum", "func=getBlog&blogID=9007199254740992", "INVALID PARAMETER: blogID (" + idRange + ")"},
 		{"an id that is no number", "func=getPOI&POIID=+1", "INVALID PARAMETER: POIID (" + idRange + ")"},
 		{"a day that does not exist", blog + "year=2011", "INVALID PARAMETER: day (no such day in that month)"},
 		{"a day that does not exist, beside another fault", blog + "day=31&mapType=x", "INVALID PARAMETER: day (no such day in that month); INVALID PARAMETER: mapType (1 to 3)"},
@@ -48,7 +48,7 @@ func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
 		{"a zoom level too high", blog + "zoomLevel=22", "INVALID PARAMETER: zoomLevel (0 to 21)"},
 		{"a quote of zero", blog + "replyBlogID=0", "INVALID PARAMETER: replyBlogID (" + idRange + ", or empty for none)"},
 		{
-			"a type and a weather of another list", blog + "type=0_9&weather=晴",
+			"an unknown type and weather", blog + "type=0_9&weather=晴",
 			"INVALID PARAMETER: type (0_0 to 0_8); INVALID PARAMETER: weather " +
 				"(one of 晴空萬里, 狂風暴雨, 陰雨綿綿, 雨過天晴, 烏雲滿天, 大雪數日, 有彩虹)",
 		},
@@ -76,7 +76,7 @@ func TestEveryViolationIsNamedInTheOperationsOrder(t *testing.T) {
 	}
 }
 
-func TestAFaultThatTheEdgeFindsKeepsTheRequestFromBeingSent(t *testing.T) {
+func TestARequestWithAFaultIsNotSentToTheService(t *testing.T) {
 	f := &fakes{answer: always(&albumv1.UpdateAlbumResponse{}, nil)}
 	h := newEdge(t, f)
 	for _, form := range []string{

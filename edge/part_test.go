@@ -15,8 +15,8 @@ import (
 
 type albumStream = grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]
 
-// sendAlbums keeps the contract for a user with albums 10, 20 … 50, in batches of
-// the given size.
+// sendAlbums follows the contract for a user with albums 10, 20 … 50, in batches of the given
+// size.
 func sendAlbums(r *albumv1.StreamAlbumsRequest, s albumStream, size int) error {
 	var albums []*albumv1.AlbumSummary
 	for id := int64(10); id <= 50; id += 10 {
@@ -34,7 +34,7 @@ func sendAlbums(r *albumv1.StreamAlbumsRequest, s albumStream, size int) error {
 	return nil
 }
 
-func TestAListIsGivenInPartsWhenAskedFor(t *testing.T) {
+func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 	albums := func(next string, ids ...int) string {
 		var list strings.Builder
 		for i, id := range ids {
@@ -69,7 +69,7 @@ func TestAListIsGivenInPartsWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestAPartIsAskedForWithinItsBounds(t *testing.T) {
+func TestLimitAndAfterHaveBounds(t *testing.T) {
 	f := &fakes{albums: sendTwoAlbums, pois: sendNoPois}
 	h := newEdge(t, f)
 	const (
@@ -97,12 +97,12 @@ func TestAPartIsAskedForWithinItsBounds(t *testing.T) {
 	get(h, "func=getCategoryPOIList&category=1&limit=1000000&after=3")
 	asked := f.called()[0].(*poiv1.StreamPoisRequest)
 	if asked.GetLimit() != 1000001 || asked.GetAfterPoiId() != 3 {
-		t.Errorf("asked for %v", asked)
+		t.Errorf("the service got %v", asked)
 	}
 }
 
 func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
-	// This service knows no limit: the edge keeps to it, and stops the service.
+	// This service ignores the limit: the edge enforces it and stops the service.
 	stopped := make(chan error, 1)
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		err := sendPois(s, 1_000_000)
@@ -120,7 +120,7 @@ func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 		}
 		checkDocument(t, format, body)
 		if err := <-stopped; err == nil {
-			t.Errorf("%s: all was sent", format)
+			t.Errorf("%s: the service sent everything", format)
 		}
 	}
 	short := fetch(t, http.MethodHead, server.URL+listPois+"&limit=1")
@@ -129,7 +129,7 @@ func TestALongPartIsStreamedAndEndsAtItsLimit(t *testing.T) {
 	}
 }
 
-func TestAPartThatBreaksOffIsNoPart(t *testing.T) {
+func TestAPartFailsWhenTheServiceFails(t *testing.T) {
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		if err := sendPois(s, 1); err != nil {
 			return err

@@ -10,8 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/admission"
 )
 
-// refusal is a failure of the transport, before or beside any operation. It has an HTTP
-// status of its own.
+// refusal is a failure of the transport, not of an operation. It has its own HTTP status.
 type refusal struct {
 	*failure.Failure
 	status int
@@ -19,16 +18,16 @@ type refusal struct {
 
 func refuse(reason string, status int) *refusal { return &refusal{failure.New(reason), status} }
 
-// Unwrap makes a refusal a failure like others.
+// Unwrap returns the failure, so that errors.As finds it.
 func (r *refusal) Unwrap() error { return r.Failure }
 
-// brokenEncoding names the parameters that are not text.
+// brokenEncoding returns the failure that names the parameters with invalid text.
 func brokenEncoding(names []string) *failure.Failure {
 	const phrase = "INVALID ENCODING: "
 	return &failure.Failure{Reason: "INVALID_ENCODING", Info: phrase + strings.Join(names, "; "+phrase)}
 }
 
-// failureOf turns whatever ended a request into what the client is told.
+// failureOf returns the failure that the client sees for err.
 func (x *exchange) failureOf(err error) *failure.Failure {
 	if errors.Is(err, admission.ErrFull) {
 		return failure.Temporary("SERVICE_BUSY", failure.Unavailable, err)
@@ -36,9 +35,8 @@ func (x *exchange) failureOf(err error) *failure.Failure {
 	return operation.FailureOf(err, &x.op.In.Reader)
 }
 
-// statusOf is the HTTP status of a failed request. It is 200 for what the request or an
-// operation is at fault for, because old clients read a body only then (rule
-// 10.4).
+// statusOf returns the HTTP status of a failed request. It is 200 when the request or an
+// operation is the cause, because old clients read a body only then (rule 10.4).
 func statusOf(err error, f *failure.Failure) int {
 	var refused *refusal
 	switch {

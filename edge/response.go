@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// sendAt is how much of a reply is gathered before it is sent in pieces. A
-	// reply below it carries Content-Length, and may still become a failure.
+	// sendAt is the size at which a reply is sent in pieces. A smaller reply carries
+	// Content-Length, and can still become a failure.
 	sendAt = 64 << 10
-	// patience is how long the beginning of a list waits for the rest of it, so
-	// that a short list is sent whole and a long one starts at once.
+	// patience is how long the start of a list waits for the rest. A short list is then sent
+	// whole, and a long one starts without delay.
 	patience = 10 * time.Millisecond
-	// zipAt is where compressing starts to be worth its header and its time.
+	// zipAt is the size from which compression saves more than it costs.
 	zipAt = 1 << 10
 )
 
 var (
-	// errHeadAnswered ends an operation early: HEAD has its header.
+	// errHeadAnswered ends an operation early: a HEAD request needs only the header.
 	errHeadAnswered = errors.New("the header of a HEAD request has been sent")
-	// errClientGone says that the client does not read (any more).
+	// errClientGone says that the client has left or reads too slowly.
 	errClientGone = errors.New("the client is gone or too slow")
 )
 
-// response sends a document to the client, whole when it is short, else in
-// pieces while it is being written. It is the Sink of a reply.
+// response sends a document to the client: whole when it is short, otherwise in pieces while it
+// is written. It implements reply.Sink.
 type response struct {
 	reply.Document
 	writer       http.ResponseWriter
@@ -42,21 +42,20 @@ type response struct {
 	head         bool
 	zip          bool
 
-	// started says that the header has been sent and the reply cannot become
-	// a failure any more.
+	// started says that the header has been sent, so the reply can no longer become a failure.
 	started bool
-	// err is what stopped sending, for good.
+	// err is the error that stopped sending for good.
 	err    error
 	zipper *gzip.Writer
-	// status is the HTTP status, and bodyBytes how much of the body has been sent.
+	// status is the HTTP status; bodyBytes counts the bytes of the body that were sent.
 	status    int
 	bodyBytes int64
-	// waiting sends the reply when a wait takes long, and then closes sent.
+	// waiting sends the gathered bytes when a wait takes long, and then closes sent.
 	waiting *time.Timer
 	sent    chan struct{}
 }
 
-// body is where a response's body goes, counted.
+// body writes the body of a response and counts its bytes.
 type body struct{ *response }
 
 // Write sends a part of the body.
@@ -71,8 +70,8 @@ func (r *response) writeStatus(status int) {
 	r.writer.WriteHeader(status)
 }
 
-// ItemDone may send what has gathered. Call it between two items of a list. A reply
-// that has to be sent in pieces while as many are as may be fails.
+// ItemDone may send the gathered bytes. It is called between two items of a list. It fails when
+// the reply must be sent in pieces and the limit of long replies is reached.
 func (r *response) ItemDone() error {
 	if r.err == nil && len(r.Bytes) >= sendAt {
 		if !r.turn.goLong() {
@@ -83,7 +82,7 @@ func (r *response) ItemDone() error {
 	return r.err
 }
 
-// BatchDone sends what has gathered if the reply goes out in pieces already.
+// BatchDone sends the gathered bytes if the reply is already sent in pieces.
 func (r *response) BatchDone() error {
 	if r.err == nil && r.started {
 		r.send()
@@ -91,8 +90,8 @@ func (r *response) BatchDone() error {
 	return r.err
 }
 
-// Wait begins a wait for more of the reply. What has gathered is sent when the wait
-// takes longer than patience.
+// Wait begins a wait for more of the reply. If it takes longer than patience, the gathered bytes
+// are sent.
 func (r *response) Wait() {
 	if r.started || r.err != nil || len(r.Bytes) == 0 {
 		return
@@ -117,8 +116,8 @@ func (r *response) Resume() {
 	r.waiting = nil
 }
 
-// finish sends the rest of the reply. A reply of which nothing was sent yet
-// gets its length and status.
+// finish sends the rest of the reply. If nothing was sent yet, it sends the whole reply with its
+// length and status.
 func (r *response) finish(status int) error {
 	switch {
 	case r.err != nil:
@@ -133,11 +132,10 @@ func (r *response) finish(status int) error {
 	return r.err
 }
 
-// abandon forgets what was written and not sent, so that something else can be.
+// abandon drops the unsent bytes, so that a failure can replace them.
 func (r *response) abandon() { r.Bytes = r.Bytes[:0] }
 
-// send sends what has gathered as one piece. The server frames the pieces as
-// the client's protocol asks.
+// send sends the gathered bytes as one piece. The server frames it for the client's protocol.
 func (r *response) send() {
 	if !r.started {
 		r.started = true
@@ -175,7 +173,7 @@ func (r *response) sendWhole(status int) {
 	if r.zip && len(content) >= zipAt {
 		var zipped bytes.Buffer
 		zipper := r.zippers.get(&zipped)
-		zipper.Write(content) // into memory, which does not fail
+		zipper.Write(content) // a buffer in memory never fails
 		zipper.Close()
 		r.zippers.put(zipper)
 		header.Set("Content-Encoding", "gzip")
@@ -191,7 +189,7 @@ func (r *response) sendWhole(status int) {
 	}
 }
 
-// note keeps the first error of writing.
+// note keeps the first write error.
 func (r *response) note(err error) {
 	if err != nil && r.err == nil {
 		r.err = errors.Join(errClientGone, err)

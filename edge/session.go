@@ -13,9 +13,9 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// sessionUser returns whose open session the cookie of a request names. Every
-// call asks AccountService: a session that was closed is refused at once.
-// A cookie that cannot name a session is refused without a call.
+// sessionUser returns the user whose open session the cookie names. It asks AccountService every
+// time, so a closed session fails at once. It rejects a cookie that cannot name a session
+// without a call.
 func (h *handler) sessionUser(ctx context.Context, header http.Header) (operation.UserID, error) {
 	session, ok := sessionCookie(header["Cookie"])
 	if !ok {
@@ -30,10 +30,9 @@ func (h *handler) sessionUser(ctx context.Context, header http.Header) (operatio
 	return session.User, err
 }
 
-// sessionCookie reads the parts `id` and `idrand` (rule 3.2) among whatever
-// else the cookie holds, in any order, with or without quotes. Of a repeated
-// part the last one counts, even if it is the one that is malformed: taking
-// the best of several would let a second cookie choose the user.
+// sessionCookie reads the parts `id` and `idrand` (rule 3.2). They may come in any order, quoted
+// or not, among other parts. The last of a repeated part counts, even if it is malformed.
+// Otherwise a second cookie could choose the user.
 func sessionCookie(lines []string) (session operation.Session, ok bool) {
 	var id, token string
 	for _, line := range lines {
@@ -56,7 +55,7 @@ func sessionCookie(lines []string) (session operation.Session, ok bool) {
 	return operation.Session{User: operation.UserID(number), Token: token}, true
 }
 
-// unquote takes blanks and then one pair of double quotes away.
+// unquote removes surrounding blanks, and then one pair of double quotes.
 func unquote(value string) string {
 	value = strings.Trim(value, " \t")
 	if n := len(value); n >= 2 && value[0] == '"' && value[n-1] == '"' {
@@ -71,7 +70,7 @@ func isToken(s string) bool {
 	return len(s) == 32 && isHex(s)
 }
 
-// isHex reports whether s is of lowercase hexadecimal digits only.
+// isHex reports whether s has only lowercase hexadecimal digits.
 func isHex(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
@@ -81,21 +80,21 @@ func isHex(s string) bool {
 	return true
 }
 
-// Session returns the session that the request's cookie names, as operation.Caller has it.
+// Session returns the session that the request's cookie names. It implements operation.Caller.
 func (x *exchange) Session() (session operation.Session, ok bool) {
 	return sessionCookie(x.request.Header["Cookie"])
 }
 
-// KeepSession gives the client both parts of a session's cookie until the session expires.
+// KeepSession sets both parts of a session's cookie, until the session expires.
 func (x *exchange) KeepSession(session operation.Session, expires time.Time) {
 	x.setCookies(strconv.FormatInt(int64(session.User), 10), session.Token, expires)
 }
 
-// DropSession takes the cookie away.
+// DropSession makes the client delete the cookie.
 func (x *exchange) DropSession() { x.setCookies("", "", time.Time{}) }
 
-// setCookies sets both parts of a session's cookie. A time that has passed makes the client
-// forget them. Max-Age is what counts; Expires is for clients that do not know it.
+// setCookies sets both parts of a session's cookie. A time in the past makes the client delete
+// them. Clients that know Max-Age ignore Expires; older ones need it.
 func (x *exchange) setCookies(id, token string, expires time.Time) {
 	age := int(time.Until(expires) / time.Second)
 	if age <= 0 {
@@ -103,7 +102,7 @@ func (x *exchange) setCookies(id, token string, expires time.Time) {
 	}
 	secure := x.handler.config.TrustedProxies.isSecure(x.request)
 	for _, part := range [...]struct{ name, value string }{{"id", id}, {"idrand", token}} {
-		http.SetCookie(x.response.writer, &http.Cookie{ // #nosec G124 -- Secure where the client has TLS
+		http.SetCookie(x.response.writer, &http.Cookie{ // #nosec G124 -- Secure when the client uses TLS
 			Name: part.name, Value: part.value, Path: "/", Expires: expires, MaxAge: age,
 			Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})

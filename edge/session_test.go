@@ -8,7 +8,7 @@ import (
 	"github.com/waybook/waybook/edge/operation"
 )
 
-func TestASessionCookieIsReadTolerantly(t *testing.T) {
+func TestASessionCookieIsParsedTolerantly(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"alone":                   {"id=7; idrand=" + demoToken},
 		"the other way round":     {"idrand=" + demoToken + "; id=7"},
@@ -30,7 +30,7 @@ func TestASessionCookieIsReadTolerantly(t *testing.T) {
 	}
 }
 
-func TestACookieThatCannotNameASessionIsRefused(t *testing.T) {
+func TestACookieThatCannotNameASessionIsRejected(t *testing.T) {
 	for name, line := range map[string]string{
 		"nothing":                "",
 		"no id":                  "idrand=" + demoToken,
@@ -62,7 +62,7 @@ func FuzzSessionCookieNeverNamesAnImpossibleSession(f *testing.F) {
 		if ok && (session.User < 1 || session.User > form.MaxID || !isToken(session.Token)) {
 			t.Fatalf("%q: %v", line, session)
 		}
-		// What the standard library reads without objection, this reads alike.
+		// If the standard library accepts the line, sessionCookie reads the same parts.
 		cookies, err := http.ParseCookie(line)
 		if err != nil || !ok {
 			return

@@ -15,27 +15,27 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// Signatures says what becomes of the parameters key, ts and sig, by which an
-// application signs a request (docs/signatures.md). As a flag it is a word.
+// Signatures says how the edge treats key, ts and sig, the parameters with which an application
+// signs a request (docs/signatures.md). It is a flag with one word as its value.
 type Signatures int
 
 const (
-	// SignaturesIgnored: they are parameters like others that are not known.
+	// SignaturesIgnored treats key, ts and sig as unknown parameters.
 	SignaturesIgnored Signatures = iota
-	// SignaturesObserved: each request is verified and the outcome told to
-	// Config.Observe, and served whatever it is. A signature that may be used once
-	// is used up by it, so that the outcomes are those of SignaturesRequired.
+	// SignaturesObserved verifies each request and reports the outcome to Config.Observe. It
+	// serves the request whatever the outcome. Verifying uses up a one-time signature, so
+	// outcomes are the same as with SignaturesRequired.
 	SignaturesObserved
-	// SignaturesRequired: a request without a right signature fails.
+	// SignaturesRequired rejects a request without a valid signature.
 	SignaturesRequired
 )
 
-// String is the flag's value.
+// String returns the flag's value.
 func (s Signatures) String() string {
 	return [...]string{SignaturesIgnored: "off", SignaturesObserved: "observe", SignaturesRequired: "require"}[s]
 }
 
-// Set reads the flag's value.
+// Set parses the flag's value.
 func (s *Signatures) Set(value string) error {
 	for _, each := range [...]Signatures{SignaturesIgnored, SignaturesObserved, SignaturesRequired} {
 		if value == each.String() {
@@ -46,11 +46,10 @@ func (s *Signatures) Set(value string) error {
 	return fmt.Errorf("%q is none of off, observe and require", value)
 }
 
-// observeTimeout bounds what looking at signatures adds to a request that is served
-// in any case.
+// observeTimeout bounds the delay that SignaturesObserved adds to a request.
 const observeTimeout = time.Second
 
-// checkSignature refuses a request that is not signed as it has to be.
+// checkSignature fails when the setting requires a signature and the request has no valid one.
 func (x *exchange) checkSignature(effect operation.Effect) error {
 	if x.handler.config.Signatures == SignaturesIgnored {
 		return nil
@@ -63,7 +62,8 @@ func (x *exchange) checkSignature(effect operation.Effect) error {
 	if x.leftDuring(err) {
 		return err
 	}
-	// A violation of the service's contract is no parameter's that the client sent.
+	// A violation of the service's contract names no parameter of the client: the empty Reader
+	// makes it an internal error.
 	failed := operation.FailureOf(err, &form.Reader{})
 	x.signature = failed.Reason
 	if x.handler.config.Signatures == SignaturesObserved {
@@ -73,9 +73,9 @@ func (x *exchange) checkSignature(effect operation.Effect) error {
 	return failed
 }
 
-// verifySignature asks AccountService about the request's signature, whose form it
-// returns when it is right. What changes nothing may be sent again as it is: programs
-// between client and edge do so when a connection breaks.
+// verifySignature verifies the request's signature with AccountService and returns its form,
+// hmac or legacy. The signature of a read may be used again, because programs between client and
+// edge repeat reads when a connection breaks.
 func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err error) {
 	sent, err := readSignature(&x.form)
 	if err != nil {
@@ -114,7 +114,7 @@ func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err
 type signature struct {
 	key     string
 	seconds int64
-	// digits are hmacDigits or legacyDigits lowercase hexadecimal digits.
+	// digits has hmacDigits or legacyDigits lowercase hexadecimal digits.
 	digits string
 }
 
@@ -131,8 +131,8 @@ var (
 	paramSig = form.Parameter{Name: "sig", Hint: "64 lowercase hexadecimal digits"}
 )
 
-// readSignature reads the parameters of a signature. Each may be there once: another
-// would be the work of somebody on the way.
+// readSignature reads the parameters of a signature. Each may come once: a second one could have
+// been added on the way.
 func readSignature(f *form.Form) (signature, error) {
 	in := form.Reader{Form: f}
 	if f.Count(paramSig.Name) == 0 {
@@ -149,8 +149,8 @@ func readSignature(f *form.Form) (signature, error) {
 	return sent, nil
 }
 
-// signed returns the parameters that a signature covers, as operations read them: each
-// name once, and all of them, known or not, but sig.
+// signed returns the parameters that a signature covers: all except sig, unknown ones included.
+// Each name occurs once, with the value that operations read.
 func signed(f *form.Form) []requestsig.Parameter {
 	effective := f.Effective()
 	parameters := make([]requestsig.Parameter, 0, len(effective))
@@ -162,7 +162,7 @@ func signed(f *form.Form) []requestsig.Parameter {
 	return parameters
 }
 
-// asKey accepts the keys that the contract of AccountService has.
+// asKey accepts the keys that AccountService's contract allows.
 func asKey(s string) (string, bool) {
 	const longest = 64
 	if s == "" || len(s) > longest {
@@ -182,13 +182,13 @@ func asKey(s string) (string, bool) {
 func asSeconds(s string) (int64, bool) {
 	const longest = len("9007199254740991")
 	if len(s) > longest || s != "" && (s[0] < '0' || s[0] > '9') {
-		return 0, false // ParseInt takes a sign
+		return 0, false // ParseInt would accept a sign
 	}
 	seconds, err := strconv.ParseInt(s, 10, 64)
 	return seconds, err == nil && seconds <= form.MaxID
 }
 
-// asSignature accepts the digits of either form.
+// asSignature accepts a signature of either form.
 func asSignature(s string) (string, bool) {
 	return s, (len(s) == hmacDigits || len(s) == legacyDigits) && isHex(s)
 }

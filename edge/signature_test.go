@@ -22,14 +22,15 @@ import (
 var (
 	hmacSig   = strings.Repeat("0123456789abcdef", 4)
 	legacySig = strings.Repeat("0123456789abcdef", 2)
-	// readForm and writeForm are requests without a signature; signedBy is one.
+	// readForm and writeForm are requests without a signature. signedBy adds one, up to its
+	// digits.
 	readForm  = "func=getAlbum&albumID=12"
 	writeForm = "func=updateAlbum&albumID=12&delete=true"
 	signedBy  = "&key=my-app.1_&ts=1700000000&sig="
 )
 
-// judging answers for an account service that has one judgement on every signature, and
-// for an album service.
+// judging is an account service that returns one result for every signature, and an album
+// service.
 func judging(judgement error) *fakes {
 	return &fakes{answer: func(_ context.Context, request proto.Message) (proto.Message, error) {
 		switch request.(type) {
@@ -42,7 +43,7 @@ func judging(judgement error) *fakes {
 	}}
 }
 
-// watched is an edge and the outcomes that it tells of signatures.
+// watched returns an edge and the signature outcomes that it reports.
 func watched(t *testing.T, f *fakes, mode Signatures) (h http.Handler, outcomes *[]string) {
 	outcomes = new([]string)
 	return newEdge(t, f, func(c *Config) {
@@ -51,7 +52,7 @@ func watched(t *testing.T, f *fakes, mode Signatures) (h http.Handler, outcomes 
 	}), outcomes
 }
 
-func TestSignaturesAreIgnoredUnlessTheyAreSwitchedOn(t *testing.T) {
+func TestSignaturesAreIgnoredByDefault(t *testing.T) {
 	f := judging(refusedFor(codes.Unauthenticated, "SIGNATURE_INVALID"))
 	h, outcomes := watched(t, f, SignaturesIgnored)
 	for _, form := range []string{readForm, writeForm + "&key=%20&ts=x&sig=&sig=1", writeForm + signedBy + hmacSig} {
@@ -69,7 +70,7 @@ func TestSignaturesAreIgnoredUnlessTheyAreSwitchedOn(t *testing.T) {
 	}
 }
 
-func TestWhereSignaturesAreRequiredARightOneLetsARequestThrough(t *testing.T) {
+func TestAValidSignaturePassesWhereSignaturesAreRequired(t *testing.T) {
 	f := judging(nil)
 	h, outcomes := watched(t, f, SignaturesRequired)
 	digest := func(method, parameters string) []byte {
@@ -111,7 +112,7 @@ func TestWhereSignaturesAreRequiredARightOneLetsARequestThrough(t *testing.T) {
 	}
 }
 
-func TestTheBodysParametersAreTheOnesSigned(t *testing.T) {
+func TestASignatureCoversTheParametersThatCount(t *testing.T) {
 	f := judging(nil)
 	h, _ := watched(t, f, SignaturesRequired)
 	r := httptest.NewRequest(http.MethodPost, Path+"?albumID=1&ts=1700000000&a=b", strings.NewReader(readForm+"&key=k&sig="+legacySig))
@@ -122,7 +123,7 @@ func TestTheBodysParametersAreTheOnesSigned(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutAReadableSignatureFailsBeforeAnyCall(t *testing.T) {
+func TestAMissingOrMalformedSignatureFailsWithoutACall(t *testing.T) {
 	f := judging(nil)
 	h, outcomes := watched(t, f, SignaturesRequired)
 	reasons := []string{}
@@ -151,11 +152,11 @@ func TestARequestWithoutAReadableSignatureFailsBeforeAnyCall(t *testing.T) {
 		t.Errorf("called %v", called)
 	}
 	if !slices.Equal(reasons, *outcomes) {
-		t.Errorf("reasons %q, told as %q", reasons, *outcomes)
+		t.Errorf("reasons %q, reported as %q", reasons, *outcomes)
 	}
 }
 
-func TestEveryOperationNeedsASignatureWhereTheyAreRequired(t *testing.T) {
+func TestEveryOperationNeedsASignatureWhereSignaturesAreRequired(t *testing.T) {
 	h, _ := watched(t, judging(nil), SignaturesRequired)
 	for _, each := range Operations() {
 		if w := post(h, "func="+each.Func); w.Header().Get("X-Waybook-Reason") != "SIGNATURE_REQUIRED" {
@@ -164,7 +165,7 @@ func TestEveryOperationNeedsASignatureWhereTheyAreRequired(t *testing.T) {
 	}
 }
 
-func TestAJudgementIsToldAndEndsTheRequestOnlyWhereSignaturesAreRequired(t *testing.T) {
+func TestAnInvalidSignatureIsReportedAndRejectedOnlyWhereSignaturesAreRequired(t *testing.T) {
 	for _, test := range []struct {
 		judgement error
 		reason    string
@@ -187,12 +188,12 @@ func TestAJudgementIsToldAndEndsTheRequestOnlyWhereSignaturesAreRequired(t *test
 			t.Errorf("observed: %s", w.Body)
 		}
 		if want := []string{test.reason}; !slices.Equal(*outcomes, want) || !slices.Equal(*seen, want) {
-			t.Errorf("told %q and %q, want %q", *outcomes, *seen, want)
+			t.Errorf("reported %q and %q, want %q", *outcomes, *seen, want)
 		}
 	}
 }
 
-func TestObservingServesWhatIsNotSigned(t *testing.T) {
+func TestObservingServesRequestsWithoutAValidSignature(t *testing.T) {
 	h, outcomes := watched(t, judging(nil), SignaturesObserved)
 	for _, form := range []string{readForm, readForm + "&sig=x&sig=y", readForm + signedBy + hmacSig} {
 		if w := post(h, form); !strings.Contains(w.Body.String(), "SUCCESS") {
@@ -204,20 +205,20 @@ func TestObservingServesWhatIsNotSigned(t *testing.T) {
 	}
 }
 
-func TestTheFlagTakesItsThreeWords(t *testing.T) {
+func TestTheSignaturesFlagAcceptsThreeWords(t *testing.T) {
 	for _, want := range []Signatures{SignaturesIgnored, SignaturesObserved, SignaturesRequired} {
 		var got Signatures
 		if err := got.Set(want.String()); err != nil || got != want {
-			t.Errorf("%v is read as %v (%v)", want, got, err)
+			t.Errorf("%v parses as %v (%v)", want, got, err)
 		}
 	}
 	if err := new(Signatures).Set("on"); err == nil {
-		t.Error("on is taken")
+		t.Error("the value on was accepted")
 	}
 }
 
-// Whatever stands in key, ts and sig, the account service gets what its contract
-// allows or nothing at all.
+// For any key, ts and sig, the account service gets a request that fits its contract, or no
+// request.
 func FuzzASignatureIsReadAsTheContractHasIt(f *testing.F) {
 	f.Add("key=a&ts=1&sig=" + hmacSig)
 	f.Add("key=a&ts=1&sig=" + legacySig)

@@ -16,12 +16,11 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// smuggled is a second request that hides in a first one. Whatever the first is taken
-// for, this one must never be: a proxy that saw one request would give its answer to
-// whoever asks next.
+// smuggled is a second request hidden in a first one. The edge must never run it. A proxy that
+// saw one request would give its answer to the next client.
 const smuggled = "GET /API.php?func=getAlbum&albumID=666 HTTP/1.1\r\nHost: x\r\n\r\n"
 
-func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
+func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoSecondRequest(t *testing.T) {
 	const (
 		line  = "POST /API.php HTTP/1.1\r\n"
 		start = line + "Host: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
@@ -35,10 +34,10 @@ func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
 		"a length in hexadecimal":           start + "Content-Length: 0x0\r\n\r\n" + smuggled,
 		"a length that is no number":        start + "Content-Length: zero\r\n\r\n" + smuggled,
 		"a length beyond 64 bits":           start + "Content-Length: 18446744073709551616\r\n\r\n" + smuggled,
-		"an encoding nobody knows":          start + "Transfer-Encoding: cow\r\n\r\n" + smuggled,
+		"an unknown encoding":               start + "Transfer-Encoding: cow\r\n\r\n" + smuggled,
 		"two encodings":                     start + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + smuggled,
 		"encodings in a line":               start + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + smuggled,
-		"an encoding after a tabulator":     start + "Transfer-Encoding:\vchunked\r\n\r\n0\r\n\r\n" + smuggled,
+		"an encoding after a vertical tab":  start + "Transfer-Encoding:\vchunked\r\n\r\n0\r\n\r\n" + smuggled,
 		"a chunk's size is no number":       start + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + smuggled,
 		"a chunk's size is negative":        start + "Transfer-Encoding: chunked\r\n\r\n-1\r\n" + smuggled,
 		"a chunk's size with 0x":            start + "Transfer-Encoding: chunked\r\n\r\n0x0\r\n\r\n" + smuggled,
@@ -47,7 +46,7 @@ func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
 		"a chunk's size ends in a bare LF":  start + "Transfer-Encoding: chunked\r\n\r\n1;\nx\r\n0\r\n\r\n" + smuggled,
 		"a chunk's extension without end":   start + "Transfer-Encoding: chunked\r\n\r\n0;" + strings.Repeat("x", 10_000) + "\r\n\r\n" + smuggled,
 		"a blank before the colon":          start + "Content-Length : 0\r\n\r\n" + smuggled,
-		"a tabulator before the colon":      start + "Content-Length\t: 0\r\n\r\n" + smuggled,
+		"a tab before the colon":            start + "Content-Length\t: 0\r\n\r\n" + smuggled,
 		"a blank before the name":           line + " Host: x\r\nContent-Length: 0\r\n\r\n" + smuggled,
 		"a NUL in a value":                  start + "X-A: \x00\r\nContent-Length: 0\r\n\r\n" + smuggled,
 		"a bare CR in a value":              start + "X-A: a\rContent-Length: 70\r\nContent-Length: 0\r\n\r\n" + smuggled,
@@ -57,12 +56,12 @@ func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
 		"a bare CR ends the request line":   "POST /API.php HTTP/1.1\rHost: x\r\n\r\n" + smuggled,
 		"HTTP/0.9":                          "GET /API.php\r\n\r\n" + smuggled,
 		"a version of the future":           "POST /API.php HTTP/9.1\r\nHost: x\r\n\r\n" + smuggled,
-		"HTTP/2 without notice":             "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + smuggled,
+		"HTTP/2 without negotiation":        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + smuggled,
 		"TLS on the plain port":             "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + smuggled,
-		"an expectation nobody meets":       start + "Expect: 200-maybe\r\nContent-Length: 23\r\n\r\n" + form + smuggled,
+		"an unknown expectation":            start + "Expect: 200-maybe\r\nContent-Length: 23\r\n\r\n" + form + smuggled,
 		"more follows without being asked":  start + "Content-Length: 10000000\r\n\r\n" + smuggled,
 		"the body is shorter than it says":  start + "Content-Length: 1000\r\n\r\n" + smuggled,
-		"the connection is to be an other":  start + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 1000\r\n\r\n" + smuggled,
+		"an upgrade of the connection":      start + "Connection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 1000\r\n\r\n" + smuggled,
 		"a length and chunks, chunks ended": start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + smuggled,
 		"chunks and a length, chunks ended": start + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n" + smuggled,
 		"chunks in another letter case":     start + "Transfer-Encoding: CHUNKED\r\nContent-Length: 200\r\n\r\nzz\r\n" + smuggled,
@@ -77,7 +76,7 @@ func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
 			answers := exchangeRaw(t, f, request)
 			for _, asked := range f.called() {
 				if album, ok := asked.(*albumv1.GetAlbumRequest); ok && album.GetAlbumId() == 666 {
-					t.Errorf("the smuggled request was carried out: %q", answers)
+					t.Errorf("the edge ran the smuggled request: %q", answers)
 				}
 			}
 			if len(answers) > 1 {
@@ -87,7 +86,7 @@ func TestARequestOfUnclearLengthGetsOneAnswerAndHidesNoOther(t *testing.T) {
 	}
 }
 
-func TestTwoRequestsOneAfterTheOtherAreTwoUnlessTheFirstCameInChunks(t *testing.T) {
+func TestAChunkedRequestIsTheLastOneOfItsConnection(t *testing.T) {
 	const form = "func=getAlbum&albumID=1"
 	const start = "POST /API.php HTTP/1.1\r\nHost: x\r\n"
 	for request, want := range map[string]int{
@@ -101,9 +100,9 @@ func TestTwoRequestsOneAfterTheOtherAreTwoUnlessTheFirstCameInChunks(t *testing.
 	}
 }
 
-// exchangeRaw sends bytes over a connection and returns the bodies of all answers until
-// the server ends it, each of which has to be well-formed. The server waits only shortly
-// for more: real connections have deadlines that know no other clock.
+// exchangeRaw sends bytes over a connection and returns the bodies of all answers until the
+// server closes it. Each answer must be well-formed. The server waits only briefly for more
+// bytes, because real connections do not use the fake clock.
 func exchangeRaw(t *testing.T, f *fakes, request string) (answers []string) {
 	t.Helper()
 	const short = 50 * time.Millisecond
@@ -118,10 +117,10 @@ func exchangeRaw(t *testing.T, f *fakes, request string) (answers []string) {
 	}
 	defer connection.Close()
 	connection.SetDeadline(time.Now().Add(time.Minute))
-	io.WriteString(connection, request) // the server may have had enough before the end
+	io.WriteString(connection, request) // the server may close before the end
 	raw, err := io.ReadAll(connection)
 	if err != nil && !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("the connection stays: %v", err)
+		t.Errorf("the connection stays open: %v", err)
 	}
 	reader := bufio.NewReader(bytes.NewReader(raw))
 	for {
@@ -134,7 +133,7 @@ func exchangeRaw(t *testing.T, f *fakes, request string) (answers []string) {
 		}
 		body, err := io.ReadAll(response.Body)
 		if err != nil {
-			t.Fatalf("no whole answer: %v in %q", err, raw)
+			t.Fatalf("incomplete answer: %v in %q", err, raw)
 		}
 		if response.StatusCode >= 200 { // not 100 Continue
 			answers = append(answers, string(body))

@@ -37,7 +37,7 @@ func sendPois(s poiStream, batches int) error {
 	return nil
 }
 
-// serve runs the edge on a real server and connection.
+// serve runs the edge on a real server with real connections.
 func serve(t *testing.T, f *fakes, changes ...func(*Config)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(newEdge(t, f, changes...))
@@ -71,13 +71,13 @@ func TestALongListArrivesWholeAndInPieces(t *testing.T) {
 			t.Errorf("%s: %d landmarks", format, got)
 		}
 		if format == "XML" && !strings.HasSuffix(body, "<POI20000><POIID>20000</POIID><name>landmark &amp; name</name></POI20000></POIList></response>") {
-			t.Errorf("it ends in %q", body[len(body)-200:])
+			t.Errorf("the list ends in %q", body[len(body)-200:])
 		}
 		checkDocument(t, format, body)
 	}
 }
 
-func TestAShortListHasALength(t *testing.T) {
+func TestAShortListHasAContentLength(t *testing.T) {
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		return s.Send(&poiv1.StreamPoisResponse{Pois: []*poiv1.PoiSummary{{PoiId: 1, Name: "n"}}})
 	}})
@@ -114,7 +114,7 @@ func TestTheFirstBatchDoesNotWaitForTheSecond(t *testing.T) {
 	}
 }
 
-func TestAListThatFailsAtOnceIsAFailureAndOneThatFailsLaterBreaks(t *testing.T) {
+func TestAListThatFailsEarlyIsAFailureAndALaterOneBreaksTheConnection(t *testing.T) {
 	away := status.Error(codes.Unavailable, "gone")
 	for batches, broken := range map[int]bool{0: false, 1: false, 40: true} {
 		server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
@@ -143,11 +143,11 @@ func TestHeadOfALongListStopsEarly(t *testing.T) {
 		t.Errorf("got %d %v", response.StatusCode, response.Header)
 	}
 	if err := <-stopped; err == nil {
-		t.Error("all was sent")
+		t.Error("the service sent everything")
 	}
 }
 
-func TestAClientThatGoesStopsTheStream(t *testing.T) {
+func TestAClientThatLeavesStopsTheStream(t *testing.T) {
 	stopped := make(chan error, 1)
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		err := sendPois(s, 1_000_000)
@@ -158,11 +158,11 @@ func TestAClientThatGoesStopsTheStream(t *testing.T) {
 	io.CopyN(io.Discard, response.Body, 1000)
 	response.Body.Close()
 	if err := <-stopped; err == nil {
-		t.Error("all was sent")
+		t.Error("the service sent everything")
 	}
 }
 
-func TestAClientThatDoesNotReadIsDropped(t *testing.T) {
+func TestAClientThatDoesNotReadIsDisconnected(t *testing.T) {
 	stopped := make(chan error, 1)
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		err := sendPois(s, 1_000_000)
@@ -176,11 +176,11 @@ func TestAClientThatDoesNotReadIsDropped(t *testing.T) {
 	defer connection.Close()
 	fmt.Fprintf(connection, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", listPois)
 	if err := <-stopped; err == nil {
-		t.Error("all was sent")
+		t.Error("the service sent everything")
 	}
 }
 
-func TestAStreamMayTakeLongerThanOneCallButEachBatchMayNot(t *testing.T) {
+func TestTheCallTimeoutBoundsEachBatchAndNotTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newEdge(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 			for range 10 {
@@ -189,12 +189,12 @@ func TestAStreamMayTakeLongerThanOneCallButEachBatchMayNot(t *testing.T) {
 					return err
 				}
 			}
-			<-s.Context().Done() // nothing comes any more
+			<-s.Context().Done() // send nothing more
 			return s.Context().Err()
 		}})
 		w, began := httptest.NewRecorder(), time.Now()
 		defer func() {
-			// ten waits of half the timeout, and one that ends with it
+			// Ten waits of half the timeout, and one that times out.
 			if took := time.Since(began); took != 6*DefaultCallTimeout {
 				t.Errorf("it took %v", took)
 			}
@@ -209,7 +209,7 @@ func TestAStreamMayTakeLongerThanOneCallButEachBatchMayNot(t *testing.T) {
 	})
 }
 
-func TestAnOldClientGetsAListToTheEndOfTheConnection(t *testing.T) {
+func TestAnHTTP10ClientGetsAWholeList(t *testing.T) {
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error { return sendPois(s, 10) }})
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -225,9 +225,9 @@ func TestAnOldClientGetsAListToTheEndOfTheConnection(t *testing.T) {
 	checkDocument(t, "XML", body)
 }
 
-// The two cases below need real connections, whose deadlines know no other clock.
+// The next two tests need real connections, whose deadlines do not use the fake clock.
 
-func TestABodyThatDoesNotComeIsATimeout(t *testing.T) {
+func TestAMissingBodyIsATimeout(t *testing.T) {
 	server := serve(t, &fakes{}, func(c *Config) { c.WriteTimeout = 20 * time.Millisecond })
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -241,7 +241,7 @@ func TestABodyThatDoesNotComeIsATimeout(t *testing.T) {
 	}
 }
 
-func TestTheTimeForABodyDoesNotCutTheReply(t *testing.T) {
+func TestTheBodyTimeoutDoesNotCutTheReply(t *testing.T) {
 	const timeout = 20 * time.Millisecond
 	server := serve(t, &fakes{pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
 		time.Sleep(4 * timeout)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAFormIsReadAsTheContractSays(t *testing.T) {
+func TestAFormIsParsedAsTheContractSays(t *testing.T) {
 	for _, c := range []struct {
 		name, query, body string
 		want              map[string]string
@@ -21,15 +21,15 @@ func TestAFormIsReadAsTheContractSays(t *testing.T) {
 		{name: "names are decoded too", body: "%61lbum=1", want: map[string]string{"album": "1"}},
 		{name: "text is UTF-8, encoded or not", body: "a=%E6%99%B4&b=晴", want: map[string]string{"a": "晴", "b": "晴"}},
 		{name: "line breaks and tabs are text", body: "a=%0D%0A%09", want: map[string]string{"a": "\r\n\t"}},
-		{name: "empty pairs are nothing", body: "&&a=&&", want: map[string]string{"a": ""}},
+		{name: "empty pairs are skipped", body: "&&a=&&", want: map[string]string{"a": ""}},
 		{name: "a name without a value has an empty one", body: "a", want: map[string]string{"a": ""}},
 		{name: "a percent sign alone is broken", body: "title=100%", broken: []string{"title"}},
 		{name: "half an escape is broken", body: "title=%4", broken: []string{"title"}},
 		{name: "an escape that is not hexadecimal is broken", body: "title=%zz&b=1", broken: []string{"title"}, want: map[string]string{"b": "1"}},
 		{name: "invalid UTF-8 is broken", body: "title=%FF", broken: []string{"title"}},
 		{name: "an encoded surrogate is broken", body: "title=%ED%A0%80", broken: []string{"title"}},
-		{name: "what XML cannot carry is broken", body: "a=%00&b=%1B&c=%EF%BF%BE&d=%EF%BF%BD", broken: []string{"a", "b", "c"}, want: map[string]string{"d": "\uFFFD"}},
-		{name: "a broken name is shown bounded and harmless", body: "%FF<晴" + strings.Repeat("x", 100) + "=1", broken: []string{"%FF<???" + strings.Repeat("x", 33)}},
+		{name: "a character that XML cannot carry is broken", body: "a=%00&b=%1B&c=%EF%BF%BE&d=%EF%BF%BD", broken: []string{"a", "b", "c"}, want: map[string]string{"d": "\uFFFD"}},
+		{name: "a broken name is shortened and escaped", body: "%FF<晴" + strings.Repeat("x", 100) + "=1", broken: []string{"%FF<???" + strings.Repeat("x", 33)}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var f Form
@@ -58,15 +58,15 @@ func TestAFormIsReadAsTheContractSays(t *testing.T) {
 func TestAFormHasAtMostAHundredParameters(t *testing.T) {
 	var f Form
 	if !f.ParseBody(strings.Repeat("a=1&", 99)) || !f.ParseBody("b=%FF") {
-		t.Error("a hundred were refused")
+		t.Error("100 parameters were rejected")
 	}
 	if f.ParseBody("c=1") {
-		t.Error("more than a hundred were taken")
+		t.Error("101 parameters were accepted")
 	}
 }
 
-// Where both rules agree (no semicolon, nothing that is not text), the parser
-// says what net/url says.
+// Where the rules of both agree, the parser returns the same as net/url: no semicolons, and only
+// valid text.
 func FuzzFormAgreesWithURL(f *testing.F) {
 	f.Add("func=getAlbum&albumID=1")
 	f.Add("a=%E6%99%B4+x%2B&b&=&c=1=2")
@@ -78,7 +78,7 @@ func FuzzFormAgreesWithURL(f *testing.F) {
 		}
 		for _, field := range ours.parameters {
 			if !isText(field.Name) || !isText(field.Value) {
-				t.Fatalf("took %q=%q for text", field.Name, field.Value)
+				t.Fatalf("accepted %q=%q as text", field.Name, field.Value)
 			}
 		}
 		theirs, err := url.ParseQuery(encoded)
@@ -86,12 +86,12 @@ func FuzzFormAgreesWithURL(f *testing.F) {
 			return
 		}
 		if err != nil && len(ours.broken) == 0 {
-			t.Fatalf("took %q, which is %v", encoded, err)
+			t.Fatalf("accepted %q, which net/url rejects: %v", encoded, err)
 		}
 		for name, values := range theirs {
 			if !allText(name, values) {
 				if len(ours.broken) == 0 {
-					t.Fatalf("took %q for text", encoded)
+					t.Fatalf("accepted %q as text", encoded)
 				}
 				continue
 			}

@@ -2,12 +2,12 @@ package form
 
 import "strconv"
 
-// maxNumberLength is longer than any number that makes sense: a double needs at
-// most 17 significant digits.
+// maxNumberLength is above the length of any useful number: a double needs at most 17
+// significant digits.
 const maxNumberLength = 40
 
-// ParseDecimal reads a plain decimal, `-?digits[.digits]`: no plus sign, blank,
-// exponent, hex, NaN or Inf. Negative zero is zero.
+// ParseDecimal parses a plain decimal, `-?digits[.digits]`. It rejects plus signs, blanks,
+// exponents, hexadecimal, NaN and Inf. Negative zero becomes zero.
 func ParseDecimal(s string) (float64, bool) {
 	if len(s) > maxNumberLength {
 		return 0, false
@@ -32,8 +32,8 @@ func ParseDecimal(s string) (float64, bool) {
 	return value, true
 }
 
-// ParseInteger reads digits and nothing else; leading zeros do no harm. A
-// number that an int64 cannot hold is none.
+// ParseInteger parses digits only; leading zeros are fine. It rejects a number that does not fit
+// an int64.
 func ParseInteger(s string) (int64, bool) {
 	if s == "" || len(s) > maxNumberLength || countDigits(s) != len(s) {
 		return 0, false

@@ -13,7 +13,7 @@ import (
 func TestNumbersArePlainDecimals(t *testing.T) {
 	for _, s := range []string{"0", "-0", "25.033", "-121.5654", "007", "90.0", "0.1"} {
 		if _, ok := ParseDecimal(s); !ok {
-			t.Errorf("%q was refused", s)
+			t.Errorf("%q was rejected", s)
 		}
 	}
 	for _, s := range []string{
@@ -21,15 +21,15 @@ func TestNumbersArePlainDecimals(t *testing.T) {
 		"-Inf", "infinity", "1_000", "1,5", "--1", "1.2.3", "１", strings.Repeat("1", maxNumberLength+1),
 	} {
 		if value, ok := ParseDecimal(s); ok {
-			t.Errorf("%q was taken for %v", s, value)
+			t.Errorf("%q was read as %v", s, value)
 		}
 		if value, ok := ParseInteger(s); ok {
-			t.Errorf("%q was taken for %v", s, value)
+			t.Errorf("%q was read as %v", s, value)
 		}
 	}
 	for _, s := range []string{"-1", "1.0", "9223372036854775808"} {
 		if value, ok := ParseInteger(s); ok {
-			t.Errorf("%q was taken for %v", s, value)
+			t.Errorf("%q was read as %v", s, value)
 		}
 	}
 	if value, ok := ParseInteger("0009007199254740991"); !ok || value != MaxID {
@@ -65,12 +65,12 @@ func FuzzNumbersFollowTheGrammarAndReadBackTheSame(f *testing.F) {
 			}
 		}
 		if _, ok := ParseInteger(s); ok && !integer.MatchString(s) {
-			t.Fatalf("%q was taken for an integer", s)
+			t.Fatalf("%q was read as an integer", s)
 		}
 	})
 }
 
-// written is a value as a reply has it.
+// written returns a value as a reply writes it.
 func written(value float64) string {
 	var d reply.Document
 	reply.XML{Document: &d}.Decimal("n", value)

@@ -6,19 +6,19 @@ import (
 	"github.com/waybook/waybook/edge/failure"
 )
 
-// Reader reads the parameters of a form into the fields of a request. It remembers which
-// parameters were read, in which order, and what was wrong with each: a failure names
-// them in that order. One goroutine uses it.
+// Reader reads the parameters of a form into the fields of a request. It records each parameter
+// that it reads and its fault, if any. Failure names the faults in the order of reading. A
+// Reader is not safe for concurrent use.
 type Reader struct {
 	Form     *Form
 	readings []reading
 }
 
-// reading is a parameter that was read, and the field of the request that it feeds.
+// reading records one parameter and the request field that it feeds.
 type reading struct {
 	parameter *Parameter
 	field     string
-	// isRequired says that the parameter must be there.
+	// isRequired says that an absent parameter is a fault.
 	isRequired bool
 	state      state
 }
@@ -32,9 +32,9 @@ const (
 	stateInvalid
 )
 
-// Required reads a parameter that must be there. field is the path of the field that its
-// value goes to, as a google.rpc.BadRequest spells it, or empty when it goes to none. After
-// a fault Required returns the zero value; the request must not be sent then.
+// Required reads a parameter that must be present. field is the path of the request field that
+// it feeds, in the form of google.rpc.BadRequest. It is empty if the parameter feeds no field.
+// After a fault Required returns the zero value, and the caller must not send the request.
 func Required[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
 	value, state := read(r, p, convert)
 	if state == stateAbsent {
@@ -44,9 +44,8 @@ func Required[T any](r *Reader, p *Parameter, field string, convert func(string)
 	return value
 }
 
-// RequiredInBody reads a parameter that must be in the body and not in the query: the
-// address of a request ends up in logs and histories. One in the query is refused even if
-// the body has it too.
+// RequiredInBody reads a parameter that must be in the body, because URLs end up in logs and
+// histories. It rejects the parameter in the query even if the body has it too.
 func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
 	if r.Form.InQuery(p.Name) {
 		return refuse[T](r, p, "send it in the body")
@@ -54,7 +53,7 @@ func RequiredInBody[T any](r *Reader, p *Parameter, field string, convert func(s
 	return Required(r, p, field, convert)
 }
 
-// RequiredOnce reads a parameter that must be there exactly once.
+// RequiredOnce reads a parameter that must occur exactly once.
 func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) T {
 	if r.Form.Count(p.Name) > 1 {
 		return refuse[T](r, p, "send it once")
@@ -62,8 +61,8 @@ func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(str
 	return Required(r, p, field, convert)
 }
 
-// Optional reads a parameter that may be absent; it returns nil then. field is as in
-// Required.
+// Optional reads a parameter that may be absent. It returns nil if it is absent or invalid.
+// field is as in Required.
 func Optional[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
 	value, state := read(r, p, convert)
 	r.readings = append(r.readings, reading{p, field, false, state})
@@ -73,7 +72,7 @@ func Optional[T any](r *Reader, p *Parameter, field string, convert func(string)
 	return new(value)
 }
 
-// Or returns the value of an optional parameter, or otherwise when it is absent.
+// Or returns the value of an optional parameter, or otherwise if the parameter is absent.
 func Or[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -94,13 +93,14 @@ func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, st
 	return value, stateGood
 }
 
-// refuse notes that a parameter is invalid for a reason of its own.
+// refuse marks a parameter as invalid, with a hint of its own.
 func refuse[T any](r *Reader, p *Parameter, hint string) (zero T) {
 	r.readings = append(r.readings, reading{&Parameter{Name: p.Name, Hint: hint}, "", true, stateInvalid})
 	return zero
 }
 
-// Imply attributes a violation of a field to a parameter without reading a value.
+// Imply makes a parameter feed one more field, without reading a value. A violation of the field
+// then names the parameter.
 func (r *Reader) Imply(p *Parameter, field string) {
 	r.readings = append(r.readings, reading{p, field, false, stateGood})
 }
@@ -115,9 +115,8 @@ func (r *Reader) Faulty() bool {
 	return false
 }
 
-// Refuse marks the parameter that feeds a field as invalid. It does nothing when the
-// parameter was not sent or is known to be at fault, and when no parameter feeds the
-// field.
+// Refuse marks the parameter that feeds a field as invalid. It does nothing if no parameter
+// feeds the field, if the parameter is absent, or if it already has a fault.
 func (r *Reader) Refuse(field string) {
 	for i := range r.readings {
 		each := &r.readings[i]
@@ -137,8 +136,8 @@ func (r *Reader) isFaulty(name string) bool {
 	return false
 }
 
-// Failure names every fault in the order of the readings; nil when there is none. The
-// stable reason is that of the first.
+// Failure returns a failure that names every fault, in the order of reading; nil if there is
+// none. Its stable reason is that of the first fault.
 func (r *Reader) Failure() *failure.Failure {
 	var reason string
 	var info strings.Builder
@@ -164,21 +163,21 @@ func (r *Reader) Failure() *failure.Failure {
 	return &failure.Failure{Reason: reason, Info: info.String()}
 }
 
-// Reset forgets what was read, so that the Reader can be used for another request.
+// Reset forgets all readings, so that the Reader can serve another request.
 func (r *Reader) Reset() {
 	clear(r.readings)
 	r.readings = r.readings[:0]
 }
 
-// Reading is how a parameter was read.
+// Reading describes how the Reader read one parameter.
 type Reading struct {
 	Parameter Parameter
-	// Field is the path of the field that the parameter feeds.
+	// Field is the path of the request field that the parameter feeds.
 	Field      string
 	IsRequired bool
 }
 
-// Readings returns how the parameters were read, in that order.
+// Readings returns the readings in order.
 func (r *Reader) Readings() []Reading {
 	readings := make([]Reading, len(r.readings))
 	for i, each := range r.readings {

@@ -7,8 +7,8 @@ import (
 	"github.com/waybook/waybook/edge/internal/xmlchar"
 )
 
-// decodeText undoes the encoding of one name or value and reports whether the
-// outcome is text: valid UTF-8 of characters that XML 1.0 can carry.
+// decodeText decodes one name or value. It reports whether the result is text: valid UTF-8 with
+// only characters that XML 1.0 can carry.
 func decodeText(s string) (string, bool) {
 	plain := true
 	for i := 0; i < len(s); i++ {

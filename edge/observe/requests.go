@@ -1,5 +1,5 @@
-// Package observe reports every request to the edge: as a trace, as metrics and, when
-// that is wanted, as a line of the log.
+// Package observe reports every request to the edge as a trace and as metrics, and optionally as
+// a line of the log.
 package observe
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// Requests follows the requests to the edge: it names and traces each, and counts and
-// logs its answer. It may be used concurrently.
+// Requests observes the requests to the edge: it gives each an id and a trace, and counts and
+// logs its answer. It is safe for concurrent use.
 type Requests struct {
 	env      serve.Env
 	isLogged bool
@@ -29,13 +29,12 @@ type Requests struct {
 	signatures *prometheus.CounterVec
 }
 
-// RegisterAccessLog declares the flag that New is given.
+// RegisterAccessLog declares the flag -access-log, whose value New takes as isLogged.
 func RegisterAccessLog(flags *flag.FlagSet, isLogged *bool, byDefault bool) {
-	flags.BoolVar(isLogged, "access-log", byDefault, "log a line for each request to /API.php")
+	flags.BoolVar(isLogged, "access-log", byDefault, "log one line per request to /API.php")
 }
 
-// New returns what follows requests, whose metrics it adds; isLogged says that each
-// request is a line of the log.
+// New returns a Requests and registers its metrics. isLogged turns on one log line per request.
 func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
 	f := &Requests{
 		env: env, isLogged: isLogged,
@@ -53,8 +52,9 @@ func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
 	return f
 }
 
-// Follow returns a handler that begins what belongs to a request, and calls next. An id
-// or a trace that the client names is not taken over.
+// Follow returns a handler that starts the id, the trace and the in-flight count of a request,
+// and then calls next. It ignores a request id from the client. The trace is a new one that
+// links the client's.
 func (f *Requests) Follow(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.inFlight.Inc()
@@ -67,7 +67,7 @@ func (f *Requests) Follow(next http.Handler) http.Handler {
 	})
 }
 
-// Observe is told how a request was answered.
+// Observe records the answer to a request.
 func (f *Requests) Observe(r *http.Request, a edge.Answer) {
 	f.durations.WithLabelValues(a.Function, a.Reason).Observe(a.Elapsed.Seconds())
 	if a.Signature != "" {
@@ -79,8 +79,8 @@ func (f *Requests) Observe(r *http.Request, a edge.Answer) {
 	if !f.isLogged {
 		return
 	}
-	// Whose session it was is left out: together with the address it would be a record
-	// of who was where. The URL and the form hold what people write, and may hold worse.
+	// The line leaves out the user: with the address, it would record the whereabouts of people.
+	// It also leaves out the URL and the form, which hold private text.
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		remote = r.RemoteAddr
@@ -108,8 +108,8 @@ func describeSpan(span trace.Span, r *http.Request, a edge.Answer) {
 	}
 }
 
-// methodName is a method that the edge answers, or a word for all others: they may be
-// anything.
+// methodName returns a method that the edge serves, or "_OTHER": clients can invent any number
+// of methods.
 func methodName(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost:

@@ -20,14 +20,14 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// entrance is an edge's door, with all that it tells.
+// entrance collects the metrics, spans and log lines of requests.
 type entrance struct {
 	metrics *serve.Metrics
 	spans   *tracetest.InMemoryExporter
 	log     bytes.Buffer
 }
 
-// request sends one request through the door, to a handler that tells of an answer.
+// request sends one request through Requests. Its handler reports the given answer.
 func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	e.metrics, e.spans = serve.NewMetrics(), tracetest.NewInMemoryExporter()
@@ -37,10 +37,10 @@ func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, chan
 	requests := observe.New(env, e.metrics, isLogged)
 	handler := requests.Follow(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := requestid.From(r.Context()); id == "" || id != w.Header().Get("X-Request-Id") {
-			t.Errorf("the request is %q and its reply %q", id, w.Header().Get("X-Request-Id"))
+			t.Errorf("the request has the id %q, its reply %q", id, w.Header().Get("X-Request-Id"))
 		}
 		if !strings.Contains(e.scrape(), "waybook_edge_requests_in_flight 1") {
-			t.Error("it is not in flight")
+			t.Error("the request is not in flight")
 		}
 		requests.Observe(r, answer)
 		if answer.Reason == "CLIENT_GONE" {
@@ -62,7 +62,7 @@ func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, chan
 		handler.ServeHTTP(recorder, r)
 	}()
 	if !strings.Contains(e.scrape(), "waybook_edge_requests_in_flight 0") {
-		t.Error("it is still in flight")
+		t.Error("the request is still in flight")
 	}
 	return recorder
 }
@@ -85,11 +85,11 @@ func TestARequestIsOneLineOfTheAccessLog(t *testing.T) {
 	e.log.Reset()
 	e.request(t, false, answered, nil)
 	if e.log.Len() > 0 {
-		t.Errorf("switched off it logs %s", e.log.String())
+		t.Errorf("with the access log off it logs %s", e.log.String())
 	}
 }
 
-func TestWhateverMethodAClientInventsIsOneWord(t *testing.T) {
+func TestUnknownMethodsAreLoggedAsOneWord(t *testing.T) {
 	var e entrance
 	e.request(t, true, answered, func(r *http.Request) { r.Method = "S3CR3T" })
 	if got := e.log.String(); !strings.Contains(got, "method=_OTHER") || strings.Contains(got, "S3CR3T") {
@@ -97,7 +97,7 @@ func TestWhateverMethodAClientInventsIsOneWord(t *testing.T) {
 	}
 }
 
-func TestARequestBeginsATraceOfItsOwnAndLinksTheClients(t *testing.T) {
+func TestARequestStartsItsOwnTraceAndLinksTheClientTrace(t *testing.T) {
 	var e entrance
 	e.request(t, false, answered, func(r *http.Request) {
 		r.Header.Set("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -105,7 +105,7 @@ func TestARequestBeginsATraceOfItsOwnAndLinksTheClients(t *testing.T) {
 	})
 	span := e.spans.GetSpans()[0]
 	if span.Parent.IsValid() || span.SpanContext.TraceID().String() == "0af7651916cd43dd8448eb211c80319c" {
-		t.Errorf("it goes on with the client's: %v", span.SpanContext)
+		t.Errorf("it continues the client's trace: %v", span.SpanContext)
 	}
 	if len(span.Links) != 1 || span.Links[0].SpanContext.TraceID().String() != "0af7651916cd43dd8448eb211c80319c" {
 		t.Errorf("links %v", span.Links)
@@ -127,11 +127,11 @@ func TestARequestThatIsCutOffEndsItsSpan(t *testing.T) {
 	}
 }
 
-func TestAClientDoesNotNameItsRequest(t *testing.T) {
+func TestARequestIDFromAClientIsIgnored(t *testing.T) {
 	var e entrance
 	reply := e.request(t, false, answered, func(r *http.Request) { r.Header.Set("X-Request-Id", "mine") })
 	if id := reply.Header().Get("X-Request-Id"); len(id) != 32 {
-		t.Errorf("it is %q", id)
+		t.Errorf("the request id is %q", id)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestMetricsCountRequestsAndSignatures(t *testing.T) {
 		`waybook_edge_signatures_total{outcome="hmac"} 1`, "waybook_edge_requests_in_flight 0",
 	} {
 		if !strings.Contains(e.scrape(), line) {
-			t.Errorf("no %q", line)
+			t.Errorf("the metrics lack %q", line)
 		}
 	}
 }

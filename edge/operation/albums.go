@@ -9,8 +9,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// The order in which a request reads its parameters is the order in which a
-// failure names them.
+// A failure names parameters in the order in which the functions below read them.
 
 // createAlbumRequest reads the parameters of addAlbum (rules 5.3 and 5.4).
 func createAlbumRequest(in *Input) *albumv1.CreateAlbumRequest {
@@ -27,8 +26,8 @@ func writeNewAlbum(out reply.Writer, response *albumv1.CreateAlbumResponse) {
 	out.Integer("albumID", response.GetAlbum().GetAlbumId())
 }
 
-// updateAlbumRequest reads the parameters of updateAlbum (rule 5.5). An absent one
-// leaves the value as it was (rule 5.6).
+// updateAlbumRequest reads the parameters of updateAlbum (rule 5.5). An absent parameter leaves
+// the value unchanged (rule 5.6).
 func updateAlbumRequest(in *Input) *albumv1.UpdateAlbumRequest {
 	return &albumv1.UpdateAlbumRequest{
 		ActorId:  int64(in.User),
@@ -40,7 +39,7 @@ func updateAlbumRequest(in *Input) *albumv1.UpdateAlbumRequest {
 	}
 }
 
-// deleteAlbumRequest reads the identifier alone (rules 4.16 and 4.18).
+// deleteAlbumRequest reads only the identifier (rules 4.16 and 4.18).
 func deleteAlbumRequest(in *Input) *albumv1.DeleteAlbumRequest {
 	return &albumv1.DeleteAlbumRequest{
 		ActorId: int64(in.User),
@@ -81,7 +80,7 @@ func writeAlbum(ctx context.Context, c *Config, out *reply.Reply, response *albu
 		})
 }
 
-// albumPhotos is how the photos of an album are written (rule 5.1).
+// albumPhotos writes the photos of an album (rule 5.1).
 var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
 	out.Integer("photoID", photo.GetPhotoId())
 	out.Text("thumbnail", photo.GetThumbnailUrl())

@@ -25,7 +25,7 @@ var benchmarkAlbum = &albumv1.GetAlbumResponse{Album: &albumv1.Album{
 
 var benchmarkTime = timestamppb.New(time.Date(2009, 2, 3, 12, 0, 0, 0, time.UTC))
 
-// kept is a sink that keeps what it gets.
+// kept is a Sink that keeps the document.
 type kept struct{}
 
 func (kept) ItemDone() error  { return nil }
@@ -41,7 +41,7 @@ func newExchange() (*Exchange, *reply.Document) {
 	return x, document
 }
 
-// newTable returns the table over services that nobody calls.
+// newTable returns the table with clients that must not be called.
 func newTable() []Operation {
 	return Table(&Config{
 		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
@@ -94,13 +94,13 @@ func BenchmarkFindOperation(b *testing.B) {
 			b.Fatal(err)
 		}
 		if found.Choose(&x.In).Variant != Deleting {
-			b.Fatal("another operation")
+			b.Fatal("found another operation")
 		}
 		x.In.Reset()
 	}
 }
 
-// What the edge itself does to an album without children: no HTTP, no call.
+// The benchmark measures the edge's own work for an album without children: no HTTP, no call.
 func BenchmarkFormToXML(b *testing.B) {
 	functions := NewFunctions(newTable())
 	x, document := newExchange()

@@ -41,9 +41,8 @@ func writeNewBlog(out reply.Writer, response *blogv1.CreateBlogResponse) {
 	out.Integer("reward", response.GetBlog().GetReward())
 }
 
-// updateBlogRequest reads the parameters of updateBlog (rule 7.13). An absent optional
-// one leaves the value as it was (rule 7.15); an empty replyBlogID removes the quote
-// (rule 7.11).
+// updateBlogRequest reads the parameters of updateBlog (rule 7.13). An absent optional parameter
+// leaves the value unchanged (rule 7.15). An empty replyBlogID removes the quote (rule 7.11).
 func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
 	return &blogv1.UpdateBlogRequest{
 		ActorId:     int64(in.User),
@@ -60,7 +59,7 @@ func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
 	}
 }
 
-// deleteBlogRequest reads the identifier alone (rules 4.16 and 4.18).
+// deleteBlogRequest reads only the identifier (rules 4.16 and 4.18).
 func deleteBlogRequest(in *Input) *blogv1.DeleteBlogRequest {
 	return &blogv1.DeleteBlogRequest{
 		ActorId: int64(in.User),
@@ -106,7 +105,7 @@ func writeBlogItself(out reply.Writer, blog *blogv1.Blog) {
 	}
 }
 
-// writeVote writes a vote (rule 7.20). It has few choices, so it is written at once.
+// writeVote writes a vote (rule 7.20). It writes all choices at once, because there are few.
 func writeVote(out reply.Writer, vote *blogv1.Vote) {
 	out.Begin("vote")
 	out.Text("description", vote.GetDescription())
@@ -121,7 +120,7 @@ func writeVote(out reply.Writer, vote *blogv1.Vote) {
 	out.End("vote")
 }
 
-// streamBlogsRequest: rule 7.27, an addition.
+// streamBlogsRequest reads the parameters of getUserBlogList (rules 7.27, 9.2 and 9.4).
 func streamBlogsRequest(in *Input) *blogv1.StreamBlogsRequest {
 	return &blogv1.StreamBlogsRequest{
 		AuthorId:    required(in, &paramUserID, "author_id", form.ID),

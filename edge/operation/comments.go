@@ -5,8 +5,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// comments is how the comments of albums, blogs and landmarks are written (rules 4.12
-// to 4.14).
+// comments writes the comments of albums, blogs and landmarks (rules 4.12 to 4.14).
 var comments = reply.List[*typev1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *typev1.Comment) {
 	out.Moment("time", comment.GetCreateTime().AsTime())
 	out.Text("commenterName", comment.GetAuthor().GetName())

@@ -6,26 +6,26 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// Description is what a client may know of an operation.
+// Description describes an operation to clients.
 type Description struct {
 	// Func is the value of the parameter func.
 	Func    string
 	Variant Variant
 	Effect  Effect
 	Login   Login
-	// Parameters are those that the operation reads, in the order in which a failure
-	// names them, but for those that all operations share.
+	// Parameters are the operation's own parameters, in the order in which a failure names them.
+	// They leave out the parameters that all operations share.
 	Parameters []Parameter
 }
 
-// Parameter is a parameter as a client may know it.
+// Parameter describes a parameter to clients.
 type Parameter struct {
 	Name, Hint string
 	IsRequired bool
 }
 
-// Describe returns what a client may know of the operation. It reads an empty form as the
-// operation would, and so cannot fall behind.
+// Describe returns the description of the operation. It lets the operation read an empty form,
+// so that the description always matches the code.
 func (o *Operation) Describe() Description {
 	d := Description{Func: o.Func, Variant: o.Variant, Effect: o.Effect, Login: o.Login}
 	if o.Variant == Deleting {

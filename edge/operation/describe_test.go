@@ -34,7 +34,7 @@ func TestADescriptionHasEveryParameter(t *testing.T) {
 	}
 }
 
-func TestADescriptionTellsWhatIsRequired(t *testing.T) {
+func TestADescriptionMarksRequiredParameters(t *testing.T) {
 	table := newTable()
 	for i := range table {
 		d := table[i].Describe()

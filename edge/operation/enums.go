@@ -5,8 +5,8 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// asQuote reads an identifier whose absence is spelled as an empty value. 0 is
-// how the services' contract spells it and names no blog here.
+// asQuote accepts an identifier, or an empty value for no blog. It returns 0 for an empty value,
+// as the services' contract does, and rejects the text 0.
 func asQuote(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
@@ -33,7 +33,7 @@ func asWeather(s string) (blogv1.Weather, bool) {
 	return 0, false
 }
 
-// blogTypes are the types of rule 7.2, by their numbers in the services' contract.
+// blogTypes are the types of rule 7.2, indexed by their numbers in the services' contract.
 var blogTypes = [...]string{
 	blogv1.BlogType_BLOG_TYPE_LOVE:       "0_0",
 	blogv1.BlogType_BLOG_TYPE_PETS:       "0_1",
@@ -46,7 +46,7 @@ var blogTypes = [...]string{
 	blogv1.BlogType_BLOG_TYPE_TRAVEL:     "0_8",
 }
 
-// weathers are those of rule 7.3, likewise.
+// weathers are the weathers of rule 7.3, indexed by their numbers in the services' contract.
 var weathers = [...]string{
 	blogv1.Weather_WEATHER_CLEAR:    "晴空萬里",
 	blogv1.Weather_WEATHER_STORM:    "狂風暴雨",
@@ -57,7 +57,7 @@ var weathers = [...]string{
 	blogv1.Weather_WEATHER_RAINBOW:  "有彩虹",
 }
 
-// nameOf is the way back; empty for a number that has no name.
+// nameOf returns the name of a number, or "" if it has none.
 func nameOf[E ~int32](names []string, value E) string {
 	if value < 0 || int(value) >= len(names) {
 		return ""

@@ -11,7 +11,8 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// Each value is taken only as the contract spells it, and is the one that was spelled.
+// Each conversion accepts only the spellings of the contract, and returns the value of the
+// spelling.
 func FuzzAValueIsTakenOnlyAsTheContractSpellsIt(f *testing.F) {
 	for _, s := range []string{
 		"", "0", "16", "0007", "2147483647", "2147483648", "9223372036854775808", "1000001", "-1", "+1", "1.0", "0_8", "0_9", "有彩虹", "晴",

@@ -15,9 +15,8 @@ import (
 // ReasonDomain is the google.rpc.ErrorInfo domain of the services' own reasons.
 const ReasonDomain = "waybook"
 
-// FailureOf turns what a call to a service returned into what the client is told; in is
-// what the request was read from. Text of a service is never passed on, only reasons that
-// are known here.
+// FailureOf converts the error of a call to the failure that the client sees. in is the reader
+// that built the request. Only known reasons reach the client, never a text of a service.
 func FailureOf(err error, in *form.Reader) *failure.Failure {
 	var f *failure.Failure
 	if errors.As(err, &f) {
@@ -31,7 +30,7 @@ func FailureOf(err error, in *form.Reader) *failure.Failure {
 		return failure.Internal(err)
 	}
 	switch answer.Code() {
-	case codes.Unavailable, codes.Canceled: // the client is still here, so the service left
+	case codes.Unavailable, codes.Canceled: // the client is still connected, so the service ended the call
 		return failure.Temporary("SERVICE_UNAVAILABLE", failure.Unavailable, err)
 	case codes.DeadlineExceeded:
 		return failure.Temporary("SERVICE_TIMEOUT", failure.Unavailable, err)
@@ -41,9 +40,9 @@ func FailureOf(err error, in *form.Reader) *failure.Failure {
 	return failureOfDetails(answer, in, err)
 }
 
-// tooMany is the failure of RESOURCE_EXHAUSTED: of attempts to log in when the
-// service says so, of everybody's requests when it is busy, else of this client's. The
-// service may say when to try again.
+// tooMany converts RESOURCE_EXHAUSTED. By the reason of the service, it is about login attempts
+// or a busy service. Without a reason, this client sends too many requests. The service may set
+// the time of the retry.
 func tooMany(answer *status.Status, cause error) *failure.Failure {
 	f := failure.Temporary("TOO_MANY_REQUESTS", failure.TooMany, cause)
 	for _, detail := range answer.Details() {
@@ -64,8 +63,8 @@ func tooMany(answer *status.Status, cause error) *failure.Failure {
 	return f
 }
 
-// failureOfDetails reads the details of a status: a known reason, else the
-// violated parameters, else the bare code.
+// failureOfDetails reads the details of a status: first a known reason, then the violated
+// fields, and finally the bare code.
 func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *failure.Failure {
 	for _, detail := range answer.Details() {
 		switch detail := detail.(type) {
@@ -95,12 +94,13 @@ func failureOfDetails(answer *status.Status, in *form.Reader, cause error) *fail
 	case codes.FailedPrecondition:
 		return failure.New("FAILED_PRECONDITION")
 	}
-	// INVALID_ARGUMENT for a field that no parameter feeds, UNAUTHENTICATED and
-	// PERMISSION_DENIED without a reason: the edge's own mistake or identity.
+	// INVALID_ARGUMENT for a field that no parameter feeds is a bug of the edge. UNAUTHENTICATED
+	// or PERMISSION_DENIED without a reason rejects the edge itself.
 	return failure.Internal(cause)
 }
 
-// failureOfReason knows the reasons that the contracts promise; nil for others.
+// failureOfReason returns the failure of a reason that the contracts promise; nil for other
+// reasons.
 func failureOfReason(reason string) *failure.Failure {
 	switch reason {
 	case "ALBUM_NOT_FOUND", "BLOG_NOT_FOUND", "POI_NOT_FOUND", "PHOTO_NOT_FOUND",

@@ -9,18 +9,18 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// notFromTheForm are fields of requests that the edge leaves empty.
+// notFromTheForm are the request fields that the edge leaves empty.
 var notFromTheForm = map[string]bool{
 	"CreateBlogRequest.vote": true, // rule 7.21: a vote is created by gRPC only
 }
 
-// somebody is a caller with an address.
+// somebody is a Caller with an address.
 type somebody struct{ nobody }
 
 func (somebody) Address() string { return "192.0.2.1" }
 
-// A violation of a field must name the parameter that the client sent: a field that no
-// parameter feeds would be an INTERNAL ERROR.
+// A violation of a field must name the parameter of the client. If no parameter feeds the field,
+// the client gets INTERNAL ERROR.
 func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
 	table := newTable()
 	for i := range table {
@@ -39,7 +39,7 @@ func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
 			}
 		}
 		for _, path := range leaves(request, "") {
-			// What an empty form leaves set, the edge fills by itself.
+			// With an empty form, only the edge itself sets fields.
 			if !fed[path] && !isSet(built, path) && !notFromTheForm[string(request.Name())+"."+path] {
 				t.Errorf("%s: no parameter feeds %s of %s", row.Func, path, request.Name())
 			}
@@ -59,7 +59,7 @@ func isSet(message protoreflect.Message, path string) bool {
 	return message.Has(field) && (!isNested || isSet(message.Get(field).Message(), rest))
 }
 
-// leaves are the paths of the fields that hold a value; a repeated field is one.
+// leaves returns the paths of the fields that hold a value. A repeated field counts as one.
 func leaves(message protoreflect.MessageDescriptor, prefix string) (paths []string) {
 	for i := range message.Fields().Len() {
 		field := message.Fields().Get(i)

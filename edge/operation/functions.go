@@ -6,15 +6,15 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// Functions finds operations by the parameter func. It may be used concurrently.
+// Functions finds operations by the parameter func. It is safe for concurrent use.
 type Functions struct {
 	byName map[string]*Function
-	// parameter is func with the hint that lists the functions.
+	// parameter is func; its hint lists the functions.
 	parameter form.Parameter
 }
 
-// Function is the operations that share a func. All have the same effect and login,
-// which are checked before the parameter that chooses among them.
+// Function is the operations that share a func. All have the same Effect and Login, because the
+// edge checks both before it chooses among them.
 type Function struct {
 	variants [variantCount]*Operation
 }
@@ -35,7 +35,8 @@ func NewFunctions(table []Operation) *Functions {
 	return f
 }
 
-// Find returns the function that a form names, or the failure of one that names none.
+// Find returns the function that a form names. It fails if the form names none or an unknown
+// one.
 func (f *Functions) Find(sent *form.Form) (*Function, error) {
 	name, present := sent.Get(f.parameter.Name)
 	if !present {
@@ -48,18 +49,18 @@ func (f *Functions) Find(sent *form.Form) (*Function, error) {
 	return found, nil
 }
 
-// Name is the value of func.
+// Name returns the value of func.
 func (f *Function) Name() string { return f.variants[AsWritten].Func }
 
-// Effect is that of all operations of the function.
+// Effect returns the effect that all operations of the function have.
 func (f *Function) Effect() Effect { return f.variants[AsWritten].Effect }
 
-// Login is that of all operations of the function.
+// Login returns the login that all operations of the function need.
 func (f *Function) Login() Login { return f.variants[AsWritten].Login }
 
-// Choose tells updating from deleting (rules 4.16 and 4.19). When `delete` is neither true
-// nor false, deleting is what checks the parameter that both have; the fault that was
-// noted keeps it from being done.
+// Choose returns the operation for deleting or updating (rules 4.16 and 4.19). If `delete` is
+// neither true nor false, it returns the operation that deletes, which also checks the
+// identifier. The recorded fault of `delete` prevents the deletion.
 func (f *Function) Choose(in *Input) *Operation {
 	if f.variants[Deleting] == nil {
 		return f.variants[AsWritten]

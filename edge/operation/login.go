@@ -9,7 +9,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// authenticateRequest has no section in the legacy contract: login is an addition.
+// authenticateRequest reads the parameters of login (rule 12.1).
 func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 	return &accountv1.AuthenticateRequest{
 		Email:         requiredInBody(in, &paramEmail, "email", form.Text),
@@ -18,8 +18,8 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 	}
 }
 
-// logIn opens a session for whoever knows a user's password. It returns the session both
-// ways: as elements for programs and as the cookie of rule 3.2 for browsers.
+// logIn opens a session if the password is right. It returns the session as elements for
+// programs, and as the cookie of rule 3.2 for browsers.
 func logIn(c *Config) handler {
 	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 		request := authenticateRequest(&x.In)
@@ -47,9 +47,9 @@ func logIn(c *Config) handler {
 	}}
 }
 
-// logOut closes the session that the client presents and takes it away. It succeeds when
-// there is none to close, as that is what its caller wants. When it fails, the session is
-// open and the client still has it. It is an addition to the legacy contract.
+// logOut closes the session that the client presents and deletes its cookie (rule 12.8). It
+// succeeds without a session, too. If it fails, the session stays open and the client keeps the
+// cookie (rule 12.9).
 func logOut(c *Config) handler {
 	return handler{nil, func(ctx context.Context, x *Exchange) error {
 		if session, ok := x.In.Caller.Session(); ok {
@@ -67,7 +67,7 @@ func logOut(c *Config) handler {
 	}}
 }
 
-// nobody is the caller of a request that is only described.
+// nobody is the Caller of a request that is only described.
 type nobody struct{}
 
 func (nobody) Address() string                { return "" }

@@ -1,6 +1,6 @@
-// Package operation holds THE TABLE of the interface's operations: table.go has a row for
-// each, and each row names what it calls and the two functions that turn values into a
-// request and a response into values. It knows neither HTTP nor bytes.
+// Package operation holds THE TABLE of the interface's operations. In table.go each operation
+// has one row. A row names the call, the function that builds its request from values, and the
+// function that writes its response. The package depends on neither HTTP nor bytes.
 package operation
 
 import (
@@ -18,18 +18,18 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Config is what operations are carried out with. All of it is required.
+// Config has the dependencies of the operations. All are required.
 type Config struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
 	Blog    blogv1.BlogServiceClient
 	Poi     poiv1.PoiServiceClient
 
-	// Sessions adds func=login and func=logout to the table, or does not.
+	// Sessions says whether the table has func=login and func=logout.
 	Sessions Sessions
-	// Validator names every violation of a request that is known to be wrong.
+	// Validator finds the other violations of a request that already has one.
 	Validator protovalidate.Validator
-	// CallTimeout bounds each call to a service and, in a stream, the wait for each batch.
+	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
 	CallTimeout time.Duration
 }
 
@@ -39,8 +39,7 @@ type Sessions int
 const (
 	// OpenedHere: func=login opens them and func=logout closes them.
 	OpenedHere Sessions = iota
-	// OpenedElsewhere: another system opens and closes them, and the interface
-	// has no such functions.
+	// OpenedElsewhere: another system opens and closes them. The interface has neither function.
 	OpenedElsewhere
 )
 
@@ -58,7 +57,7 @@ type Operation struct {
 // Variant tells apart the operations that share a func.
 type Variant int
 
-// The variants.
+// The variants of an operation.
 const (
 	AsWritten Variant = iota // no `delete`, or delete=false
 	Deleting                 // delete=true
@@ -68,7 +67,7 @@ const (
 // Effect says whether an operation changes anything.
 type Effect int
 
-// The effects.
+// The effects of an operation.
 const (
 	Reads  Effect = iota // by GET, HEAD or POST
 	Writes               // by POST
@@ -77,7 +76,7 @@ const (
 // Login says whether an operation needs a session.
 type Login int
 
-// What an operation needs.
+// The login that an operation needs.
 const (
 	Anonymous Login = iota
 	LoginNeeded
@@ -86,13 +85,13 @@ const (
 // UserID names the logged-in user.
 type UserID int64
 
-// Exchange is one request to an operation and its reply. One goroutine uses it.
+// Exchange is one request to an operation and its reply. It is not safe for concurrent use.
 type Exchange struct {
 	In  Input
 	Out reply.Reply
 }
 
-// Input is what an operation reads its request from.
+// Input is the request: its parameters, its user and its client.
 type Input struct {
 	form.Reader
 	// User is the logged-in user; 0 when the operation needs no login.
@@ -100,15 +99,15 @@ type Input struct {
 	Caller Caller
 }
 
-// Caller is the client, as its transport knows it.
+// Caller is the client, as the transport knows it.
 type Caller interface {
-	// Address tells clients apart where something is counted for each; it may be empty.
+	// Address is the key under which the client is counted; it may be empty.
 	Address() string
-	// Session is the session that the client presents, whether it is open or not.
+	// Session returns the session that the client presents, open or not.
 	Session() (session Session, ok bool)
-	// KeepSession gives the client a session, to be presented until it expires.
+	// KeepSession gives the client a session that it presents until it expires.
 	KeepSession(session Session, expires time.Time)
-	// DropSession takes the client's session away.
+	// DropSession makes the client forget its session.
 	DropSession()
 }
 
@@ -118,17 +117,18 @@ type Session struct {
 	Token string
 }
 
-// Run carries the operation out and writes its reply.
+// Run runs the operation and writes its reply.
 func (o *Operation) Run(ctx context.Context, x *Exchange) error { return o.run(ctx, x) }
 
-// handler is the part of a row that differs: form → request, call, response → reply.
+// handler is the part of a row that differs: it reads the form, calls the service and writes the
+// reply.
 type handler struct {
-	// build reads the parameters into the request; nil when the operation has none.
+	// build reads the parameters into the request; nil if the operation has none.
 	build func(*Input) proto.Message
 	run   func(context.Context, *Exchange) error
 }
 
-// required, requiredInBody and optional read a parameter into a field of the request.
+// required and its siblings read a parameter into a field of the request.
 func required[T any](in *Input, p *form.Parameter, field string, convert func(string) (T, bool)) T {
 	return form.Required(&in.Reader, p, field, convert)
 }

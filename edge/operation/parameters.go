@@ -28,13 +28,13 @@ var (
 	paramPoiID       = form.Parameter{Name: "POIID", Hint: idHint}
 )
 
-// The parameters of a part of a list, which the legacy contract does not have.
+// The parameters of a part of a list (rules 9.2 and 9.4).
 var (
 	paramLimit = form.Parameter{Name: "limit", Hint: "1 to 1000000"}
 	paramAfter = form.Parameter{Name: "after", Hint: "0 to 9007199254740991"}
 )
 
-// The parameters of login, which the legacy contract does not have.
+// The parameters of login (rule 12.1).
 var (
 	paramEmail    = form.Parameter{Name: "email", Hint: "1 to 254 bytes"}
 	paramPassword = form.Parameter{Name: "password", Hint: "1 to 200 characters"}
@@ -54,7 +54,7 @@ var (
 	paramZoomLevel   = form.Parameter{Name: "zoomLevel", Hint: "0 to 21"}
 	paramMapType     = form.Parameter{Name: "mapType", Hint: "1 to 3"}
 
-	// paramWholeDate stands for a date whose year, month and day are each in
-	// range and that the calendar lacks. It has no value of its own.
+	// paramWholeDate names a date that the calendar lacks, although its year, month and day are
+	// in range. It has no value of its own.
 	paramWholeDate = form.Parameter{Name: "day", Hint: "no such day in that month"}
 )

@@ -7,11 +7,11 @@ import (
 	"github.com/waybook/waybook/edge/reply"
 )
 
-// The parameters limit and after, which give a part of a list, are an addition to
-// the legacy contract. Without them a reply is the whole list, as there.
+// The parameters limit and after select a part of a list, an addition to the legacy contract.
+// Without them the reply has the whole list.
 
-// maxLimit is as much as a client is likely to hold; a reply is streamed whatever
-// its length.
+// maxLimit is about the most items that a client can hold. The edge itself streams a reply of
+// any length.
 const maxLimit = 1_000_000
 
 func asLimit(s string) (int64, bool) {
@@ -19,8 +19,8 @@ func asLimit(s string) (int64, bool) {
 	return value, ok && 1 <= value && value <= maxLimit
 }
 
-// askedLimit is how many items a service is asked for: one more than the client
-// wants, which tells whether there is more, and 0 for all.
+// askedLimit returns the number of items to ask the service for; 0 means all. It is one more
+// than the client wants: the extra item shows that more follow.
 func askedLimit(in *Input) int64 {
 	limit := optional(in, &paramLimit, "limit", asLimit)
 	if limit == nil {
@@ -29,20 +29,19 @@ func askedLimit(in *Input) int64 {
 	return *limit + 1
 }
 
-// listRequest asks for a list or, with a limit, for a part of it.
+// listRequest is a request for a list, or for a part of it.
 type listRequest interface {
 	proto.Message
 	GetLimit() int64
 }
 
-// part lets the items of a list through until there are as many as the client
-// wants.
+// part passes the items of a list on, up to the limit of the client.
 type part[Item any] struct {
 	isWhole bool  // no limit was given
-	left    int64 // items to let through
+	left    int64 // items still to pass on
 	idOf    func(Item) int64
 	lastID  int64
-	// hasMore says that another item came after the last one that was wanted.
+	// hasMore says that another item follows the last one that the client wants.
 	hasMore bool
 }
 
@@ -51,7 +50,7 @@ func newPart[Item any](request listRequest, idOf func(Item) int64) part[Item] {
 	return part[Item]{isWhole: asked == 0, left: asked - 1, idOf: idOf}
 }
 
-// take returns those of a batch's items that are to be written.
+// take returns the items of a batch to write.
 func (p *part[Item]) take(items []Item) []Item {
 	if p.isWhole {
 		return items
@@ -66,7 +65,7 @@ func (p *part[Item]) take(items []Item) []Item {
 	return items
 }
 
-// writeNext writes what to give as `after` for the items that follow, if any do.
+// writeNext writes the `after` of the next request, if more items follow.
 func (p *part[Item]) writeNext(out reply.Writer) {
 	if p.hasMore {
 		out.Integer("next", p.lastID)

@@ -58,8 +58,8 @@ func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.
 		})
 }
 
-// poiPhotos carry their address twice, because the old interface names it both ways
-// (rule 6.6).
+// poiPhotos writes the photos of a landmark. Each has its address twice, because the old
+// interface has two names for it (rule 6.6).
 var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
 	out.Text("description", photo.GetDescription())
 	out.Text("photoPath", photo.GetPhotoUrl())

@@ -13,14 +13,14 @@ import (
 	"github.com/waybook/waybook/edge/reply"
 )
 
-// call is one method of a service as its generated client has it.
+// call is one method of a generated client.
 type call[Request, Response any] func(context.Context, Request, ...grpc.CallOption) (Response, error)
 
-// pageSize is how many photos or comments are asked for at once after the first
-// ones; the contracts allow no more.
+// pageSize is the number of photos or comments per further page, the most that the contracts
+// allow.
 const pageSize = 1000
 
-// unary is an operation of one call and a short reply.
+// unary returns an operation with one call and a short reply.
 func unary[Request proto.Message, Response any](
 	c *Config,
 	build func(*Input) Request,
@@ -33,7 +33,7 @@ func unary[Request proto.Message, Response any](
 	})
 }
 
-// paged is an operation whose reply may need further calls, which write makes.
+// paged returns an operation whose write function may call for further pages.
 func paged[Request proto.Message, Response any](
 	c *Config,
 	build func(*Input) Request,
@@ -60,11 +60,11 @@ func paged[Request proto.Message, Response any](
 	}}
 }
 
-// writeNothing is for replies of nothing but their status.
+// writeNothing writes a reply that has only a status.
 func writeNothing[Response any](reply.Writer, Response) {}
 
-// stream is an operation that answers with a list of any length, of which it holds one
-// batch at a time.
+// stream returns an operation that replies with a list of any length. It holds one batch at a
+// time.
 func stream[Request listRequest, Batch, Item any](
 	c *Config,
 	build func(*Input) Request,
@@ -80,7 +80,7 @@ func stream[Request listRequest, Batch, Item any](
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		// The wait for a batch is bounded, the whole is not: it may be long.
+		// Only the wait for a batch has a time limit; the whole list may take long.
 		alarm := time.AfterFunc(c.CallTimeout, func() { cancel(context.DeadlineExceeded) })
 		defer alarm.Stop()
 
@@ -123,8 +123,8 @@ func stream[Request listRequest, Batch, Item any](
 	}}
 }
 
-// writePages writes an optional list that starts with the given items and continues with
-// the pages that next asks a service for.
+// writePages writes an optional list: the given items, then the pages that next gets from a
+// service.
 func writePages[Item any](
 	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
 	next func(ctx context.Context, token string) (items []Item, nextToken string, err error),
@@ -136,7 +136,7 @@ func writePages[Item any](
 	})
 }
 
-// asMessage forgets a request's type.
+// asMessage erases the type of the request.
 func asMessage[Request proto.Message](build func(*Input) Request) func(*Input) proto.Message {
 	return func(in *Input) proto.Message { return build(in) }
 }
@@ -146,7 +146,7 @@ func (c *Config) callContext(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, c.CallTimeout)
 }
 
-// causeOr returns why a context was cancelled from here, else what was returned.
+// causeOr returns context.DeadlineExceeded if the wait for a batch timed out, and err otherwise.
 func causeOr(ctx context.Context, err error) error {
 	if context.Cause(ctx) == context.DeadlineExceeded {
 		return context.DeadlineExceeded
@@ -154,10 +154,9 @@ func causeOr(ctx context.Context, err error) error {
 	return err
 }
 
-// complaint returns nil when every parameter could be read. Otherwise it asks
-// the contract's own rules about the parameters that could, so that one failure
-// names all violations. A request without a fault is left to the service, which
-// applies the same rules.
+// complaint returns nil if every parameter could be read; the service then validates the
+// request. Otherwise complaint validates the parameters that could be read with the rules of the
+// service. One failure then names all violations.
 func (in *Input) complaint(validator protovalidate.Validator, request proto.Message) error {
 	if !in.Faulty() {
 		return nil

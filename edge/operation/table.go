@@ -6,8 +6,8 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Table returns THE TABLE (rule 1.3). Albums, blogs and landmarks each have a file
-// with the functions that a row names, and so have the additions.
+// Table returns THE TABLE (rule 1.3). The functions that a row names are in one file per
+// subject, such as albums.go.
 func Table(c *Config) []Operation {
 	return append(legacyOperations(c), additions(c)...)
 }
@@ -30,8 +30,8 @@ func legacyOperations(c *Config) []Operation {
 	}
 }
 
-// additions are operations that the legacy contract does not have. It leaves open how a
-// session is obtained (rule 3.13).
+// additions are operations that the legacy contract does not have. The old interface does not
+// say how a user gets a session (rule 3.13).
 func additions(c *Config) []Operation {
 	rows := []Operation{
 		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, (*blogv1.BlogSummary).GetBlogId)},

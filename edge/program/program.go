@@ -1,4 +1,4 @@
-// Package program is the edge as a process of its own.
+// Package program runs the edge as its own process.
 package program
 
 import (
@@ -19,15 +19,15 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// Config is how the edge is run.
+// Config holds the settings of the process.
 type Config struct {
-	// HTTP and Admin are the addresses of /API.php, and of health and metrics.
+	// HTTP is the address that serves /API.php. Admin is the address of health and metrics.
 	HTTP, Admin string
 	// Account, Album, Blog and Poi are the addresses of the services.
 	Account, Album, Blog, Poi string
 	TimeZone                  string
 	Interface                 edge.Flags
-	// HasAccessLog says that each request is a line of the log.
+	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
 
@@ -75,8 +75,8 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	return nil
 }
 
-// NewHandler returns the edge's handler, whose requests are named, traced, counted and,
-// when that is wanted, logged.
+// NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and
+// logs it if hasAccessLog is set.
 func NewHandler(env serve.Env, metrics *serve.Metrics, hasAccessLog bool, config edge.Config) http.Handler {
 	requests := observe.New(env, metrics, hasAccessLog)
 	metrics.CountGate("edge requests", config.Load.Requests)

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// appendDecimal appends the shortest plain decimal that reads back the same.
-// What is no number at all, which no service sends, becomes 0.
+// appendDecimal appends the shortest plain decimal that reads back the same. It writes 0 for NaN
+// and infinities, which no service sends.
 func appendDecimal(b []byte, value float64) []byte {
 	if value == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
 		return append(b, '0')

@@ -8,9 +8,9 @@ import (
 	"github.com/waybook/waybook/edge/internal/xmlchar"
 )
 
-// JSON writes the same elements as members of one object. A list is an
-// array of objects, so that nobody has to parse album1, album2. Identifiers fit
-// the 53 bits that every JSON reader can hold.
+// JSON writes the same elements as members of one object. A list is an array of objects, so that
+// nobody has to parse names like album1. Identifiers fit the 53 bits that every JSON reader can
+// hold.
 type JSON struct{ *Document }
 
 func (j JSON) ContentType() string { return "application/json; charset=utf-8" }
@@ -73,9 +73,9 @@ func (j JSON) Day(name string, at time.Time) {
 	Date(j, name, year, int(month), day)
 }
 
-// key writes the name of the next member. Only the first one follows an opening
-// brace, as a string never ends in a bare one; nothing before it means that what
-// was before has been sent, which happens only between members and items.
+// key writes the name of the next member. A member needs no comma only after an opening brace,
+// and no string ends in a bare one. An empty buffer means that the earlier members were sent, so
+// the comma is needed.
 func (j JSON) key(name string) {
 	if n := len(j.Bytes); n == 0 || j.Bytes[n-1] != '{' {
 		j.Bytes = append(j.Bytes, ',')
@@ -85,8 +85,8 @@ func (j JSON) key(name string) {
 	j.Bytes = append(j.Bytes, '"', ':')
 }
 
-// appendJSON appends the inside of a JSON string. What XML could not carry
-// becomes U+FFFD here too, so that both formats say the same.
+// appendJSON appends the inside of a JSON string. It writes U+FFFD for characters that XML
+// cannot carry, so that both formats have the same text.
 func appendJSON(b []byte, s string) []byte {
 	done := 0
 	for i := 0; i < len(s); {
@@ -110,7 +110,7 @@ func appendJSON(b []byte, s string) []byte {
 			switch {
 			case !xmlchar.Is(r, size):
 				escaped = "\uFFFD"
-			case r == '\u2028': // ends a line in older JavaScript
+			case r == '\u2028': // a line terminator in older JavaScript
 				escaped = `\u2028`
 			case r == '\u2029':
 				escaped = `\u2029`

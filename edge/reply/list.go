@@ -1,34 +1,34 @@
 package reply
 
-// Reply is one reply being written: its document, and where it goes while it grows. One
-// goroutine uses it.
+// Reply is a reply that is being written: its document, and the Sink that sends it. It is not
+// safe for concurrent use.
 type Reply struct {
 	Writer
 	Sink Sink
 }
 
-// Sink sends a document that is still being written.
+// Sink sends a document while it is written.
 type Sink interface {
-	// ItemDone may send what has gathered. It is called between two items of a list. An
-	// error ends the reply.
+	// ItemDone may send the gathered bytes. It is called between two items of a list. An error
+	// ends the reply.
 	ItemDone() error
-	// BatchDone sends what has gathered if the reply goes out in pieces already.
+	// BatchDone sends the gathered bytes if the reply is already sent in pieces.
 	BatchDone() error
-	// Wait says that the reply waits for more until Resume. What has gathered may be
-	// sent meanwhile, by another goroutine.
+	// Wait says that the reply waits for more until Resume. In between, another goroutine may
+	// send the gathered bytes.
 	Wait()
-	// Resume says that more has come.
+	// Resume says that the wait is over.
 	Resume()
 }
 
-// List is how a list of a reply is written.
+// List describes how a list of a reply is written.
 type List[Item any] struct {
-	// Name is that of the list, Item that of its items before their position.
+	// Name is the name of the list. Item is the name of its items, before their position.
 	Name, Item string
 	WriteItem  func(Writer, Item)
 }
 
-// Write writes the items that follow position, and returns the new position.
+// Write writes items whose positions follow position, and returns the last position.
 func (l List[Item]) Write(out *Reply, items []Item, position int) (int, error) {
 	for _, item := range items {
 		position++
@@ -42,8 +42,8 @@ func (l List[Item]) Write(out *Reply, items []Item, position int) (int, error) {
 	return position, out.Sink.BatchDone()
 }
 
-// WritePages writes an optional list that starts with the given items and continues with
-// the pages that next returns, as long as there is a page token.
+// WritePages writes an optional list: the given items, then pages from next until one has no
+// page token.
 func (l List[Item]) WritePages(
 	out *Reply, items []Item, token string, next func(token string) (items []Item, nextToken string, err error),
 ) error {

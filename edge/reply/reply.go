@@ -1,15 +1,15 @@
-// Package reply writes the values of a reply as XML or JSON, whole or in pieces while it
-// is still being made. It knows neither the operations nor HTTP.
+// Package reply writes the values of a reply as XML or JSON, whole or in pieces. It depends on
+// neither the operations nor HTTP.
 package reply
 
 import "time"
 
-// Writer writes the document of one reply, in the order of the calls. Every element has
-// a name; a list's items are told apart by their position, from 1. Names come from the
-// edge's own code and need no escaping. One goroutine uses it.
+// Writer writes the document of one reply, in the order of the calls. Every element has a name;
+// items of a list also have a position, from 1. Names come from the edge's own code and need no
+// escaping. A Writer is not safe for concurrent use.
 //
-// There are two: XML and JSON. Both append to one Document, so that writing costs no
-// allocation once its buffer has grown.
+// The two writers are XML and JSON. Both append to a Document, so that they allocate nothing
+// once its buffer has grown.
 type Writer interface {
 	// ContentType is the Content-Type of the whole document.
 	ContentType() string
@@ -20,7 +20,8 @@ type Writer interface {
 	// Begin and End enclose an element's children.
 	Begin(name string)
 	End(name string)
-	// BeginList and EndList enclose items, BeginItem and EndItem the children of one.
+	// BeginList and EndList enclose the items of a list. BeginItem and EndItem enclose the
+	// children of one item.
 	BeginList(name string)
 	BeginItem(name string, position int)
 	EndItem(name string, position int)
@@ -29,8 +30,8 @@ type Writer interface {
 	Text(name, value string)
 	Integer(name string, value int64)
 	Decimal(name string, value float64)
-	// TwoDigits writes a month or a day, zero-padded where numbers are text (rules 4.5
-	// and 8.11).
+	// TwoDigits writes a month or a day. XML pads it with a zero (rules 4.5 and 8.11); JSON
+	// writes a number.
 	TwoDigits(name string, value int)
 	// Moment writes YYYY-MM-DD HH:MM:SS in the document's zone.
 	Moment(name string, at time.Time)
@@ -38,11 +39,11 @@ type Writer interface {
 	Day(name string, at time.Time)
 }
 
-// Document is what a Writer appends to.
+// Document is the buffer that a Writer appends to.
 type Document struct {
-	// Bytes is what was written and not sent yet.
+	// Bytes are the bytes that were written and not sent yet.
 	Bytes []byte
-	// Zone is where times are told.
+	// Zone is the time zone of all times in the document.
 	Zone *time.Location
 }
 
@@ -50,7 +51,7 @@ func (d *Document) appendMoment(at time.Time) {
 	d.Bytes = at.In(d.Zone).AppendFormat(d.Bytes, time.DateTime)
 }
 
-// Date writes a date of the calendar.
+// Date writes a calendar date.
 func Date(out Writer, name string, year, month, day int) {
 	out.Begin(name)
 	out.Integer("year", int64(year))
@@ -59,13 +60,13 @@ func Date(out Writer, name string, year, month, day int) {
 	out.End(name)
 }
 
-// StartSuccess starts a reply that says SUCCESS; Finish ends it.
+// StartSuccess starts a reply with the status SUCCESS; Finish ends it.
 func StartSuccess(out Writer) {
 	out.Start()
 	out.Text("status", "SUCCESS")
 }
 
-// WriteFailure writes a whole reply that says FAILED (rule 10.1).
+// WriteFailure writes a whole reply with the status FAILED (rule 10.1).
 func WriteFailure(out Writer, info string) {
 	out.Start()
 	out.Text("status", "FAILED")

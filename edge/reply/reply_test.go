@@ -45,7 +45,7 @@ func TestCoordinatesAreTheShortestPlainDecimals(t *testing.T) {
 	}
 }
 
-func TestTimesAreToldInTheZone(t *testing.T) {
+func TestTimesAreWrittenInTheZone(t *testing.T) {
 	at := time.Date(2008, 12, 31, 20, 5, 6, 0, time.UTC)
 	d := Document{Zone: time.FixedZone("Taipei", 8*60*60)}
 	XML{&d}.Moment("time", at)
@@ -57,7 +57,8 @@ func TestTimesAreToldInTheZone(t *testing.T) {
 	}
 }
 
-// replaced is a value as a writer has it: U+FFFD for what XML cannot carry.
+// replaced returns a value as a writer writes it: with U+FFFD for characters that XML cannot
+// carry.
 func replaced(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {

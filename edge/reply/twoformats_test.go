@@ -13,15 +13,15 @@ import (
 	"github.com/waybook/waybook/edge/form"
 )
 
-// element is an element as a reader has it: a list's items are its children, and a leaf
-// has a text and none.
+// element is an element as a reader sees it. The items of a list are its children. A leaf has a
+// text and no children.
 type element struct {
 	Name, Text string
 	Children   []element
 }
 
-// Any document says the same in XML, as encoding/xml reads it, and in JSON, as
-// encoding/json does, and both say what was written.
+// Any document has the same content in XML, read by encoding/xml, and in JSON, read by
+// encoding/json. Both equal the elements that were written.
 func FuzzADocumentReadsBackTheSameInBothFormats(f *testing.F) {
 	f.Add([]byte("\x00\x06\x01\x02\x07\x07\x05"), "a & b <c>]]>\r\n\t\"'\\", 25.5, int64(-3))
 	f.Add([]byte("\x01\x01\x00\x06\x07\x06\x02\x07\x07\x03\x04\x05"), "\x00\xff晴\u2028\uFFFE", 1e-300, int64(form.MaxID))
@@ -42,7 +42,8 @@ func FuzzADocumentReadsBackTheSameInBothFormats(f *testing.F) {
 	})
 }
 
-// writeProgram writes a document, a step for each byte, and tells what a reader must find.
+// writeProgram writes a document, one step per byte, and returns the elements that a reader must
+// find.
 func writeProgram(out Writer, program []byte, text string, decimal float64, integer int64) element {
 	type open struct {
 		element
@@ -68,7 +69,7 @@ func writeProgram(out Writer, program []byte, text string, decimal float64, inte
 
 	out.Start()
 	for _, step := range program {
-		if top().isList { // which has items only
+		if top().isList { // a list has only items
 			if step%2 == 0 {
 				position := len(top().Children) + 1
 				out.BeginItem("x", position)
@@ -128,7 +129,7 @@ func elementOfXML(t *testing.T, written []byte) element {
 			name := token.Name.Local
 			if strings.HasPrefix(name, "x") {
 				if position := fmt.Sprintf("x%d", len(stack[len(stack)-1].Children)+1); name != position {
-					t.Fatalf("item %s stands where %s must", name, position)
+					t.Fatalf("got item %s at position %s", name, position)
 				}
 				name = "item"
 			}
@@ -139,7 +140,7 @@ func elementOfXML(t *testing.T, written []byte) element {
 			parent := &stack[len(stack)-1]
 			parent.Children = append(parent.Children, done)
 		case xml.CharData:
-			if len(stack) > 1 { // what stands before the first element is none's
+			if len(stack) > 1 { // text before the first element belongs to no element
 				stack[len(stack)-1].Text += string(token)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/waybook/waybook/edge/internal/xmlchar"
 )
 
-// XML writes the legacy XML. An empty value is an element with no content,
-// <info></info>, never <info/>, which some old parsers read differently.
+// XML writes the legacy XML. It writes an empty value as <info></info>, never as <info/>, which
+// some old parsers read differently.
 type XML struct{ *Document }
 
 func (x XML) ContentType() string { return "text/xml; charset=utf-8" }
@@ -88,7 +88,7 @@ func (x XML) Day(name string, at time.Time) {
 	Date(x, name, year, int(month), day)
 }
 
-// plainInXML are the characters of ASCII that are written as they are.
+// plainInXML marks the ASCII characters that need no escaping.
 var plainInXML = func() (plain [256]bool) {
 	for c := ' '; c < 0x7F; c++ {
 		plain[c] = true
@@ -98,16 +98,16 @@ var plainInXML = func() (plain [256]bool) {
 	return plain
 }()
 
-// firstLead and lastLead begin the characters from U+1000 to U+CFFF in UTF-8, with two
-// continuations each. All of them are plain, and they are most of what Chinese is made of.
+// firstLead and lastLead are the first bytes of the characters from U+1000 to U+CFFF in UTF-8.
+// Two continuation bytes follow each. All these characters need no escaping, and they make up
+// most Chinese text.
 const firstLead, lastLead = 0xE1, 0xEC
 
 func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
-// appendXML appends text that any parser gives back byte for byte. A carriage
-// return is written as a reference, because a parser turns a bare one into a
-// line feed (XML 1.0, 2.11); `>` is escaped so that "]]>" cannot appear. What
-// XML cannot carry at all becomes U+FFFD.
+// appendXML appends text that every parser reads back byte for byte. It escapes a carriage
+// return, because a parser turns a bare one into a line feed (XML 1.0, 2.11). It escapes `>` so
+// that "]]>" cannot occur. It writes U+FFFD for characters that XML cannot carry.
 func appendXML(b []byte, s string) []byte {
 	done := 0
 	for i := 0; i < len(s); {

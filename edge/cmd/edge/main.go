@@ -1,11 +1,11 @@
-// Command edge serves /API.php by itself, over services that run elsewhere.
+// Command edge serves /API.php as its own process. The services run elsewhere.
 package main
 
 import (
 	"context"
 	"flag"
 
-	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
+	_ "time/tzdata" // for -time-zone on machines without zone files
 
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/serve"
