@@ -10,7 +10,6 @@ package edge
 import (
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -87,61 +86,4 @@ type Answer struct {
 	// failure reason, even if the request was served. It is "" when the edge did not check the
 	// signature.
 	Signature string
-}
-
-// New returns the handler of the whole interface. It answers paths other than Path with a
-// failure, so that it can be the only handler of a server.
-func New(c Config) http.Handler {
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	if c.Validator == nil {
-		c.Validator = protovalidate.GlobalValidator
-	}
-	if c.Observe == nil {
-		c.Observe = func(*http.Request, Answer) {}
-	}
-	if c.CallTimeout <= 0 {
-		c.CallTimeout = DefaultCallTimeout
-	}
-	if c.WriteTimeout <= 0 {
-		c.WriteTimeout = DefaultWriteTimeout
-	}
-	if c.MaxFormBytes <= 0 {
-		c.MaxFormBytes = DefaultMaxFormBytes
-	}
-	table := operation.Table(&operation.Config{
-		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
-		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
-	})
-	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.protection()}
-	h.exchanges = sync.Pool{New: func() any { return newExchange(h) }}
-	return h
-}
-
-// Operations describes every operation of the table, additions included. The order is that of
-// the list in the failure of an unknown func.
-func Operations() []operation.Description {
-	table := operation.Table(&operation.Config{
-		// Clients that are never called.
-		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
-		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-	})
-	described := make([]operation.Description, len(table))
-	for i := range table {
-		described[i] = table[i].Describe()
-	}
-	return described
-}
-
-// SharedParameters returns the parameters that every request may carry, besides those of its
-// operation.
-func SharedParameters() []operation.Parameter {
-	return []operation.Parameter{
-		{Name: "func", Hint: "the operation", IsRequired: true},
-		{Name: paramResponseFormat.Name, Hint: paramResponseFormat.Hint},
-		{Name: paramKey.Name, Hint: paramKey.Hint},
-		{Name: paramTs.Name, Hint: paramTs.Hint},
-		{Name: paramSig.Name, Hint: paramSig.Hint},
-	}
 }

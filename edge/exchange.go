@@ -18,7 +18,7 @@ import (
 // exchange is one request and its reply. Exchanges are reused: open begins a use and close ends
 // it.
 type exchange struct {
-	handler *handler
+	config  *Config
 	request *http.Request
 	form    form.Form
 	body    []byte
@@ -28,7 +28,7 @@ type exchange struct {
 	turn     turn
 	// function is the request's func, once the edge has found it in the table.
 	function string
-	// signature is the outcome of checkSignature, in the form of Answer.Signature.
+	// signature is the outcome of checking the signature, in the form of Answer.Signature.
 	signature string
 }
 
@@ -47,11 +47,11 @@ var fixedHeaders = [...]struct {
 	{"Referrer-Policy", []string{"no-referrer"}},
 }
 
-func newExchange(h *handler) *exchange {
-	x := &exchange{handler: h, turn: turn{load: &h.config.Load}}
-	x.response.Zone = h.config.Zone
-	x.response.writeTimeout = h.config.WriteTimeout
-	x.response.zippers = &h.zippers
+func newExchange(config *Config, zippers *zippers) *exchange {
+	x := &exchange{config: config, turn: turn{load: &config.Load}}
+	x.response.Zone = config.Zone
+	x.response.writeTimeout = config.WriteTimeout
+	x.response.zippers = zippers
 	x.response.turn = &x.turn
 	return x
 }
@@ -88,15 +88,15 @@ func (x *exchange) answerIn(format reply.Writer) {
 func (x *exchange) close() {
 	const keep = 2 * sendAt
 	if x.response.zipper != nil {
-		x.handler.zippers.put(x.response.zipper)
+		x.response.zippers.put(x.response.zipper)
 	}
 	x.form.Reset()
 	x.op.In.Reset()
 	*x = exchange{
-		handler: x.handler,
-		form:    x.form,
-		body:    smallBuffer(x.body, keep),
-		op:      operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
+		config: x.config,
+		form:   x.form,
+		body:   smallBuffer(x.body, keep),
+		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
 			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone},
 			writeTimeout: x.response.writeTimeout,
@@ -117,7 +117,7 @@ func smallBuffer(b []byte, keep int) []byte {
 // readForm reads the parameters of the query and then of the body, for every method. The old
 // interface shows GET with parameters after the headers (rule 1.10).
 func (x *exchange) readForm() error {
-	limit := x.handler.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
+	limit := x.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
 	if limit < 0 || x.request.ContentLength > limit {
 		return refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
 	}
@@ -146,7 +146,7 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	if x.request.Body == nil || x.request.Body == http.NoBody {
 		return "", nil
 	}
-	x.response.control.SetReadDeadline(time.Now().Add(x.handler.config.WriteTimeout))
+	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
 	for {
 		if len(x.body) >= largeFormBytes {

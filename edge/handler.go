@@ -12,7 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"buf.build/go/protovalidate"
+
 	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 )
@@ -26,6 +29,36 @@ type handler struct {
 	exchanges sync.Pool
 }
 
+// New returns the handler of the whole interface. It answers paths other than Path with a
+// failure, so that it can be the only handler of a server.
+func New(c Config) http.Handler {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Validator == nil {
+		c.Validator = protovalidate.GlobalValidator
+	}
+	if c.Observe == nil {
+		c.Observe = func(*http.Request, Answer) {}
+	}
+	if c.CallTimeout <= 0 {
+		c.CallTimeout = DefaultCallTimeout
+	}
+	if c.WriteTimeout <= 0 {
+		c.WriteTimeout = DefaultWriteTimeout
+	}
+	if c.MaxFormBytes <= 0 {
+		c.MaxFormBytes = DefaultMaxFormBytes
+	}
+	table := operation.Table(&operation.Config{
+		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
+		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+	})
+	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.protection()}
+	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
+	return h
+}
+
 // ServeHTTP answers one request. When it cannot send the rest of a reply, it breaks the
 // connection by panicking with http.ErrAbortHandler. No client then takes the part for the
 // whole.
@@ -33,7 +66,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := h.exchanges.Get().(*exchange)
 	x.open(w, r)
-	reason, complete := x.settle(x.answer())
+	reason, complete := h.settle(x, h.answer(x))
 	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
 	x.close()
 	h.exchanges.Put(x)
@@ -44,7 +77,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer runs the request. It turns a panic into a failure, so that the client gets a reply;
 // settle sends the rest of the reply.
-func (x *exchange) answer() (err error) {
+func (h *handler) answer(x *exchange) (err error) {
 	defer func() {
 		switch p := recover(); p {
 		case nil:
@@ -58,7 +91,7 @@ func (x *exchange) answer() (err error) {
 	defer x.turn.end()
 	defer x.response.Resume() // a panic may have ended a wait
 
-	if err := x.handler.config.Load.refuseClient(x.handler.config.TrustedProxies, x.request); err != nil {
+	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
 		return err
 	}
 	if x.request.URL.Path != Path {
@@ -75,7 +108,7 @@ func (x *exchange) answer() (err error) {
 	if formErr != nil {
 		return formErr
 	}
-	function, err := x.handler.functions.Find(&x.form)
+	function, err := h.functions.Find(&x.form)
 	if err != nil {
 		return err
 	}
@@ -86,38 +119,68 @@ func (x *exchange) answer() (err error) {
 	if err := x.turn.begin(x.request.Context()); err != nil {
 		return err
 	}
-	return x.carryOut(function)
+	return h.carryOut(x, function)
 }
 
 // carryOut checks the method, the site, the signature and the session, in this order. Then it
 // runs the operation.
-func (x *exchange) carryOut(f *operation.Function) (err error) {
+func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 	if f.Effect() == operation.Writes {
 		if x.request.Method != http.MethodPost {
 			return failure.New("POST_REQUIRED")
 		}
-		if err := x.refuseOtherSites(); err != nil {
+		if err := refuseOtherSites(h.sites, x.request); err != nil {
 			return err
 		}
 	}
-	if err := x.checkSignature(f.Effect()); err != nil {
+	if err := h.checkSignature(x, f.Effect()); err != nil {
 		return err
 	}
 	if f.Login() == operation.LoginNeeded {
-		x.op.In.User, err = x.handler.sessionUser(x.request.Context(), x.request.Header)
+		x.op.In.User, err = sessionUser(x.request.Context(), h.config.Account, h.config.CallTimeout, x.request.Header)
 		if err != nil {
 			return err
 		}
-		if err := x.handler.config.Load.refuseUser(x.op.In.User); err != nil {
+		if err := h.config.Load.refuseUser(x.op.In.User); err != nil {
 			return err
 		}
 	}
 	return f.Choose(&x.op.In).Run(x.request.Context(), &x.op)
 }
 
+// checkSignature fails when the setting requires a signature and the request has no valid one.
+func (h *handler) checkSignature(x *exchange, effect operation.Effect) error {
+	if h.config.Signatures == SignaturesIgnored {
+		return nil
+	}
+	timeout := h.config.CallTimeout
+	if h.config.Signatures == SignaturesObserved {
+		timeout = min(timeout, observeTimeout)
+	}
+	ctx, cancel := context.WithTimeout(x.request.Context(), timeout)
+	defer cancel()
+	outcome, err := verifySignature(ctx, h.config.Account, x.request, &x.form, effect)
+	if err == nil {
+		x.signature = outcome
+		return nil
+	}
+	if x.leftDuring(err) {
+		return err
+	}
+	// A violation of the service's contract names no parameter of the client: the empty Reader
+	// makes it an internal error.
+	failed := operation.FailureOf(err, &form.Reader{})
+	x.signature = failed.Reason
+	if h.config.Signatures == SignaturesObserved {
+		h.log(x, failed)
+		return nil
+	}
+	return failed
+}
+
 // settle sends the unsent part of the reply, or the failure. It returns the stable reason of a
 // failure and reports whether the client got the complete reply.
-func (x *exchange) settle(err error) (reason string, complete bool) {
+func (h *handler) settle(x *exchange, err error) (reason string, complete bool) {
 	if err == nil {
 		err = x.response.finish(http.StatusOK)
 	}
@@ -128,8 +191,8 @@ func (x *exchange) settle(err error) (reason string, complete bool) {
 		return "CLIENT_GONE", false
 	}
 
-	failed := x.failureOf(err)
-	x.log(failed)
+	failed := failureOf(err, &x.op.In.Reader)
+	h.log(x, failed)
 	if x.response.started {
 		return failed.Reason, false
 	}
@@ -146,7 +209,7 @@ func (x *exchange) leftDuring(err error) bool {
 
 // log logs failures on the server side. A temporary failure that cut no reply short is logged at
 // debug level only. The metrics count it, and an error line per request would flood the log.
-func (x *exchange) log(f *failure.Failure) {
+func (h *handler) log(x *exchange, f *failure.Failure) {
 	if f.Cause == nil {
 		return
 	}
@@ -154,7 +217,7 @@ func (x *exchange) log(f *failure.Failure) {
 	if f.RetryAfter > 0 && !x.response.started {
 		level = slog.LevelDebug
 	}
-	x.handler.config.Log.Log(context.WithoutCancel(x.request.Context()), level, "request failed",
+	h.config.Log.Log(context.WithoutCancel(x.request.Context()), level, "request failed",
 		"func", x.function, "reason", f.Reason, "cut_short", x.response.started, "error", f.Cause)
 }
 

@@ -44,8 +44,8 @@ func (t TrustedOrigins) protection() *http.CrossOriginProtection {
 
 // refuseOtherSites rejects a write from a page of another site. Such a page could write as its
 // visitor, log the visitor in as somebody else, or log the visitor out.
-func (x *exchange) refuseOtherSites() error {
-	if err := x.handler.sites.Check(x.request); err != nil {
+func refuseOtherSites(sites *http.CrossOriginProtection, r *http.Request) error {
+	if err := sites.Check(r); err != nil {
 		return refuse("CROSS_SITE_REQUEST", http.StatusForbidden)
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
 )
@@ -27,12 +28,13 @@ func brokenEncoding(names []string) *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_ENCODING", Info: phrase + strings.Join(names, "; "+phrase)}
 }
 
-// failureOf returns the failure that the client sees for err.
-func (x *exchange) failureOf(err error) *failure.Failure {
+// failureOf returns the failure that the client sees for err; in is what the request was read
+// from.
+func failureOf(err error, in *form.Reader) *failure.Failure {
 	if errors.Is(err, admission.ErrFull) {
 		return failure.Temporary("SERVICE_BUSY", failure.Unavailable, err)
 	}
-	return operation.FailureOf(err, &x.op.In.Reader)
+	return operation.FailureOf(err, in)
 }
 
 // statusOf returns the HTTP status of a failed request. It is 200 when the request or an

@@ -3,7 +3,6 @@ package edge
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,14 +15,16 @@ import (
 // sessionUser returns the user whose open session the cookie names. It asks AccountService every
 // time, so a closed session fails at once. It rejects a cookie that cannot name a session
 // without a call.
-func (h *handler) sessionUser(ctx context.Context, header http.Header) (operation.UserID, error) {
+func sessionUser(
+	ctx context.Context, account accountv1.AccountServiceClient, timeout time.Duration, header http.Header,
+) (operation.UserID, error) {
 	session, ok := sessionCookie(header["Cookie"])
 	if !ok {
 		return 0, failure.New("LOGIN_REQUIRED")
 	}
-	ctx, cancel := context.WithTimeout(ctx, h.config.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := h.config.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{
+	_, err := account.VerifySession(ctx, &accountv1.VerifySessionRequest{
 		UserId: int64(session.User),
 		Token:  session.Token,
 	})
@@ -80,31 +81,17 @@ func isHex(s string) bool {
 	return true
 }
 
-// Session returns the session that the request's cookie names. It implements operation.Caller.
-func (x *exchange) Session() (session operation.Session, ok bool) {
-	return sessionCookie(x.request.Header["Cookie"])
-}
-
-// KeepSession sets both parts of a session's cookie, until the session expires.
-func (x *exchange) KeepSession(session operation.Session, expires time.Time) {
-	x.setCookies(strconv.FormatInt(int64(session.User), 10), session.Token, expires)
-}
-
-// DropSession makes the client delete the cookie.
-func (x *exchange) DropSession() { x.setCookies("", "", time.Time{}) }
-
-// setCookies sets both parts of a session's cookie. A time in the past makes the client delete
+// setCookies sets both parts of a session's cookie, until a time. A time in the past makes the client delete
 // them. Clients that know Max-Age ignore Expires; older ones need it.
-func (x *exchange) setCookies(id, token string, expires time.Time) {
+func setCookies(w http.ResponseWriter, id, token string, expires time.Time, isSecure bool) {
 	age := int(time.Until(expires) / time.Second)
 	if age <= 0 {
 		age, expires = -1, time.Unix(1, 0)
 	}
-	secure := x.handler.config.TrustedProxies.isSecure(x.request)
 	for _, part := range [...]struct{ name, value string }{{"id", id}, {"idrand", token}} {
-		http.SetCookie(x.response.writer, &http.Cookie{ // #nosec G124 -- Secure when the client uses TLS
+		http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure when the client uses TLS
 			Name: part.name, Value: part.value, Path: "/", Expires: expires, MaxAge: age,
-			Secure: secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})
 	}
 }

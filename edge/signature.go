@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -49,35 +50,13 @@ func (s *Signatures) Set(value string) error {
 // observeTimeout bounds the delay that SignaturesObserved adds to a request.
 const observeTimeout = time.Second
 
-// checkSignature fails when the setting requires a signature and the request has no valid one.
-func (x *exchange) checkSignature(effect operation.Effect) error {
-	if x.handler.config.Signatures == SignaturesIgnored {
-		return nil
-	}
-	outcome, err := x.verifySignature(effect)
-	if err == nil {
-		x.signature = outcome
-		return nil
-	}
-	if x.leftDuring(err) {
-		return err
-	}
-	// A violation of the service's contract names no parameter of the client: the empty Reader
-	// makes it an internal error.
-	failed := operation.FailureOf(err, &form.Reader{})
-	x.signature = failed.Reason
-	if x.handler.config.Signatures == SignaturesObserved {
-		x.log(failed)
-		return nil
-	}
-	return failed
-}
-
-// verifySignature verifies the request's signature with AccountService and returns its form,
+// verifySignature verifies a request's signature with AccountService and returns its form,
 // hmac or legacy. The signature of a read may be used again, because programs between client and
 // edge repeat reads when a connection breaks.
-func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err error) {
-	sent, err := readSignature(&x.form)
+func verifySignature(
+	ctx context.Context, account accountv1.AccountServiceClient, r *http.Request, sentForm *form.Form, effect operation.Effect,
+) (outcome string, err error) {
+	sent, err := readSignature(sentForm)
 	if err != nil {
 		return "", err
 	}
@@ -87,10 +66,10 @@ func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err
 	if effect == operation.Writes {
 		request.Use, request.RequestId = accountv1.SignatureUse_SIGNATURE_USE_ONCE, uuid.NewString()
 	}
-	parameters := signed(&x.form)
+	parameters := signed(sentForm)
 	if len(sent.digits) == hmacDigits {
 		outcome = "hmac"
-		digest := requestsig.Digest(requestsig.Canonical(x.request.Method, Path, parameters))
+		digest := requestsig.Digest(requestsig.Canonical(r.Method, r.URL.Path, parameters))
 		request.Form = &accountv1.VerifySignatureRequest_Hmac{
 			Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: sent.digits},
 		}
@@ -100,13 +79,7 @@ func (x *exchange) verifySignature(effect operation.Effect) (outcome string, err
 			Legacy: &accountv1.LegacySignature{Text: requestsig.LegacyText(parameters), Signature: sent.digits},
 		}
 	}
-	ctx, cancel := context.WithTimeout(x.request.Context(), x.handler.config.CallTimeout)
-	defer cancel()
-	if x.handler.config.Signatures == SignaturesObserved {
-		ctx, cancel = context.WithTimeout(ctx, observeTimeout)
-		defer cancel()
-	}
-	_, err = x.handler.config.Account.VerifySignature(ctx, request)
+	_, err = account.VerifySignature(ctx, request)
 	return outcome, err
 }
 
