@@ -98,5 +98,5 @@ func notFound(reason, noun string) func(id int64) *apierror.Error {
 }
 
 func notOwner(noun string) func(id int64) *apierror.Error {
-	return func(id int64) *apierror.Error { return apierror.NotOwner("%s %d belongs to somebody else", noun, id) }
+	return func(id int64) *apierror.Error { return apierror.NotOwner("%s %d belongs to another user", noun, id) }
 }

@@ -204,7 +204,7 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 		"no document": {noBox, "BOX_NOT_FOUND", "there is no crate 8"},
 		"no child":    {noItem, "ITEM_NOT_FOUND", "there is no item 9"},
 		"no comment":  {noComment, "COMMENT_NOT_FOUND", "there is no comment 9"},
-		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to somebody else"},
+		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to another user"},
 	} {
 		var known *apierror.Error
 		if !errors.As(c.err, &known) || known.Reason != c.reason || known.Message != c.message {

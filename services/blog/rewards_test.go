@@ -117,9 +117,9 @@ func TestAnEntryIsNotDeletedWhileItsRewardFails(t *testing.T) {
 	f.expect("after the deletion failed", 0, 1)
 	f.account.refuse = nil
 	if _, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author + 1, BlogId: id}); err == nil {
-		t.Error("somebody else deleted the entry")
+		t.Error("another user deleted the entry")
 	}
-	f.expect("after somebody else tried to delete it", 0, 1)
+	f.expect("after another user tried to delete it", 0, 1)
 }
 
 func TestAFailedRewardDoesNotBlockOthers(t *testing.T) {

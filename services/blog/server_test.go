@@ -87,7 +87,7 @@ func (l *ledger) total(user int64) int64 {
 	return sum
 }
 
-// fixture is the service over a store of its own, on a clock that the test sets.
+// fixture is the service with its own store, on a clock that the test sets.
 type fixture struct {
 	*Server
 	t       *testing.T

@@ -82,7 +82,7 @@ var errCrowded = errors.New("a crowded ring")
 // many times more landmarks than are wanted, the search reads an inner part of it instead.
 // So a page costs about the same in dense and in sparse areas. Two cases cost more time but
 // no more memory: a cluster smaller than the cells of a wide ring, and a stack at one
-// point. In both, the search reads all of the landmarks.
+// point. In both, the search reads all landmarks of the cluster or stack.
 func (s search) nearest(ctx context.Context, after position, want int) ([]found, error) {
 	var all []found
 	inner, outer := max(0, after.distance), max(firstRing, after.distance*nextRing)

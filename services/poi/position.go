@@ -21,7 +21,7 @@ type position struct {
 // start is before every landmark.
 var start = position{distance: -1}
 
-// endOf returns the position after every landmark at a distance.
+// endOf returns a position after every landmark at a distance.
 func endOf(distance float64) position { return position{distance, math.MaxInt64} }
 
 func comparePositions(a, b position) int {
