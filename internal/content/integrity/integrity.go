@@ -59,7 +59,8 @@ const (
 	Repair
 )
 
-// Constraint is a constraint between a collection of parents and one of their children.
+// Constraint is a rule that parents in one collection and their children in another must
+// obey.
 type Constraint struct {
 	// Parents and Children are the names of the collections. Index is the index by which
 	// Children is read.
@@ -151,8 +152,8 @@ func found(all ...Finding) (some []Finding) {
 	return some
 }
 
-// judgeOrphans checks again children whose parent the first pass did not find. The order of
-// the reads matters. A deleted parent has a tombstone from before its deletion until its
+// judgeOrphans rechecks children whose parent the first pass did not find. The order of the
+// reads matters. A deleted parent has a tombstone from before its deletion until its
 // children are purged. If both the parent and the tombstone are missing, nothing will ever
 // purge the children that are left.
 func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
@@ -181,7 +182,7 @@ func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 // errFits ends a repair when the numbers are right by now.
 var errFits = errors.New("the numbers fit")
 
-// judge checks again a parent together with its children.
+// judge rechecks a parent together with its children.
 func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	examine := func(parent *P) error {
 		numbers, err := r.count(ctx, parentID, parent)
