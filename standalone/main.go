@@ -1,12 +1,12 @@
-// Command standalone runs all of Waybook in one process: the four services, the
-// edge, and the embedded store unless it is told to use MongoDB.
+// Command standalone runs all of Waybook in one process: the four services, the edge, and
+// the embedded store, or MongoDB if -mongodb-uri is set.
 package main
 
 import (
 	"context"
 	"flag"
 
-	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
+	_ "time/tzdata" // for -time-zone on machines without zone files
 
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/standalone/app"

@@ -19,7 +19,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// contracts are where a call's method is looked up.
+// contracts returns the files that define the methods.
 func contracts() []protoreflect.FileDescriptor {
 	return []protoreflect.FileDescriptor{
 		accountv1.File_waybook_account_v1_account_proto,
@@ -42,7 +42,7 @@ func findMethod(service, method string) protoreflect.MethodDescriptor {
 	return nil
 }
 
-// call calls an RPC over TCP and compares the reply.
+// call makes an RPC over TCP and compares the reply.
 func (p *player) call(c *casefile.Call) error {
 	ctx, cancel := context.WithTimeout(p.t.Context(), stepTimeout)
 	defer cancel()
@@ -91,7 +91,7 @@ func matchStatus(want *casefile.Answer, got *status.Status) error {
 func (p *player) matchJSON(want string, got []byte) error {
 	var wanted, gotten any
 	if err := json.Unmarshal([]byte(want), &wanted); err != nil {
-		return fmt.Errorf("the answer in the case: %w", err)
+		return fmt.Errorf("the case's answer is not JSON: %w", err)
 	}
 	if err := json.Unmarshal(got, &gotten); err != nil {
 		return err
@@ -99,8 +99,8 @@ func (p *player) matchJSON(want string, got []byte) error {
 	return p.matchValue("reply", wanted, gotten)
 }
 
-// matchValue wants the fields of an object among others, the items of an array
-// and no others, and strings as their template says.
+// matchValue compares a value. An object may have more fields than the case names. An array
+// must have exactly the items of the case. A string must match its template.
 func (p *player) matchValue(at string, want, got any) error {
 	switch want := want.(type) {
 	case map[string]any:

@@ -22,29 +22,30 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// stopTimeout is what a stop may take.
+// stopTimeout bounds a stop.
 const stopTimeout = 20 * time.Second
 
-// deployment is a running Waybook, with an empty store at first.
+// deployment is a running Waybook whose store is empty at first.
 type deployment struct {
-	// edge is the address of the edge, without a path.
+	// edge is the edge's address, without a path.
 	edge string
-	// connections are those to the services, by full name.
+	// connections are the connections to the services, by full service name.
 	connections map[string]*grpc.ClientConn
 	client      *http.Client
-	// mayRewrite says that -update takes the replies of this deployment.
+	// mayRewrite allows -update to take the replies of this deployment.
 	mayRewrite bool
-	// isSlow says that cases come one after the other, lest they wait for each other.
+	// isSlow makes the cases run one after the other, so that they do not wait for each
+	// other.
 	isSlow bool
 }
 
-// newDeployment connects to a Waybook. grpcAddress tells where the service of a
-// short name, such as album, is.
+// newDeployment connects to a Waybook. grpcAddress returns the address of a service by its
+// short name, such as album.
 func newDeployment(t *testing.T, edge string, secured credentials.TransportCredentials, grpcAddress func(name string) string) *deployment {
 	d := &deployment{
 		edge:        edge,
 		connections: map[string]*grpc.ClientConn{},
-		// Compression is asked for by the cases that mean it.
+		// Only the cases about compression ask for it.
 		client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}},
 	}
 	t.Cleanup(d.client.CloseIdleConnections)
@@ -63,7 +64,7 @@ func newDeployment(t *testing.T, edge string, secured credentials.TransportCrede
 	return d
 }
 
-// send makes a request and reads the whole reply.
+// send sends a request and reads the whole reply.
 func (d *deployment) send(request *http.Request, isHTTP10 bool) (answered, error) {
 	do := d.client.Do
 	if isHTTP10 {
@@ -78,7 +79,7 @@ func (d *deployment) send(request *http.Request, isHTTP10 bool) (answered, error
 	return answered{response.StatusCode, response.Header, body}, err
 }
 
-// readBody reads a body, unzipped.
+// readBody reads a body and decompresses it.
 func readBody(response *http.Response) (string, error) {
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.Header.Get("Content-Encoding") != "gzip" || len(body) == 0 {
@@ -92,7 +93,7 @@ func readBody(response *http.Response) (string, error) {
 	return string(body), err
 }
 
-// startOneProcess starts Waybook as it is run by default.
+// startOneProcess starts Waybook with its defaults.
 func startOneProcess(t *testing.T, _ string) *deployment {
 	d := startAssembly(t, "-data", t.TempDir())
 	d.mayRewrite = true
@@ -129,7 +130,7 @@ func startAssembly(t *testing.T, args ...string) *deployment {
 	return newDeployment(t, "http://"+app.HTTP.String(), insecure.NewCredentials(), func(string) string { return grpcAddress })
 }
 
-// diary keeps what a program logs.
+// diary records the log of a program.
 type diary struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -141,8 +142,8 @@ func (d *diary) Write(b []byte) (int, error) {
 	return d.text.Write(b)
 }
 
-// check fails when the program logged an error: no case asks for one. That something
-// took too long is no error of the program's on a machine that is busy.
+// check fails the test if the program logged an error, because no case causes one. A
+// timeout is not the program's fault on a busy machine.
 func (d *diary) check(t *testing.T, program string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +152,7 @@ func (d *diary) check(t *testing.T, program string) {
 
 func checkLog(t *testing.T, program, log string) {
 	for line := range strings.Lines(log) {
-		line = strings.ReplaceAll(line, `"`, "") // as JSON has it
+		line = strings.ReplaceAll(line, `"`, "") // the quotes of JSON
 		isError := strings.Contains(line, "level=ERROR") || strings.Contains(line, "level:ERROR")
 		isLate := strings.Contains(line, "code=DeadlineExceeded") || strings.Contains(line, "code:DeadlineExceeded")
 		if isError && !isLate || strings.HasPrefix(line, "panic") {

@@ -6,7 +6,7 @@ package golden
 import (
 	"testing"
 
-	_ "time/tzdata" // the zone of the service, on machines that have no zone files
+	_ "time/tzdata" // for the service's zone on machines without zone files
 
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )

@@ -11,10 +11,10 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 )
 
-// serverVariable names a MongoDB server to replay the cases on, too.
+// serverVariable names a MongoDB server on which to replay the cases as well.
 const serverVariable = "WAYBOOK_TEST_MONGODB_URI"
 
-// startOnMongoDB starts Waybook on a real server, in a database that is dropped.
+// startOnMongoDB starts Waybook on a real server, in a database that is dropped at the end.
 func startOnMongoDB(t *testing.T, _ string) *deployment {
 	server := os.Getenv(serverVariable)
 	if server == "" {

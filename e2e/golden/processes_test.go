@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 )
 
-// buildPrograms builds the programs and returns where they are.
+// buildPrograms builds the programs and returns their directory.
 func buildPrograms(t *testing.T) string {
 	binaries := t.TempDir()
 	if err := launch.Build(binaries, launch.AsTested, launch.Programs()...); err != nil {
@@ -18,21 +18,22 @@ func buildPrograms(t *testing.T) string {
 	return binaries
 }
 
-// startFiveProcesses starts the five programs as the manifests do, but for the store:
-// each service has one of its own.
+// startFiveProcesses starts the five programs as the manifests do, except that each service
+// has its own store.
 func startFiveProcesses(t *testing.T, binaries string) *deployment {
 	return startPods(t, manifestrun.New(t, binaries, manifestrun.StoreEach))
 }
 
-// startOnFerretDB starts the five programs as the manifests do, on MongoDB's wire protocol
-// without a server.
+// startOnFerretDB starts the five programs as the manifests do, with FerretDB in place of a
+// MongoDB server.
 func startOnFerretDB(t *testing.T, binaries string) *deployment {
 	d := startPods(t, manifestrun.New(t, binaries, mongotest.Start(t)))
-	d.isSlow = true // one connection, and each query a scan
+	d.isSlow = true // it has one connection, and each query is a scan
 	return d
 }
 
-// startPods starts one pod of each program. They are ended by SIGTERM and must end well.
+// startPods starts one pod of each program. At the end it stops them with SIGTERM and
+// checks that they exit cleanly.
 func startPods(t *testing.T, fleet *manifestrun.Fleet) *deployment {
 	fleet.StartAll(1)
 	t.Cleanup(func() {

@@ -11,13 +11,13 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// stepTimeout bounds one step, far above what any takes.
+// stepTimeout bounds one step. It is far above what any step takes.
 const stepTimeout = 30 * time.Second
 
-// zoneName is the zone that the services tell times in by default (rule 8.10).
+// zoneName is the services' default time zone (rule 8.10).
 const zoneName = "Asia/Taipei"
 
-// player takes the steps of one case.
+// player runs the steps of one case.
 type player struct {
 	t         *testing.T
 	on        *deployment
@@ -45,8 +45,7 @@ func replay(t *testing.T, on *deployment, c *casefile.Case) {
 	}
 }
 
-// take takes steps. One that fails is reported, and those after it are taken
-// nevertheless, so that one run shows all that is wrong.
+// take runs steps. It continues after a failed step, so that one run reports all failures.
 func (p *player) take(steps []casefile.Step, row string) {
 	for _, step := range steps {
 		var err error
@@ -54,7 +53,7 @@ func (p *player) take(steps []casefile.Step, row string) {
 		case *casefile.User:
 			err = p.makeUser(step)
 		case *casefile.Request:
-			err = p.request(step, row == "") // a row's reply is not that of the others
+			err = p.request(step, row == "") // rows have different replies
 		case *casefile.Call:
 			err = p.call(step)
 		case *casefile.Each:
@@ -66,7 +65,7 @@ func (p *player) take(steps []casefile.Step, row string) {
 	}
 }
 
-// takeRows takes steps once per row. What a row binds is forgotten after it.
+// takeRows runs the steps of a table once per row, and then forgets the row's variables.
 func (p *player) takeRows(each *casefile.Each) {
 	before := p.variables
 	for _, row := range each.Rows {
@@ -83,12 +82,12 @@ func (p *player) takeRows(each *casefile.Each) {
 	p.variables = before
 }
 
-// span is from the beginning of the case until now.
+// span returns the time from the beginning of the case until now.
 func (p *player) span() casefile.Span {
 	return casefile.Span{From: p.began, To: time.Now().In(p.zone)}
 }
 
-// secretOf names the variable that holds the secret of a user's session.
+// secretOf returns the variable that holds the secret of a user's session.
 func secretOf(user string) string { return user + ".idrand" }
 
 func (p *player) makeUser(user *casefile.User) error {

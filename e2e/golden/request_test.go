@@ -18,15 +18,15 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// answered is a reply of the edge as it came.
+// answered is a reply as the edge sent it.
 type answered struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// request makes a request and compares the reply, which it keeps to be written
-// into the case when that is asked for and the step may.
+// request sends a request and compares the reply. With -update it keeps the reply for
+// rewriting the case, if the step may be rewritten.
 func (p *player) request(r *casefile.Request, mayRewrite bool) error {
 	ctx, cancel := context.WithTimeout(p.t.Context(), stepTimeout)
 	defer cancel()
@@ -91,7 +91,7 @@ func (p *player) newRequest(ctx context.Context, r *casefile.Request) (*http.Req
 	return request, err
 }
 
-// encode percent-encodes parameters, or takes them as they are to be sent.
+// encode percent-encodes parameters, or returns raw ones unchanged.
 func (p *player) encode(fields []casefile.Field, raw *casefile.Template) (string, error) {
 	if raw != nil {
 		return raw.Expand(p.variables)
@@ -120,7 +120,7 @@ func (p *player) expand(fields []casefile.Field) (pairs []pair, err error) {
 	return pairs, nil
 }
 
-// compare reports how a reply differs from what the case asks for.
+// compare returns an error that shows how a reply differs from the case.
 func (p *player) compare(want *casefile.Reply, got answered) error {
 	if got.status != want.Status {
 		return fmt.Errorf("want status %d", want.Status)
@@ -147,7 +147,7 @@ func (p *player) compare(want *casefile.Reply, got answered) error {
 	return wellFormed(got)
 }
 
-// wellFormed holds for every reply that has a body, whatever the case is about.
+// wellFormed checks every reply with a body, regardless of the case.
 func wellFormed(got answered) error {
 	contentType := got.header.Get("Content-Type")
 	switch {
@@ -155,11 +155,11 @@ func wellFormed(got answered) error {
 		return nil
 	case got.body[0] == '{':
 		if !json.Valid([]byte(got.body)) || contentType != "application/json; charset=utf-8" {
-			return fmt.Errorf("not JSON, or not called so: Content-Type %q", contentType)
+			return fmt.Errorf("the body or its Content-Type is not JSON: Content-Type %q", contentType)
 		}
 		return nil
 	case contentType != "text/xml; charset=utf-8":
-		return fmt.Errorf("XML called %q", contentType)
+		return fmt.Errorf("XML with Content-Type %q", contentType)
 	}
 	decoder := xml.NewDecoder(strings.NewReader(got.body))
 	for {
@@ -179,7 +179,7 @@ func shorten(body string) string {
 	return body
 }
 
-// sendHTTP10 makes one request in HTTP/1.0 on a connection of its own.
+// sendHTTP10 sends one HTTP/1.0 request on a new connection.
 func sendHTTP10(request *http.Request) (*http.Response, error) {
 	var wire bytes.Buffer
 	if err := request.Write(&wire); err != nil {
@@ -199,7 +199,7 @@ func sendHTTP10(request *http.Request) (*http.Response, error) {
 	if _, err := connection.Write(old); err != nil {
 		return nil, err
 	}
-	// Reading to the end also shows that the server ends the connection.
+	// Reading to the end also checks that the server closes the connection.
 	all, err := io.ReadAll(connection)
 	if err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// root is the root of the repository.
+// root is the path of the repository's root.
 const root = "../.."
 
-func TestEveryRuleOfTheContractIsShown(t *testing.T) {
+func TestEveryRuleOfTheContractHasACaseOrATest(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, casefile.ContractFile))
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestEveryRuleOfTheContractIsShown(t *testing.T) {
 	}
 }
 
-// problemsOf compares the rules of the contract, the list of what shows them, and the
+// problemsOf compares the contract's rules, the list of their cases and tests, and the
 // cases. hasTest reports whether a directory has a test.
 func problemsOf(
 	contract []string, rules []casefile.Rule, cases []*casefile.Case, hasTest func(directory, test string) bool,
@@ -93,8 +93,8 @@ func problemsOf(
 	return problems
 }
 
-// testsBelow returns a function that looks for a test or a benchmark in the files
-// below a directory. It reads each directory once.
+// testsBelow returns a function that reports whether a directory has a test or a benchmark
+// in it or below it. It reads each directory once.
 func testsBelow(t *testing.T) func(directory, test string) bool {
 	sources := map[string][]byte{}
 	return func(directory, test string) bool {
@@ -115,12 +115,12 @@ func readTests(t *testing.T, directory string) (source []byte) {
 		return err
 	})
 	if err != nil {
-		t.Errorf("a directory of %s: %v", casefile.RulesFile, err)
+		t.Errorf("a directory in %s: %v", casefile.RulesFile, err)
 	}
 	return source
 }
 
-func TestEachMistakeInTheListOfRulesIsNoticed(t *testing.T) {
+func TestEachMistakeInTheRuleListIsReported(t *testing.T) {
 	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.2)"}}
 	contract := []string{"1.1", "1.2", "1.4"}
 	hasTest := func(directory, test string) bool { return directory == "edge" && test == "TestIt" }

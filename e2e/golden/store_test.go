@@ -11,9 +11,9 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// No reply shows rules 3.6 and 3.12. The store does.
+// Rules 3.6 and 3.12 are visible only in the store, not in any reply.
 
-func TestOfASessionOnlyTheSHA256OfItsSecretIsStored(t *testing.T) {
+func TestOnlyTheSHA256OfASessionSecretIsStored(t *testing.T) {
 	data := t.TempDir()
 	p := newPlayer(t, startAssembly(t, "-data", data))
 	p.play("user amy\n")
@@ -28,7 +28,7 @@ func TestOfASessionOnlyTheSHA256OfItsSecretIsStored(t *testing.T) {
 		t.Error("the secret is in the store")
 	}
 	if !bytes.Contains(stored, sum[:]) && !bytes.Contains(stored, []byte(hex.EncodeToString(sum[:]))) {
-		t.Error("its SHA-256 is not, so this test looks in the wrong place")
+		t.Error("the SHA-256 of the secret is not in the store; this test reads the wrong place")
 	}
 }
 
@@ -83,7 +83,7 @@ end
 	}
 }
 
-// play takes steps that go on where those before have ended.
+// play runs further steps of the same case.
 func (p *player) play(steps string) {
 	p.t.Helper()
 	parsed, err := casefile.Parse(p.t.Name(), "Steps (rules 3.6 and 3.12)\n"+steps)
@@ -94,7 +94,7 @@ func (p *player) play(steps string) {
 	p.take(parsed.Steps, "")
 }
 
-// readFiles is what all files below a directory hold.
+// readFiles returns the contents of all files below a directory.
 func readFiles(t *testing.T, directory string) []byte {
 	t.Helper()
 	var all []byte

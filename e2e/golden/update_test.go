@@ -11,19 +11,19 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// update is for a person who means every difference that it writes; nothing else
-// sets it. Replies in a table are left alone, and an id that no variable holds yet
-// is written as it came, to be named.
-var update = flag.Bool("update", false, "rewrite the bodies that cases expect to those that came from one process (read the difference!)")
+// update is for a person who intends every change it writes; nothing else sets it. It skips
+// replies in a table. An id that no variable holds yet is written as received, to be
+// replaced by a variable.
+var update = flag.Bool("update", false, "replace the expected bodies of cases with the received ones of a single process (review the difference!)")
 
-// rewriting is a body that came in place of the one that a case expects.
+// rewriting is a received body that replaces the expected one.
 type rewriting struct {
 	reply *casefile.Reply
 	body  string
 }
 
-// rewrite puts the bodies that came into the file of the case, the last first so
-// that the lines of the others stay where they are.
+// rewrite writes received bodies to the file of the case. It starts with the last one, so
+// that the lines of the others do not move.
 func (p *player) rewrite() error {
 	if len(p.rewritten) == 0 {
 		return nil
@@ -45,11 +45,11 @@ var (
 	updated   = regexp.MustCompile(`<updateDate><year>\d+</year><month>\d+</month><day>\d+</day></updateDate>`)
 )
 
-// written is a body as cases have it, an element a line.
+// written returns a body in the form of a case, one element per line.
 func (p *player) written(body string) []string {
 	body = strings.TrimPrefix(body, casefile.Declaration)
 	for name, value := range p.variables {
-		if len(value) > 8 { // an id or a secret, not the cell of a table
+		if len(value) > 8 { // an id or a secret, not a cell of a table
 			body = strings.ReplaceAll(body, value, "{"+name+"}")
 		}
 	}

@@ -14,18 +14,18 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// citing are the kinds of files that cite rules.
+// citing are the extensions of the files whose citations are checked.
 var citing = []string{".go", ".md", ".proto", ".txt", ".yaml", ".sh"}
 
-// gap is what may be between two words: blanks, or the end of a line of a comment.
+// gap matches the text between two words: blanks, or a line break within a comment.
 const gap = `(?:[ \t]|\r?\n[ \t]*(?://|#)?[ \t]*)+`
 
 var (
 	citation = regexp.MustCompile(`\b[Rr]ules?` + gap + `(\d+\.\d+(?:(?:,` + gap + `(?:and` + gap + `)?|` + gap + `(?:and|or|to)` + gap + `)\d+\.\d+)*)`)
 	number   = regexp.MustCompile(`\d+\.\d+`)
 
-	// absent are ways to cite what the repository does not hold: a design, and the text
-	// of the old interface. "Seed" and "design" are words of their own, too: a seed of
+	// absent match citations of documents that the repository does not hold: a design, and
+	// the text of the old interface. "Seed" and "design" are also ordinary words: a seed of
 	// random numbers makes, gives and draws, and the design of something is described.
 	absent = []*regexp.Regexp{
 		regexp.MustCompile(`\bDESIGN\b`),
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-func TestEveryCitationNamesWhatTheRepositoryHolds(t *testing.T) {
+func TestEveryCitationNamesARuleOfTheRepository(t *testing.T) {
 	isRule := rulesOfTheContract(t)
 	cited := 0
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -72,20 +72,20 @@ func TestEveryCitationNamesWhatTheRepositoryHolds(t *testing.T) {
 	}
 }
 
-// isElsewhere reports whether a directory holds what the repository does not: what tools
-// and programs leave behind, and the inputs that fuzzing found.
+// isElsewhere reports whether a directory is not part of the repository: output of tools
+// and programs, and fuzzing inputs.
 func isElsewhere(directory string) bool {
 	name := filepath.Base(directory)
 	return slices.Contains([]string{".git", ".bin", ".cache", ".idea", ".vscode", "node_modules", "waybook-data"}, name) ||
 		filepath.Base(filepath.Dir(directory)) == "testdata" && (name == "fuzz" || name == "rapid")
 }
 
-// isGenerated reports whether a file is made from others, which are read.
+// isGenerated reports whether a file is generated from files that are checked.
 func isGenerated(path string) bool {
 	return strings.HasSuffix(path, ".pb.go") || strings.HasSuffix(path, ".pb.gw.go")
 }
 
-// citationProblems returns what is wrong with the citations of a text, with their lines.
+// citationProblems returns the invalid citations of a text, with their lines.
 func citationProblems(text []byte, isRule map[string]bool) (problems []string) {
 	line := func(at int) int { return 1 + bytes.Count(text[:at], []byte("\n")) }
 	for _, cited := range citation.FindAllSubmatchIndex(text, -1) {
@@ -97,7 +97,7 @@ func citationProblems(text []byte, isRule map[string]bool) (problems []string) {
 	}
 	for _, way := range absent {
 		for _, found := range way.FindAllIndex(text, -1) {
-			problems = append(problems, fmt.Sprintf("%d: %q cites what the repository does not hold; cite a rule of %s",
+			problems = append(problems, fmt.Sprintf("%d: %q cites a document that the repository does not hold; cite a rule of %s",
 				line(found[0]), text[found[0]:found[1]], casefile.ContractFile))
 		}
 	}
@@ -121,7 +121,7 @@ func rulesOfTheContract(t *testing.T) map[string]bool {
 	return isRule
 }
 
-func TestACitationThatPointsNowhereIsNoticed(t *testing.T) {
+func TestAnInvalidCitationIsReported(t *testing.T) {
 	isRule := map[string]bool{"4.1": true, "4.12": true, "5.3": true}
 	for text, want := range map[string]string{
 		"// f makes an album (rule 9.99).":                   "1: docs/contract.md has no rule 9.99",

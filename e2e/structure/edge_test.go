@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// rooms are the packages of the edge, each with what it must not reach: data flows from
-// form through operation to reply, and HTTP is around them.
+// rooms are the packages of the edge and the packages that each must not depend on. Data
+// flows from form through operation to reply; HTTP is around them.
 var rooms = map[string][]string{
 	"edge/form": {
 		"net/http", "google.golang.org/grpc", "google.golang.org/protobuf", "github.com/waybook/waybook/proto",
@@ -23,19 +23,19 @@ func TestDataFlowsOneWayThroughTheEdge(t *testing.T) {
 	for room, forbidden := range rooms {
 		for path := range strings.FieldsSeq(golang(t, ".", "list", "-deps", "./"+room)) {
 			if path == "github.com/waybook/waybook/edge" {
-				t.Errorf("%s imports the HTTP around it", room)
+				t.Errorf("%s imports package edge, the HTTP layer around it", room)
 			}
 			for _, prefix := range forbidden {
 				if path == prefix || strings.HasPrefix(path, prefix+"/") {
-					t.Errorf("%s links %s", room, path)
+					t.Errorf("%s depends on %s", room, path)
 				}
 			}
 		}
 	}
 }
 
-// The gRPC library links net/http, so what the operations know is what they import.
-func TestAnOperationKnowsNeitherHTTPNorBytes(t *testing.T) {
+// The gRPC library depends on net/http, so this test checks only direct imports.
+func TestOperationsImportNeitherHTTPNorEncodings(t *testing.T) {
 	for path := range strings.FieldsSeq(golang(t, ".", "list", "-f", `{{join .Imports " "}}`, "./edge/operation")) {
 		switch path {
 		case "net/http", "net/url", "encoding/xml", "encoding/json", "bytes":

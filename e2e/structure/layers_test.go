@@ -11,20 +11,20 @@ import (
 
 const module = "github.com/waybook/waybook/"
 
-// layer is a part of the tree and what nothing in it may import, tests included. Both are
-// folders of the root module.
+// layer is a part of the tree and the folders that it must not import, tests included. Both
+// are folders of the root module.
 type layer struct {
 	folders, forbidden []string
 }
 
-// layers are what the tree has from its services down.
+// layers returns the layers of the tree, from the services down.
 func layers() map[string]layer {
 	above := []string{"services", "edge", "standalone", "waybookctl"}
 	return map[string]layer{
 		"a service":    {[]string{"services"}, []string{"edge", "standalone", "waybookctl"}},
 		"the content":  {[]string{"internal/content"}, above},
 		"the platform": {[]string{"internal/platform"}, append([]string{"internal/content"}, above...)},
-		"the ground": {
+		"the foundation": {
 			[]string{"internal/docstore", "internal/id", "internal/requestsig"},
 			append([]string{"internal/platform", "internal/content"}, above...),
 		},
@@ -32,13 +32,13 @@ func layers() map[string]layer {
 	}
 }
 
-// goPackage is a package of the root module as go list shows it.
+// goPackage is a package of the root module in the output of go list.
 type goPackage struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
 }
 
-// folder is where a package of the root module is, and "" for any other one.
+// folder returns the folder of a package of the root module, and "" for any other package.
 func folder(path string) string {
 	inside, ok := strings.CutPrefix(path, module)
 	if !ok {
@@ -47,14 +47,14 @@ func folder(path string) string {
 	return inside
 }
 
-// isIn tells whether a folder is one of some others, or inside of it.
+// isIn reports whether a folder is one of the others or inside one.
 func isIn(folder string, others ...string) bool {
 	return slices.ContainsFunc(others, func(other string) bool {
 		return folder == other || strings.HasPrefix(folder, other+"/")
 	})
 }
 
-// packages are those of the root module.
+// packages returns the packages of the root module.
 func packages(t *testing.T) (all []goPackage) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(golang(t, ".", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
@@ -85,7 +85,7 @@ func TestNoLayerImportsOneAboveIt(t *testing.T) {
 			}
 			for _, path := range slices.Concat(each.Imports, each.TestImports, each.XTestImports) {
 				if isIn(folder(path), layer.forbidden...) {
-					t.Errorf("%s imports what is above it: %s imports %s", name, from, folder(path))
+					t.Errorf("%s imports a layer above it: %s imports %s", name, from, folder(path))
 				}
 			}
 		}

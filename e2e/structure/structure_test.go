@@ -1,5 +1,5 @@
-// Package structure_test holds the rules of the house that no compiler checks: what
-// may depend on what, and that each module stands on its own.
+// Package structure_test checks the structural rules that no compiler checks: the allowed
+// dependencies, and that each module builds on its own.
 package structure_test
 
 import (
@@ -11,13 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	_ "github.com/waybook/waybook/e2e/launch" // links the programs: a change of them runs these tests again
+	_ "github.com/waybook/waybook/e2e/launch" // depends on the programs, so a change to them invalidates cached test results
 )
 
 const root = "../.."
 
-// golang runs the go command in a module without the workspace, and returns what it
-// prints.
+// golang runs the go command in a module, without the workspace, and returns its output.
 func golang(t *testing.T, module string, args ...string) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", args...)
@@ -32,7 +31,7 @@ func golang(t *testing.T, module string, args ...string) string {
 	return string(output)
 }
 
-// modules are the directories of go.work.
+// modules returns the directories of go.work.
 func modules(t *testing.T) (directories []string) {
 	t.Helper()
 	var work struct{ Use []struct{ DiskPath string } }
@@ -51,21 +50,21 @@ func modules(t *testing.T) (directories []string) {
 func TestTheEdgeLinksNoStore(t *testing.T) {
 	for path := range strings.FieldsSeq(golang(t, "edge", "list", "-deps", ".", "./cmd/edge")) {
 		if strings.Contains(path, "docstore") || strings.Contains(path, "bbolt") || strings.Contains(path, "mongo") {
-			t.Errorf("the edge links %s", path)
+			t.Errorf("the edge depends on %s", path)
 		}
 	}
 }
 
-func TestTheStorageLayerKnowsNoContract(t *testing.T) {
+func TestTheStorageLayerDependsOnNoContract(t *testing.T) {
 	for path := range strings.FieldsSeq(golang(t, "internal", "list", "-deps", "./docstore/...")) {
 		if strings.HasPrefix(path, "google.golang.org/protobuf") || strings.HasPrefix(path, "google.golang.org/grpc") ||
 			strings.HasPrefix(path, "github.com/waybook/waybook/proto") {
-			t.Errorf("docstore links %s", path)
+			t.Errorf("docstore depends on %s", path)
 		}
 	}
 }
 
-func TestOnlyTheBootstrapAndTheStoresKeeperKnowEngines(t *testing.T) {
+func TestOnlyTheBootstrapAndStorekeepingImportEngines(t *testing.T) {
 	const bootstrap = "github.com/waybook/waybook/internal/platform/service"
 	const keeper = "github.com/waybook/waybook/waybookctl/storekeeping"
 	imports := golang(t, ".", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
@@ -114,7 +113,7 @@ func TestEachModuleBuildsWithoutTheWorkspace(t *testing.T) {
 
 func TestTheRootModuleReplacesNothing(t *testing.T) {
 	for _, replaced := range replacements(t, ".") {
-		t.Errorf("the root go.mod replaces %s: go install of a version refuses that", replaced)
+		t.Errorf("the root go.mod replaces %s: go install of a version rejects that", replaced)
 	}
 }
 
@@ -123,18 +122,18 @@ func TestANestedModuleReplacesOnlyItsSiblings(t *testing.T) {
 		t.Run(module, func(t *testing.T) {
 			replaced := replacements(t, module)
 			if !slices.Contains(replaced, "github.com/waybook/waybook => ../") {
-				t.Errorf("it does not take the root module from this checkout, but replaces %v", replaced)
+				t.Errorf("it does not use the root module of this checkout; it replaces %v", replaced)
 			}
 			for _, each := range replaced {
 				if !strings.HasPrefix(each, "github.com/waybook/waybook") || !strings.Contains(each, " => ../") {
-					t.Errorf("it replaces %s, which is no sibling", each)
+					t.Errorf("it replaces %s, which is not a sibling", each)
 				}
 			}
 		})
 	}
 }
 
-// replacements are a module's replace directives.
+// replacements returns a module's replace directives.
 func replacements(t *testing.T, module string) (replaced []string) {
 	t.Helper()
 	var file struct {

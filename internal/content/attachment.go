@@ -11,31 +11,31 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Attachment opens a collection whose documents hang on those of a kind. Children and
-// Choices make one.
+// Attachment opens a collection whose documents belong to documents of a kind. Children and
+// Choices create attachments.
 type Attachment[P any] func(context.Context, Deps, *owned.Collection[P]) (attached, error)
 
-// attached is a collection whose documents hang on those of a kind.
+// attached is an opened attachment.
 type attached interface {
-	// RemoveAll removes what hangs on a document that is gone.
+	// RemoveAll removes the documents that belong to a deleted one.
 	RemoveAll(ctx context.Context, id int64) error
 	Constraint() integrity.Constraint
 }
 
-// ChildSpec declares the children of type C that documents of type P have.
+// ChildSpec declares children of type C for documents of type P.
 type ChildSpec[P, C any] struct {
-	// Documents declares the collection of the children, with child.Index.
+	// Documents declares the collection of the children; it must have child.Index.
 	Documents docstore.Spec
-	// Noun is the word for a child in the messages of errors, and NotFound the reason of
-	// the error of an id that names none.
+	// Noun names a child in error messages. NotFound is the reason of the error for an
+	// unknown id.
 	Noun, NotFound string
-	// Count is where a parent keeps its number of children; see child.Set.
+	// Count returns the parent's number of children; see child.Set.
 	Count func(*P) *int64
-	// ParentOf is the id of a child's parent.
+	// ParentOf returns the id of a child's parent.
 	ParentOf func(*C) int64
 }
 
-// Children attaches children to a kind; when that opens, into points to them.
+// Children attaches children to a kind. When the kind opens, into receives the set.
 func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		documents, err := docstore.Open[C](ctx, deps.Store, spec.Documents)
@@ -51,17 +51,18 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 	}
 }
 
-// ChoiceSpec declares what users choose under documents of type P, each user once.
+// ChoiceSpec declares choices under documents of type P, at most one per user.
 type ChoiceSpec[P any] struct {
 	// Collection is the name of the collection of the choices.
 	Collection string
-	// Mark, Add and Numbers are those of choices.Counter.
+	// Mark, Add and Numbers are the fields of choices.Counter.
 	Mark    func(*P) *choices.Mark
 	Add     func(parent *P, value int32, by int64)
 	Numbers func(*P) []int64
 }
 
-// Choices attaches counted choices to a kind; when that opens, into points to their counter.
+// Choices attaches counted choices to a kind. When the kind opens, into receives the
+// counter.
 func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		documents, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
@@ -76,7 +77,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 	}
 }
 
-// commentsOf attaches the comments that every kind has.
+// commentsOf attaches comments, which every kind has.
 func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		set := &comments.Set[P]{Profiles: deps.Profiles, Now: deps.Now}

@@ -1,7 +1,7 @@
-// Package content is what albums, entries and landmarks have in common. A service opens
-// its kind of content once, with what differs, and gets documents that belong to users,
-// with comments, recommendations and whatever else hangs on them. The packages below this
-// one keep one part each.
+// Package content holds the common parts of albums, entries and landmarks. A service opens
+// its kind of content once with a Spec. It gets documents that belong to users, with
+// comments, recommendations and other attachments. Each subpackage keeps one of these
+// parts.
 package content
 
 import (
@@ -22,23 +22,23 @@ import (
 type Spec[P any] struct {
 	// Documents declares the collection of the documents.
 	Documents docstore.Spec
-	// Name begins the names of the collections beside it, such as album in
-	// album_comments. Noun is the word for a document in the messages of errors, and
-	// NotFound the reason of the error of an id that names none.
+	// Name begins the names of the related collections, such as album in album_comments.
+	// Noun names a document in error messages. NotFound is the reason of the error for an
+	// unknown id.
 	Name, Noun, NotFound string
-	// ID is a document's id, and Owner whose document it is.
+	// ID returns a document's id. Owner returns its owner's id.
 	ID, Owner func(*P) int64
-	// CommentCount is where a document keeps its number of comments; see child.Set.
+	// CommentCount returns the document's number of comments; see child.Set.
 	CommentCount func(*P) *int64
-	// Score is where a document keeps its number of recommendations, and Recommendations
-	// how far that has come; see package choices.
+	// Score returns the document's number of recommendations. Recommendations returns the
+	// mark of the last one counted; see package choices.
 	Score           func(*P) *int64
 	Recommendations func(*P) *choices.Mark
-	// Attached is what hangs on documents besides comments and recommendations.
+	// Attached are the attachments in addition to comments and recommendations.
 	Attached []Attachment[P]
 }
 
-// Kind is a kind of content. Its fields do not change after it is opened. It may be used
+// Kind is a kind of content. Its fields do not change after Open. It may be used
 // concurrently.
 type Kind[P any] struct {
 	*owned.Collection[P]
@@ -73,7 +73,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	return kind, nil
 }
 
-// Sweep removes all that hung on documents that were deleted.
+// Sweep removes the attached documents of deleted documents.
 func (k *Kind[P]) Sweep(ctx context.Context) error {
 	return k.Collection.Sweep(ctx, func(ctx context.Context, id int64) error {
 		var failed []error
@@ -84,7 +84,7 @@ func (k *Kind[P]) Sweep(ctx context.Context) error {
 	})
 }
 
-// Constraints are what must hold between the documents and all that hangs on them.
+// Constraints returns the constraints between the documents and the attached ones.
 func (k *Kind[P]) Constraints() []integrity.Constraint {
 	var all []integrity.Constraint
 	for _, each := range k.attached {
@@ -98,5 +98,5 @@ func notFound(reason, noun string) func(id int64) *apierror.Error {
 }
 
 func notOwner(noun string) func(id int64) *apierror.Error {
-	return func(id int64) *apierror.Error { return apierror.NotOwner("%s %d belongs to somebody else", noun, id) }
+	return func(id int64) *apierror.Error { return apierror.NotOwner("%s %d belongs to another user", noun, id) }
 }

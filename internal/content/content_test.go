@@ -21,7 +21,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// box is a document with all that may hang on one.
+// box is a document with every kind of attachment.
 type box struct {
 	ID              int64        `bson:"_id"`
 	OwnerID         int64        `bson:"owner_id"`
@@ -41,7 +41,7 @@ type item struct {
 
 const boxID, owner = 7, 1
 
-// world is a kind of content over a store that notes what is opened.
+// world is a kind of content over a store that records the opened tables.
 type world struct {
 	*content.Kind[box]
 	store   *recorder
@@ -49,7 +49,7 @@ type world struct {
 	ballots *choices.Counter[box]
 }
 
-// recorder is a store that keeps the tables that are opened.
+// recorder is a store that keeps the opened tables.
 type recorder struct {
 	docstore.Engine
 	names  []string
@@ -76,8 +76,8 @@ func (everybody) BatchGetUsers(
 	return reply, nil
 }
 
-// newWorld returns a kind with one box, on which an item, a ballot, a comment and a
-// recommendation hang.
+// newWorld returns a kind with one box, which has an item, a ballot, a comment and a
+// recommendation.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
@@ -132,17 +132,17 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// attached are the collections of what hangs on boxes, in the order in which they open.
+// attached are the collections of the attachments, in the order in which they open.
 var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
 
-func TestAKindOpensItsDocumentsThenWhatHangsOnThem(t *testing.T) {
+func TestAKindOpensItsDocumentsThenItsAttachments(t *testing.T) {
 	want := slices.Concat([]string{"boxes"}, attached, []string{"box_trash"})
 	if got := newWorld(t).store.names; !slices.Equal(got, want) {
 		t.Errorf("opened %v, want %v", got, want)
 	}
 }
 
-func TestEverythingAttachedGoesWithTheNextSweepAndIsConstrained(t *testing.T) {
+func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 	w := newWorld(t)
 	var constrained []string
 	for _, each := range w.Constraints() {
@@ -204,7 +204,7 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 		"no document": {noBox, "BOX_NOT_FOUND", "there is no crate 8"},
 		"no child":    {noItem, "ITEM_NOT_FOUND", "there is no item 9"},
 		"no comment":  {noComment, "COMMENT_NOT_FOUND", "there is no comment 9"},
-		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to somebody else"},
+		"not owner":   {w.DeleteBy(t.Context(), owner+1, boxID), "NOT_OWNER", "crate 7 belongs to another user"},
 	} {
 		var known *apierror.Error
 		if !errors.As(c.err, &known) || known.Reason != c.reason || known.Message != c.message {
@@ -213,7 +213,7 @@ func TestTheErrorsOfAKindNameItsNounAndReason(t *testing.T) {
 	}
 }
 
-func TestSummariesEndAtTheCountOfThoseThatAreKept(t *testing.T) {
+func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 	w := newWorld(t)
 	for id := int64(8); id <= 16; id++ {
 		must(t, w.Documents.Insert(t.Context(), box{ID: id, OwnerID: owner}))

@@ -7,16 +7,16 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// Deps is what a service of content is built on. It may be used concurrently.
+// Deps are the dependencies of a service of content. They may be used concurrently.
 type Deps struct {
 	service.Deps
-	// Account calls the account service and Profiles resolves user ids through it.
+	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
 }
 
-// NewDeps returns what the services of content in a program are built on. They share one
-// cache of profiles, which counts its lookups in the host's metrics and ends with the host.
+// NewDeps returns the dependencies of a program's services of content. They share one cache
+// of profiles, which reports its lookups in the host's metrics and closes with the host.
 func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, error) {
 	directory, err := profiles.NewDirectory(account, host.Log)
 	if err != nil {
@@ -29,11 +29,11 @@ func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, e
 
 func countLookups(metrics *serve.Metrics, directory *profiles.Directory) {
 	const lookups = "waybook_people_lookups_total"
-	const help = "Users whose names were looked up, by whether the cache had them."
+	const help = "User names looked up, by cache result (hit or miss)."
 	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(directory.Stats().Hits) })
 	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"}, func() float64 { return float64(directory.Stats().Misses) })
 	metrics.CounterFunc("waybook_people_stale_total",
-		"Replies with the last known names, since the account service did not answer.", nil,
+		"Replies with the last known user names because the account service did not answer.", nil,
 		func() float64 { return float64(directory.Stats().Stale) })
 	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(directory.Stats().Size) })
 }

@@ -17,7 +17,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// oneUser is an account service that knows user 1, until it is away.
+// oneUser is an account service that knows user 1, until it is set to fail.
 type oneUser struct {
 	accountv1.AccountServiceClient
 	away error
@@ -39,7 +39,7 @@ func newHost(t *testing.T) service.Host {
 	return host
 }
 
-func TestTheCacheOfNamesIsCounted(t *testing.T) {
+func TestTheNameCacheHasMetrics(t *testing.T) {
 	host, accounts := newHost(t), &oneUser{}
 	deps, err := content.NewDeps(host, accounts)
 	if err != nil {

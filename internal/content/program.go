@@ -8,14 +8,14 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// Program runs one service of content as a process of its own, which calls the account
-// service in another.
+// Program runs one service of content in its own process, which calls the account service
+// in another.
 type Program struct {
-	// Name is the service's name and GRPC its default address.
+	// Name is the service's name. GRPC is its default address.
 	Name, GRPC string
-	// Flags declares flags of the service's own; nil when it has none.
+	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
-	// New builds the service.
+	// New creates the service.
 	New func(context.Context, Deps) (service.Service, error)
 }
 

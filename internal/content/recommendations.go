@@ -8,18 +8,18 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 )
 
-// recommended is what a user chooses who recommends a document.
+// recommended is the choice of a user who recommends a document.
 const recommended int32 = 1
 
-// Recommendations counts who recommends which documents of type P. A document's score is
-// the number of users who do. It may be used concurrently.
+// Recommendations counts the users who recommend documents of type P. A document's score is
+// their number. It may be used concurrently.
 type Recommendations[P any] struct {
 	counter  *choices.Counter[P]
 	profiles *profiles.Directory
 	score    func(*P) *int64
 }
 
-// recommendationsOf attaches the recommendations that every kind has.
+// recommendationsOf attaches recommendations, which every kind has.
 func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
 		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.Score}
@@ -32,8 +32,8 @@ func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachmen
 	}
 }
 
-// Recommend counts a user, who must exist, among those who recommend a document, and
-// returns its score.
+// Recommend records a user's recommendation of a document and returns the new score. The
+// user must exist.
 func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (score int64, err error) {
 	if _, err := r.profiles.Require(ctx, userID); err != nil {
 		return 0, err
@@ -41,7 +41,7 @@ func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (s
 	return r.put(ctx, id, userID, recommended)
 }
 
-// Withdraw takes a user's recommendation back, if there is one, and returns the score.
+// Withdraw removes a user's recommendation, if there is one, and returns the score.
 func (r *Recommendations[P]) Withdraw(ctx context.Context, id, userID int64) (score int64, err error) {
 	return r.put(ctx, id, userID, choices.None)
 }

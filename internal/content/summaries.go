@@ -7,22 +7,22 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Summaries are the documents of a kind as long lists show them: S as they are stored, M as
-// the contract has them. It may be used concurrently.
+// Summaries are the documents of a kind as long lists show them. S is the stored form and M
+// the message of the contract. They may be used concurrently.
 type Summaries[S, M any] struct {
 	documents *docstore.Projection[S]
 	show      func(message *M, summary *S)
 }
 
-// Summarize returns the summaries of a kind. S is a struct with bson tags, and show fills a
-// message.
+// Summarize returns the summaries of a kind. S must be a struct with bson tags. show fills
+// a message.
 func Summarize[S, M, P any](kind *Kind[P], show func(message *M, summary *S)) *Summaries[S, M] {
 	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show}
 }
 
-// Send sends the summaries that a query finds and that keep accepts, in batches of the
-// query's limit: at most count of them, or all when count is 0. keep may be nil. It reports
-// whether the query found any. An error of send ends it.
+// Send sends the summaries that query finds and keep accepts, in batches of the query's
+// limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
+// whether the query found any document. It stops at the first error of send.
 func (s *Summaries[S, M]) Send(
 	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
 ) (found bool, err error) {
@@ -31,14 +31,14 @@ func (s *Summaries[S, M]) Send(
 		left = math.MaxInt64
 	}
 	if keep != nil {
-		read = 0 // nobody knows yet how many it takes
+		read = 0 // the number of documents to read is unknown
 	}
 	for documents, err := range s.documents.BatchesUpTo(ctx, query, read) {
 		if err != nil {
 			return found, err
 		}
 		found = true
-		messages := make([]M, len(documents)) // in one piece: there may be millions
+		messages := make([]M, len(documents)) // one allocation per batch: there may be millions
 		batch := make([]*M, 0, len(documents))
 		for i := range documents {
 			if left > 0 && (keep == nil || keep(&documents[i])) {

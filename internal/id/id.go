@@ -1,5 +1,6 @@
-// Package id draws the decimal identifiers of Waybook: positive, at most 2^53-1 so
-// that any client can hold them, ordered by time, the low bits random (rule 14.1).
+// Package id generates the decimal identifiers of Waybook. They are positive, at most
+// 2^53-1 so that any client can hold them, ordered by time, and random in the low bits
+// (rule 14.1).
 package id
 
 import (
@@ -11,15 +12,15 @@ import (
 // Max is the highest identifier.
 const Max = 1<<53 - 1
 
-// 41 bits of milliseconds last from the epoch for 69 years; 12 random bits below
-// them keep processes that draw in the same millisecond apart.
+// 41 bits of milliseconds last for 69 years from the epoch. The 12 random bits below them
+// separate processes that generate identifiers in the same millisecond.
 const randomBits = 12
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Source draws identifiers. Each is higher than the one before, also when the clock
-// steps back. Two sources may draw the same one: the unique _id index settles that,
-// and the loser draws again. It may be used concurrently.
+// Source generates identifiers. Each is higher than the one before, even when the clock
+// steps back. Two sources may generate the same identifier. The unique _id index then
+// rejects one insert, and its caller tries again with another. It may be used concurrently.
 type Source struct {
 	now func() time.Time
 
@@ -32,7 +33,7 @@ func NewSource(now func() time.Time) *Source {
 	return &Source{now: now}
 }
 
-// Next draws an identifier.
+// Next returns a new identifier.
 func (s *Source) Next() int64 {
 	drawn := s.now().Sub(epoch).Milliseconds()<<randomBits | rand.Int64N(1<<randomBits) // #nosec G404 -- no secret
 	s.mu.Lock()

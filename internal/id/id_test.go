@@ -58,7 +58,7 @@ func TestAClockThatStepsBackDoesNotLowerIdentifiers(t *testing.T) {
 	}
 	now = now.Add(2 * time.Hour)
 	if after := source.Next(); after <= before {
-		t.Fatalf("%d came after %d once the clock was right again", after, before)
+		t.Fatalf("%d came after %d once the clock had caught up", after, before)
 	}
 }
 
@@ -67,12 +67,12 @@ func TestALaterMillisecondHasHigherIdentifiersInEverySource(t *testing.T) {
 	for range 1000 {
 		earlier, later := id.NewSource(at(now)).Next(), id.NewSource(at(now.Add(time.Millisecond))).Next()
 		if later <= earlier {
-			t.Fatalf("%d was drawn a millisecond after %d", later, earlier)
+			t.Fatalf("%d was generated a millisecond after %d", later, earlier)
 		}
 	}
 }
 
-func TestConcurrentDrawsAreAllDifferent(t *testing.T) {
+func TestConcurrentIdentifiersAreAllDifferent(t *testing.T) {
 	const drawers, draws = 16, 5000
 	source := id.NewSource(at(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)))
 	var drawn [drawers][draws]int64
@@ -89,10 +89,10 @@ func TestConcurrentDrawsAreAllDifferent(t *testing.T) {
 	for i := range drawn {
 		for j, next := range drawn[i] {
 			if seen[next] {
-				t.Fatalf("%d was drawn twice", next)
+				t.Fatalf("%d was generated twice", next)
 			}
 			if j > 0 && next <= drawn[i][j-1] {
-				t.Fatalf("one drawer got %d after %d", next, drawn[i][j-1])
+				t.Fatalf("one goroutine got %d after %d", next, drawn[i][j-1])
 			}
 			seen[next] = true
 		}

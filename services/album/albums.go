@@ -8,7 +8,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-// firstPhotos is how many photos come with the album itself.
+// firstPhotos is how many photos a reply includes with the album itself.
 const firstPhotos = 200
 
 // CreateAlbum creates an album.
@@ -57,7 +57,7 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
 }
 
-// DeleteAlbum deletes an album; its photos and comments go with the next sweep.
+// DeleteAlbum deletes an album. The next sweep removes its photos and comments.
 func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
 	if err := s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId()); err != nil {
 		return nil, err

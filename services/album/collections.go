@@ -7,7 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// album is an album as stored.
+// album is the stored form of an album.
 type album struct {
 	ID         int64     `bson:"_id"`
 	OwnerID    int64     `bson:"owner_id"`
@@ -19,14 +19,14 @@ type album struct {
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
-	// Recommendations is how far Score has come; see package choices.
+	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// ownerIndex orders the albums of an owner as they were created.
+// ownerIndex orders an owner's albums by creation.
 const ownerIndex = "owner"
 
 func albumsSpec() docstore.Spec {
@@ -37,13 +37,13 @@ func albumsSpec() docstore.Spec {
 		Indexes: []docstore.Index{
 			// ListAlbums and StreamAlbums.
 			{Name: ownerIndex, Fields: []docstore.Field{owner}},
-			// The album that a request made.
+			// The album that a request created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{owner, {Name: "request_key", Kind: docstore.String}}},
 		},
 	}
 }
 
-// photo is a photo of an album as stored.
+// photo is the stored form of a photo.
 type photo struct {
 	ID           int64  `bson:"_id"`
 	AlbumID      int64  `bson:"album_id"`

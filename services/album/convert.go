@@ -27,7 +27,7 @@ func photoProto(p photo) *albumv1.Photo {
 
 func photosProto(photos []photo) []*albumv1.Photo {
 	shown := make([]*albumv1.Photo, len(photos))
-	messages := make([]albumv1.Photo, len(photos)) // in one piece, which costs less
+	messages := make([]albumv1.Photo, len(photos)) // one allocation for all
 	for i, p := range photos {
 		shown[i] = &messages[i]
 		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description

@@ -32,7 +32,7 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	return reply, nil
 }
 
-// summary is what a list shows of an album.
+// summary is the part of an album that a list shows.
 type summary struct {
 	ID    int64  `bson:"_id"`
 	Title string `bson:"title"`

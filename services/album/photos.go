@@ -67,7 +67,8 @@ func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequ
 	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
 }
 
-// changeBy returns what lets only the owner change an album, and notes when.
+// changeBy returns a change of an album that allows only the owner and updates the change
+// time.
 func (s *Server) changeBy(actorID int64) func(*album) error {
 	return func(a *album) error {
 		if err := s.albums.Allow(a, actorID, a.ID); err != nil {

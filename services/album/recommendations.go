@@ -15,7 +15,7 @@ func (s *Server) Recommend(ctx context.Context, request *albumv1.RecommendReques
 	return &albumv1.RecommendResponse{Score: score}, nil
 }
 
-// WithdrawRecommendation takes a recommendation back.
+// WithdrawRecommendation withdraws a recommendation.
 func (s *Server) WithdrawRecommendation(
 	ctx context.Context, request *albumv1.WithdrawRecommendationRequest,
 ) (*albumv1.WithdrawRecommendationResponse, error) {

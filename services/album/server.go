@@ -63,8 +63,8 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	albumv1.RegisterAlbumServiceServer(registrar, s)
 }
 
-// Sweep removes what deleted albums left behind.
+// Sweep removes the photos, comments and recommendations of deleted albums.
 func (s *Server) Sweep(ctx context.Context) error { return s.albums.Sweep(ctx) }
 
-// Constraints are what must hold between albums and what hangs on them.
+// Constraints returns the constraints between albums and their attachments.
 func (s *Server) Constraints() []integrity.Constraint { return s.albums.Constraints() }

@@ -19,7 +19,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		return nil, err
 	}
 	asked := docstore.Request{Owner: []any{request.GetAuthorId()}, ID: request.GetRequestId()}
-	// A repeated request is answered although what it quotes is gone meanwhile.
+	// A retried request gets its reply even if the quoted entry has been deleted since.
 	earlier, found, err := docstore.Answered(ctx, s.blogs.Documents, asked)
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 	return &blogv1.UpdateBlogResponse{Blog: blogProto(updated, author)}, nil
 }
 
-// change puts into an entry what a request sets.
+// change applies a request to an entry.
 func change(b *blog, request *blogv1.UpdateBlogRequest) {
 	if request.Type != nil {
 		b.Type = int32(request.GetType())
@@ -112,8 +112,8 @@ func change(b *blog, request *blogv1.UpdateBlogRequest) {
 	}
 }
 
-// requireQuoted refuses a quote of an entry that does not exist. One that is deleted
-// later leaves the quote as it is.
+// requireQuoted rejects a quote of an entry that does not exist. If the entry is deleted
+// later, the quote stays.
 func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 	if id == 0 {
 		return nil
@@ -126,14 +126,14 @@ func (s *Server) requireQuoted(ctx context.Context, id int64) error {
 	return err
 }
 
-// DeleteBlog deletes an entry; its ballots and comments go with a later sweep.
+// DeleteBlog deletes an entry. A later sweep removes its ballots and comments.
 func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogRequest) (*blogv1.DeleteBlogResponse, error) {
 	found, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId())
 	if err != nil {
 		return nil, err
 	}
-	// The mark that a reward is due goes with the entry, and with the mark all that is
-	// known of it; so the author has to have the reward before.
+	// Settle the reward first. Its mark is part of the entry, so after the deletion nothing
+	// would record that the reward is due.
 	if err := s.settle(ctx, found); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// blog is a diary entry as stored.
+// blog is the stored form of a diary entry.
 type blog struct {
 	ID          int64     `bson:"_id"`
 	AuthorID    int64     `bson:"author_id"`
@@ -25,10 +25,10 @@ type blog struct {
 	CreateTime  time.Time `bson:"create_time"`
 	UpdateTime  time.Time `bson:"update_time"`
 	Score       int64     `bson:"score"`
-	// Recommendations is how far Score has come; see package choices.
+	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
-	// Reward is what the author gets for the entry; RewardDue is 1 until it is known that
-	// the author has it, and 0 from then on.
+	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known
+	// to have it, then 0.
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due"`
 	Vote      *vote `bson:"vote,omitempty"`
@@ -36,29 +36,29 @@ type blog struct {
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// day is a day of the calendar as one number that sorts, such as 20260228.
+// day is a calendar day as one sortable number, such as 20260228.
 type day int64
 
 func newDay(year, month, dayOfMonth int) day { return day(year*10_000 + month*100 + dayOfMonth) }
 
-// dayOf is the day that it is at a time, in the time's zone.
+// dayOf returns the day of a time, in the time's zone.
 func dayOf(t time.Time) day { return newDay(t.Year(), int(t.Month()), t.Day()) }
 
-// vote is the vote held inside an entry.
+// vote is the vote in an entry.
 type vote struct {
 	Description string   `bson:"description"`
 	Choices     []choice `bson:"choices"`
-	// Ballots is how far the numbers have come; see package choices.
+	// Ballots is the mark of the numbers of votes; see package choices.
 	Ballots choices.Mark `bson:"ballots"`
 }
 
-// choice is one choice of a vote; there are at most 20.
+// choice is one choice of a vote. A vote has at most 20.
 type choice struct {
 	Description string `bson:"description"`
 	Votes       int64  `bson:"votes"`
 }
 
-// votesOf are the votes for each choice of an entry's vote; nil when it holds none.
+// votesOf returns the votes for each choice of an entry's vote, or nil if it has none.
 func votesOf(b *blog) []int64 {
 	if b.Vote == nil {
 		return nil
@@ -70,15 +70,15 @@ func votesOf(b *blog) []int64 {
 	return votes
 }
 
-// The indexes of entries, beside docstore.RequestIndex.
+// The indexes of entries, in addition to docstore.RequestIndex.
 const (
-	// authorIndex orders the entries of an author as they were created.
+	// authorIndex orders an author's entries by creation.
 	authorIndex = "author"
-	// authorPostDayIndex orders the entries of an author, and postDayIndex those of
-	// everybody, by planned date.
+	// authorPostDayIndex orders an author's entries by planned date. postDayIndex does so
+	// for all entries.
 	authorPostDayIndex = "author_post_day"
 	postDayIndex       = "post_day"
-	// dueIndex tells the entries apart whose reward is due.
+	// dueIndex separates the entries whose reward is due.
 	dueIndex = "due"
 )
 
@@ -89,15 +89,15 @@ func blogsSpec() docstore.Spec {
 		Name: "blogs",
 		ID:   docstore.Int64,
 		Indexes: []docstore.Index{
-			// Lists of the entries of an author, in creation order.
+			// Lists of an author's entries, by creation.
 			{Name: authorIndex, Fields: []docstore.Field{author}},
-			// ListBlogs of an author by planned date.
+			// ListBlogs of an author, by planned date.
 			{Name: authorPostDayIndex, Fields: []docstore.Field{author, postDay}},
-			// ListBlogs of everybody by planned date.
+			// ListBlogs of all authors, by planned date.
 			{Name: postDayIndex, Fields: []docstore.Field{postDay}},
 			// The rewards that a sweep settles.
 			{Name: dueIndex, Fields: []docstore.Field{{Name: "reward_due", Kind: docstore.Int64}}},
-			// The entry that a request made.
+			// The entry that a request created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{author, {Name: "request_key", Kind: docstore.String}}},
 		},
 	}

@@ -11,7 +11,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// ListBlogs returns a page of a user's entries, or of everybody's.
+// ListBlogs returns a page of the entries of one user or of all users.
 func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest) (*blogv1.ListBlogsResponse, error) {
 	page, err := s.blogs.Documents.Page(ctx, listQuery(request))
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	return reply, nil
 }
 
-// summary is what a long list reads of an entry.
+// summary is the part of an entry that a long list reads.
 type summary struct {
 	ID      int64  `bson:"_id"`
 	Title   string `bson:"title"`
@@ -68,7 +68,7 @@ func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 	return err
 }
 
-// listQuery is the query for a page of a list.
+// listQuery returns the query for a page of a list.
 func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
 	query := docstore.Query{
 		Index: authorIndex,
@@ -93,8 +93,9 @@ func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
 	return query
 }
 
-// upTo ends a list by planned date behind a day. That day can't be a bound of the query:
-// a token belongs to its bounds, and a walk that goes on past midnight would be refused.
+// upTo ends a list by planned date after the day last. That day cannot be a bound of the
+// query, because page tokens are tied to the bounds. After midnight, the tokens from before
+// would be rejected.
 func upTo(page docstore.Page[blog], last day) docstore.Page[blog] {
 	isLater := func(b blog) bool { return b.PostDay > last }
 	if i := slices.IndexFunc(page.Documents, isLater); i >= 0 {

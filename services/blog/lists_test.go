@@ -9,7 +9,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// list asks for a page and returns the days of the month of its entries.
+// list fetches a page and returns the days of the month of its entries.
 func (f *fixture) list(request *blogv1.ListBlogsRequest) (days []int32, token string) {
 	f.t.Helper()
 	reply, err := f.ListBlogs(f.t.Context(), request)
@@ -22,7 +22,7 @@ func (f *fixture) list(request *blogv1.ListBlogsRequest) (days []int32, token st
 	return days, reply.GetNextPageToken()
 }
 
-// newDiary posts an entry for each of the first days of May 2026, the last day first.
+// newDiary posts one entry for each of the first days of May 2026, the last day first.
 func newDiary(t *testing.T, days int32, zone *time.Location) *fixture {
 	t.Helper()
 	f := newFixture(t, Config{Zone: zone})
@@ -66,7 +66,7 @@ func TestAnEntryIsPublishedWhenItsDayBeginsInTheZoneOfTheService(t *testing.T) {
 	}
 }
 
-func TestAWalkOverPublishedEntriesGoesOnPastMidnight(t *testing.T) {
+func TestPagingThroughPublishedEntriesContinuesPastMidnight(t *testing.T) {
 	f := newDiary(t, 5, time.UTC)
 	request := publishedRequest(2)
 	f.time = time.Date(2026, 5, 3, 23, 59, 59, 0, time.UTC)
@@ -84,7 +84,7 @@ func TestAWalkOverPublishedEntriesGoesOnPastMidnight(t *testing.T) {
 	}
 }
 
-func TestPublishedEntriesKeepTheBoundsAskedFor(t *testing.T) {
+func TestPublishedEntriesKeepTheRequestedBounds(t *testing.T) {
 	f := newDiary(t, 9, time.UTC)
 	f.time = time.Date(2026, 5, 5, 0, 0, 0, 0, time.UTC)
 	on := func(d int32) *typev1.Date { return &typev1.Date{Year: 2026, Month: 5, Day: d} }

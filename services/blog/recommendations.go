@@ -15,7 +15,7 @@ func (s *Server) Recommend(ctx context.Context, request *blogv1.RecommendRequest
 	return &blogv1.RecommendResponse{Score: score}, nil
 }
 
-// WithdrawRecommendation takes a recommendation back.
+// WithdrawRecommendation withdraws a recommendation.
 func (s *Server) WithdrawRecommendation(
 	ctx context.Context, request *blogv1.WithdrawRecommendationRequest,
 ) (*blogv1.WithdrawRecommendationResponse, error) {

@@ -14,18 +14,18 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// An author gets the reward of an entry exactly once: the entry is stored together with
-// the mark that its reward is due, the account service gives no reward for the same entry
-// twice, and the mark is cleared only after it has. So whoever finds a mark may settle it:
-// the post itself, its repetition, the deletion, a sweep.
+// An author gets the reward of an entry exactly once. The entry is stored together with a
+// mark that its reward is due. The account service gives no reward twice for the same
+// entry, and the mark is cleared only after it has given it. So any call that finds a mark
+// may settle it: the post, its retry, the deletion, a sweep.
 
 const (
-	// grantTimeout bounds how long a post waits for its reward, which a sweep can give as
-	// well.
+	// grantTimeout bounds how long a post waits for its reward. A sweep can give the reward
+	// later.
 	grantTimeout = 3 * time.Second
-	// settleTimeout bounds a sweep while the account service does not answer.
+	// settleTimeout bounds a sweep while the account service does not reply.
 	settleTimeout = time.Minute
-	// settleBatch is how many entries a sweep holds at a time.
+	// settleBatch is how many entries a sweep reads at a time.
 	settleBatch = 20
 )
 
@@ -35,10 +35,10 @@ const (
 	rewardDue
 )
 
-// errSettled ends an update that finds the mark cleared.
+// errSettled ends an update when the mark is already cleared.
 var errSettled = errors.New("the reward is settled")
 
-// dueOf is whether a new entry's reward is due.
+// dueOf returns the RewardDue of a new entry.
 func dueOf(reward int64) int64 {
 	if reward == 0 {
 		return rewardSettled
@@ -46,15 +46,15 @@ func dueOf(reward int64) int64 {
 	return rewardDue
 }
 
-// trySettle settles the reward of an entry that is stored; what fails is left to a sweep.
+// trySettle settles the reward of a stored entry. If that fails, a sweep will do it.
 func (s *Server) trySettle(ctx context.Context, b blog) {
 	if err := s.settle(ctx, b); err != nil {
 		s.log.WarnContext(ctx, "a reward waits for the next sweep", "error", err)
 	}
 }
 
-// settle gives an entry's author the reward if that is due, and clears the mark. An
-// author who is gone gets none.
+// settle gives an entry's author the reward if it is due, and clears the mark. An author
+// who no longer exists gets none.
 func (s *Server) settle(ctx context.Context, b blog) error {
 	if b.RewardDue == rewardSettled {
 		return nil
@@ -70,7 +70,7 @@ func (s *Server) settle(ctx context.Context, b blog) error {
 		return nil
 	})
 	if errors.Is(err, errSettled) || errors.Is(err, docstore.ErrNotFound) {
-		return nil // somebody else was first, or deleted the entry, which settles too
+		return nil // another call settled first, or deleted the entry, which settles too
 	}
 	return err
 }
@@ -84,8 +84,8 @@ func (s *Server) grant(ctx context.Context, b blog) error {
 	return err
 }
 
-// settleDue settles all rewards that are due. It goes on past one that fails, and tells
-// of the first.
+// settleDue settles all rewards that are due. It continues after a failure and returns the
+// first one.
 func (s *Server) settleDue(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
@@ -106,7 +106,7 @@ func (s *Server) settleDue(ctx context.Context) error {
 		}
 	}
 	if first != nil {
-		return fmt.Errorf("%d rewards stay due, the first because of: %w", failed, first)
+		return fmt.Errorf("%d rewards are still due; the first failed with: %w", failed, first)
 	}
 	return nil
 }

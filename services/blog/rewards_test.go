@@ -17,7 +17,7 @@ import (
 
 var tenEach = Config{Reward: 10, Zone: time.UTC}
 
-// away refuses every reward as an account service does that can't be reached.
+// away fails every reward, as an account service does that cannot be reached.
 func away(*accountv1.GrantRewardRequest) error {
 	return status.Error(codes.Unavailable, "connection refused")
 }
@@ -32,7 +32,7 @@ func (f *fixture) expect(when string, total, due int64) {
 	}
 }
 
-func TestAPostIsRewardedOnceHoweverOftenItIsRepeated(t *testing.T) {
+func TestARetriedPostIsRewardedOnce(t *testing.T) {
 	f := newFixture(t, tenEach)
 	f.post(t.Context(), newRequest(author))
 	f.expect("after a post", 10, 0)
@@ -57,7 +57,7 @@ func TestAPostIsRewardedOnceHoweverOftenItIsRepeated(t *testing.T) {
 	f.expect("after a sweep", 20, 0)
 }
 
-func TestAnEntryIsPostedThoughItsRewardCannotBeGivenNow(t *testing.T) {
+func TestAnEntryIsPostedWhileItsRewardFails(t *testing.T) {
 	for name, settle := range map[string]func(f *fixture, id int64) error{
 		"a sweep": func(f *fixture, _ int64) error { return f.Sweep(t.Context()) },
 		"the sweep of another process": func(f *fixture, _ int64) error {
@@ -82,7 +82,7 @@ func TestAnEntryIsPostedThoughItsRewardCannotBeGivenNow(t *testing.T) {
 			id := f.post(t.Context(), newRequest(author))
 			f.expect("while the account service is away", 0, 1)
 			if err := f.Sweep(t.Context()); status.Code(err) != codes.Unavailable {
-				t.Errorf("a sweep says %v", err)
+				t.Errorf("the sweep returned %v", err)
 			}
 			f.account.refuse = nil
 			if err := settle(f, id); err != nil {
@@ -93,7 +93,7 @@ func TestAnEntryIsPostedThoughItsRewardCannotBeGivenNow(t *testing.T) {
 	}
 }
 
-func TestARewardGivenByACallThatWasCutOffIsNotGivenAgain(t *testing.T) {
+func TestARewardWhoseReplyWasLostIsNotGivenAgain(t *testing.T) {
 	f := newFixture(t, tenEach)
 	ctx, cancel := context.WithCancel(t.Context())
 	f.account.granted = cancel
@@ -106,23 +106,23 @@ func TestARewardGivenByACallThatWasCutOffIsNotGivenAgain(t *testing.T) {
 	f.expect("after a sweep", 10, 0)
 }
 
-func TestAnEntryStaysWhileItsRewardCannotBeGiven(t *testing.T) {
+func TestAnEntryIsNotDeletedWhileItsRewardFails(t *testing.T) {
 	f := newFixture(t, tenEach)
 	f.account.refuse = away
 	id := f.post(t.Context(), newRequest(author))
 	_, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("the deletion says %v", err)
+		t.Errorf("the deletion returned %v", err)
 	}
 	f.expect("after the deletion failed", 0, 1)
 	f.account.refuse = nil
 	if _, err := f.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author + 1, BlogId: id}); err == nil {
-		t.Error("somebody else deleted the entry")
+		t.Error("another user deleted the entry")
 	}
-	f.expect("after somebody else tried to delete it", 0, 1)
+	f.expect("after another user tried to delete it", 0, 1)
 }
 
-func TestOneRewardThatFailsKeepsNoOtherFromItsAuthor(t *testing.T) {
+func TestAFailedRewardDoesNotBlockOthers(t *testing.T) {
 	const entries = settleBatch*2 + 3
 	f := newFixture(t, tenEach)
 	f.account.refuse = away
@@ -142,7 +142,7 @@ func TestOneRewardThatFailsKeepsNoOtherFromItsAuthor(t *testing.T) {
 	request.RequestId = ""
 	f.post(t.Context(), request)
 	if err := f.Sweep(t.Context()); status.Code(err) != codes.Internal {
-		t.Errorf("the sweep says %v", err)
+		t.Errorf("the sweep returned %v", err)
 	}
 	f.expect("after the sweep", (entries+1)*10, 1)
 	if f.stored(rejected).RewardDue != rewardDue {
@@ -150,7 +150,7 @@ func TestOneRewardThatFailsKeepsNoOtherFromItsAuthor(t *testing.T) {
 	}
 }
 
-func TestTheRewardOfAnAuthorWhoIsGoneIsNotDueAnyMore(t *testing.T) {
+func TestARewardOfADeletedAuthorIsNoLongerDue(t *testing.T) {
 	f := newFixture(t, tenEach)
 	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
 		return status.Error(codes.NotFound, "there is no such user")
@@ -159,7 +159,7 @@ func TestTheRewardOfAnAuthorWhoIsGoneIsNotDueAnyMore(t *testing.T) {
 	f.expect("after the post", 0, 0)
 }
 
-func TestNoRewardIsNeverDue(t *testing.T) {
+func TestAZeroRewardIsNeverDue(t *testing.T) {
 	f := newFixture(t, Config{Reward: 0, Zone: time.UTC})
 	f.account.refuse = func(*accountv1.GrantRewardRequest) error {
 		t.Error("the account service was asked")
@@ -169,14 +169,14 @@ func TestNoRewardIsNeverDue(t *testing.T) {
 	f.expect("after the post", 0, 0)
 }
 
-func TestSettlingChangesNothingElseOfAnEntry(t *testing.T) {
+func TestSettlingChangesNothingElseInTheEntry(t *testing.T) {
 	f := newFixture(t, tenEach)
 	f.account.refuse = away
 	id := f.post(t.Context(), newRequest(author))
 	want := f.stored(id)
 	f.account.refuse = nil
 	f.time = f.time.Add(time.Hour)
-	// While the reward is given, the author changes the entry.
+	// The author changes the entry while the reward is given.
 	f.account.granted = func() {
 		_, err := f.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, Title: proto.String("new")})
 		if err != nil {
@@ -201,11 +201,11 @@ func TestSettlingChangesNothingElseOfAnEntry(t *testing.T) {
 	}
 }
 
-func TestARewardOutOfBoundsIsRefusedAtStart(t *testing.T) {
+func TestARewardOutOfRangeIsRejectedAtStart(t *testing.T) {
 	f := newFixture(t, tenEach)
 	for _, reward := range []int64{-1, MaxReward + 1} {
 		if _, err := New(t.Context(), f.deps, Config{Reward: reward, Zone: time.UTC}); err == nil {
-			t.Errorf("%d is taken", reward)
+			t.Errorf("%d is accepted", reward)
 		}
 	}
 	for _, reward := range []int64{0, MaxReward} {

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// DefaultReward is what an author gets for posting an entry, in the service's
-	// virtual currency, unless the program is told otherwise (rule 7.24).
+	// DefaultReward is the default reward of an author for posting an entry, in the
+	// service's virtual currency (rule 7.24).
 	DefaultReward = 10
-	// MaxReward is the most that the account service gives at once.
+	// MaxReward is the largest reward that the account service gives at once.
 	MaxReward = 1_000_000_000
 )
 
@@ -43,18 +43,18 @@ type Server struct {
 	log       *slog.Logger
 }
 
-// Config is how the service is run.
+// Config holds the settings of the service.
 type Config struct {
-	// Reward is what an author gets for posting an entry, from 0 to MaxReward.
+	// Reward is an author's reward for posting an entry, from 0 to MaxReward.
 	Reward int64
-	// Zone is where the day is today up to which entries are published.
+	// Zone determines the current day, which is the last day of published entries.
 	Zone *time.Location
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err error) {
 	if config.Reward < 0 || config.Reward > MaxReward {
-		return nil, fmt.Errorf("-reward: %d is not from 0 to %d", config.Reward, MaxReward)
+		return nil, fmt.Errorf("-reward is %d; it must be from 0 to %d", config.Reward, MaxReward)
 	}
 	s := &Server{
 		profiles: deps.Profiles, account: deps.Account, newID: deps.NewID, now: deps.Now,
@@ -92,10 +92,10 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	blogv1.RegisterBlogServiceServer(registrar, s)
 }
 
-// Sweep removes what deleted entries left behind and settles the rewards that are due.
+// Sweep removes the attachments of deleted entries and settles the rewards that are due.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
 }
 
-// Constraints are what must hold between entries and what hangs on them.
+// Constraints returns the constraints between entries and their attachments.
 func (s *Server) Constraints() []integrity.Constraint { return s.blogs.Constraints() }

@@ -21,15 +21,15 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ledger is an account service that knows every user and gives each of them one reward
-// for the same thing, as the contract says.
+// ledger is an account service that knows every user. As the contract says, it rewards each
+// user once for the same source.
 type ledger struct {
 	accountv1.AccountServiceClient
 
 	mu sync.Mutex
-	// refuse, unless nil, is asked first.
+	// refuse, unless nil, runs first and may reject the reward.
 	refuse func(*accountv1.GrantRewardRequest) error
-	// granted, unless nil, runs after a reward is given and before its reply.
+	// granted, unless nil, runs after a reward is given and before the reply.
 	granted func()
 	rewards map[int64]map[string]int64
 }
@@ -76,7 +76,7 @@ func (l *ledger) give(request *accountv1.GrantRewardRequest) (int64, error) {
 	return of[request.GetSource()], nil
 }
 
-// total is the sum of a user's rewards.
+// total returns the sum of a user's rewards.
 func (l *ledger) total(user int64) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +87,7 @@ func (l *ledger) total(user int64) int64 {
 	return sum
 }
 
-// fixture is the service over a store of its own, on a clock that the test sets.
+// fixture is the service with its own store, on a clock that the test sets.
 type fixture struct {
 	*Server
 	t       *testing.T
@@ -132,10 +132,10 @@ func newFixture(t *testing.T, config Config) *fixture {
 	return f
 }
 
-// author is who writes the entries of most tests.
+// author is the author of the entries in most tests.
 const author = 7
 
-// newRequest is a valid request for an entry.
+// newRequest returns a valid request for an entry.
 func newRequest(author int64) *blogv1.CreateBlogRequest {
 	return &blogv1.CreateBlogRequest{
 		RequestId: "00000000-0000-4000-8000-000000000001",
@@ -154,7 +154,7 @@ func (f *fixture) post(ctx context.Context, request *blogv1.CreateBlogRequest) i
 	return reply.GetBlog().GetBlogId()
 }
 
-// due is how many rewards are due.
+// due returns the number of rewards that are due.
 func (f *fixture) due() int64 {
 	f.t.Helper()
 	n, err := f.blogs.Documents.Count(f.t.Context(), dueIndex, rewardDue)
@@ -164,7 +164,7 @@ func (f *fixture) due() int64 {
 	return n
 }
 
-// stored is an entry as stored.
+// stored returns the stored form of an entry.
 func (f *fixture) stored(id int64) blog {
 	f.t.Helper()
 	found, err := f.blogs.Documents.Get(f.t.Context(), id)

@@ -6,12 +6,12 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// earthRadius is the mean radius of the Earth in metres; distances are those on a
-// sphere of that size.
+// earthRadius is the mean radius of the Earth in metres. Distances are those on a sphere of
+// that radius.
 const earthRadius = 6371008.8
 
-// point is a place on the map, in degrees. A pole has the longitude 0 and the
-// antimeridian 180, so that equal places are equal points.
+// point is a place on the map, in degrees. The poles have longitude 0 and the antimeridian
+// has 180, so equal places are equal points.
 type point struct{ lat, lng float64 }
 
 func pointAt(lat, lng float64) point {
@@ -24,10 +24,10 @@ func pointAt(lat, lng float64) point {
 	return point{lat, lng}
 }
 
-// distance is how far two points are from each other along the surface, in metres.
+// distance returns the distance of two points along the surface, in metres.
 func distance(a, b point) float64 {
-	// The haversine formula, which is exact for small distances. Differences are
-	// taken in degrees, where they lose nothing, across the antimeridian too.
+	// The haversine formula is exact for small distances. Differences are taken in degrees,
+	// which loses no digits, even across the antimeridian.
 	const degree = math.Pi / 180
 	north := math.Sin((a.lat - b.lat) * degree / 2)
 	east := math.Sin(math.Remainder(a.lng-b.lng, 360) * degree / 2)
@@ -35,17 +35,17 @@ func distance(a, b point) float64 {
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// area is where SearchNearby searches.
+// area is the area of a search.
 type area struct {
-	// middle is what distances are from, and no point of the area is farther from
-	// it than radius, in metres.
+	// middle is the point from which distances are measured. No point of the area is
+	// farther from it than radius, in metres.
 	middle point
 	radius float64
 	// box is nil when the area is the whole circle.
 	box *box
 }
 
-// box is all points between two parallels and two meridians. It crosses the
+// box is the set of points between two parallels and two meridians. It crosses the
 // antimeridian when west is greater than east.
 type box struct{ south, west, north, east float64 }
 
@@ -64,7 +64,7 @@ func areaOfBox(b box) area {
 		width += 360
 	}
 	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+width/2, 360))
-	// A box of a few degrees is nowhere farther from its middle than at a corner.
+	// In a box of a few degrees, no point is farther from the middle than a corner.
 	radius := max(
 		distance(middle, pointAt(b.south, b.west)), distance(middle, pointAt(b.south, b.east)),
 		distance(middle, pointAt(b.north, b.west)), distance(middle, pointAt(b.north, b.east)),
@@ -72,7 +72,7 @@ func areaOfBox(b box) area {
 	return area{middle: middle, radius: radius + slack, box: &b}
 }
 
-// holds tells whether a point at a distance from the middle is in the area.
+// holds reports whether a point at a distance from the middle is in the area.
 func (a area) holds(p point, distance float64) bool {
 	if distance > a.radius {
 		return false
@@ -85,7 +85,7 @@ func (b box) holds(p point) bool {
 		return false
 	}
 	if math.Abs(p.lat) == 90 {
-		// All meridians meet there.
+		// All meridians meet at a pole.
 		return true
 	}
 	return b.holdsLng(p.lng) || p.lng == 180 && b.holdsLng(-180)

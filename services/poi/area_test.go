@@ -8,7 +8,7 @@ import (
 	"github.com/golang/geo/s2"
 )
 
-func TestDistancesAreThoseOfVectorsOnTheSphere(t *testing.T) {
+func TestDistancesMatchVectorsOnTheSphere(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	pois := scatter(random, 2000)
 	vector := func(p point) s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
@@ -16,7 +16,8 @@ func TestDistancesAreThoseOfVectorsOnTheSphere(t *testing.T) {
 		a, b := pointAt(pois[i].Lat, pois[i].Lng), pointAt(pois[i+1].Lat, pois[i+1].Lng)
 		want := float64(vector(a).Distance(vector(b))) * earthRadius
 		if want > 19_000_000 {
-			// Close to the antipode the formula loses digits; nobody searches there.
+			// Close to the antipode the formula loses digits, but no search reaches that
+			// far.
 			continue
 		}
 		if got := distance(a, b); math.Abs(got-want) > 1e-6*max(1, want/1000) {
@@ -25,7 +26,7 @@ func TestDistancesAreThoseOfVectorsOnTheSphere(t *testing.T) {
 	}
 }
 
-func TestOnePlaceIsOnePointHoweverItIsWritten(t *testing.T) {
+func TestEqualPlacesAreEqualPoints(t *testing.T) {
 	for _, pair := range [][2]point{
 		{pointAt(90, 12), pointAt(90, -170)}, {pointAt(-90, 180), pointAt(-90, 0)}, {pointAt(25, 180), pointAt(25, -180)},
 		{pointAt(0, math.Copysign(0, -1)), pointAt(0, 0)},
@@ -93,8 +94,8 @@ func TestTheMiddleOfABoxIsHalfWayBetweenItsEdges(t *testing.T) {
 	}
 }
 
-// Whatever area is asked for, no landmark in it lies outside the cells that are read for
-// it, and none that is in a box is farther away than the search goes.
+// No landmark of an area lies outside the cells that a search reads. No landmark in a box
+// is farther away than the search's radius.
 func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 	f.Add(25.03, 121.56, 500.0, 25.031, 121.561, 0.0, 100.0)
 	f.Add(-90.0, 180.0, 20_000.0, -89.99, -180.0, 50.0, 3.0)
@@ -116,7 +117,7 @@ func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 		}
 		place := pointAt(placeLat, placeLng)
 		circle := area{middle: pointAt(lat, lng), radius: radius}
-		// A box of which the two places are corners, if it is of a size that may be asked for.
+		// A box with the two places as corners, if its size is allowed.
 		west, east := min(lng, placeLng), max(lng, placeLng)
 		width := east - west
 		if width > 180 {

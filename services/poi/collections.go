@@ -7,7 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// poi is a landmark as stored.
+// poi is the stored form of a landmark.
 type poi struct {
 	ID         int64   `bson:"_id"`
 	OwnerID    int64   `bson:"owner_id"`
@@ -16,22 +16,22 @@ type poi struct {
 	Category   int64   `bson:"category"`
 	Lat        float64 `bson:"lat"`
 	Lng        float64 `bson:"lng"`
-	// Cell is where that is; see cellOf.
+	// Cell is the cell of the location; see cellOf.
 	Cell       int64     `bson:"cell"`
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
-	// Recommendations is how far Score has come; see package choices.
+	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// categoryIndex orders the landmarks of a category as they were created.
+// categoryIndex orders a category's landmarks by creation.
 const categoryIndex = "category"
 
-// cellIndex orders landmarks so that those close to each other mostly are together.
+// cellIndex orders landmarks so that near ones are mostly together.
 const cellIndex = "cell"
 
 func poisSpec() docstore.Spec {
@@ -43,7 +43,7 @@ func poisSpec() docstore.Spec {
 			{Name: categoryIndex, Fields: []docstore.Field{{Name: "category", Kind: docstore.Int64}}},
 			// SearchNearby.
 			{Name: cellIndex, Fields: []docstore.Field{{Name: "cell", Kind: docstore.Int64}}},
-			// The landmark that a request made, or an import.
+			// The landmark that a request or an import created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
 				{Name: "owner_id", Kind: docstore.Int64},
 				{Name: "request_key", Kind: docstore.String},
@@ -52,7 +52,7 @@ func poisSpec() docstore.Spec {
 	}
 }
 
-// photo is a photo of a landmark as stored.
+// photo is the stored form of a photo.
 type photo struct {
 	ID          int64  `bson:"_id"`
 	PoiID       int64  `bson:"poi_id"`

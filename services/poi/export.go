@@ -13,11 +13,12 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// ownPrefix begins the key under which a landmark is exported that was not imported.
+// ownPrefix begins the export key of a landmark that was not imported.
 const ownPrefix = "poi:"
 
-// ExportPois sends landmarks as ImportPois takes them. It walks all landmarks and picks
-// those asked for: an export is rare, and an index of owners would cost every write.
+// ExportPois sends landmarks in the form that ImportPois accepts. It reads all landmarks
+// and sends the requested ones. Exports are rare, and an index of owners would slow down
+// every write.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
 	query := docstore.Query{Index: docstore.IDIndex, Limit: service.StreamBatch}
 	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
@@ -44,7 +45,7 @@ func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.Server
 	return nil
 }
 
-// exported is a landmark as it can be imported again.
+// exported returns the importable form of a landmark.
 func exported(p poi) *poiv1.ImportedPoi {
 	key, isImported := strings.CutPrefix(p.RequestKey, importPrefix)
 	if !isImported {
@@ -56,13 +57,13 @@ func exported(p poi) *poiv1.ImportedPoi {
 	}
 }
 
-// ownID is the id of the landmark that may have been exported under a key.
+// ownID returns the id of the landmark that may have been exported under a key.
 func ownID(key string) (poiID int64, ok bool) {
 	digits, ok := strings.CutPrefix(key, ownPrefix)
 	if !ok {
 		return 0, false
 	}
 	poiID, err := strconv.ParseInt(digits, 10, 64)
-	// What is not written as exported writes it is another key.
+	// A key that exported would write differently is another key.
 	return poiID, err == nil && poiID > 0 && poiID <= id.Max && strconv.FormatInt(poiID, 10) == digits
 }

@@ -14,12 +14,12 @@ func FuzzOwnID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string) {
 		poiID, ok := ownID(key)
 		if ok && (poiID < 1 || poiID > id.Max || exported(poi{ID: poiID}).GetKey() != key) {
-			t.Errorf("%q is taken for %d", key, poiID)
+			t.Errorf("%q is read as landmark %d", key, poiID)
 		}
 	})
 }
 
-func TestTheKeyOfALandmarkThatWasNotImportedTellsItsID(t *testing.T) {
+func TestTheExportKeyHoldsTheLandmarksID(t *testing.T) {
 	for _, want := range []int64{1, 890387685358236, id.Max} {
 		if got, ok := ownID(fmt.Sprint("poi:", want)); got != want || !ok {
 			t.Errorf("%d is read as %d, %v", want, got, ok)

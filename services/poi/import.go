@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// importPrefix begins the request key of an imported landmark. No UUID and no
-	// key that docstore.Create makes begins that way.
+	// importPrefix begins the request key of an imported landmark. No UUID and no key of
+	// docstore.Create begins that way.
 	importPrefix = "import:"
-	// maxFailures is how many refused items a reply lists, and maxShownKey how many
-	// bytes of the key of each.
+	// maxFailures is how many rejected items a reply lists. maxShownKey is how many bytes
+	// of each key it shows.
 	maxFailures = 1000
 	maxShownKey = 100
-	// maxImportTries bounds how often an item is tried whose id is taken, or whose
-	// key's landmark is deleted between two looks.
+	// maxImportTries bounds the attempts to store an item. An attempt fails when the id is
+	// taken, or when the landmark with its key is deleted between two reads.
 	maxImportTries = 16
 )
 
@@ -58,14 +58,14 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 	}
 }
 
-// outcome is what became of an item; the zero outcome is that it was created.
+// outcome is the result of an item. The zero outcome means that it was created.
 type outcome struct {
 	unchanged bool
-	// reason and message say why it was refused, if it was.
+	// reason and message explain a rejection.
 	reason, message string
 }
 
-// importBatch imports items, each by itself.
+// importBatch imports items independently of each other.
 func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi) ([]outcome, error) {
 	outcomes := make([]outcome, len(items))
 	var open []int
@@ -89,11 +89,11 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 			return outcomes, err
 		}
 	}
-	return nil, apierror.New(codes.Aborted, "CONFLICT", "others kept changing the same landmarks; try again")
+	return nil, apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same landmarks; retry")
 }
 
-// recogniseOwn settles those of the open items whose key names a landmark of the owner that
-// was not imported, as ExportPois does, and returns the others.
+// recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's
+// landmarks that were not imported. It returns the other items.
 func (s *Server) recogniseOwn(
 	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
 ) (others []int, err error) {
@@ -126,9 +126,9 @@ func (s *Server) recogniseOwn(
 	return others, nil
 }
 
-// insertImported stores those items that are open, and returns which of them are to be
-// tried again. Ids are drawn in the order of the items, so that an export gives it back;
-// only an item whose id another process took comes behind those of its batch.
+// insertImported stores the open items and returns those to retry. Ids follow the order of
+// the items, so that an export returns the same order. Only an item whose id another
+// process took comes after the others of its batch.
 func (s *Server) insertImported(
 	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
 ) (again []int, err error) {
@@ -171,7 +171,7 @@ func (s *Server) insertImported(
 	return again, nil
 }
 
-// compare tells what becomes of an item whose key a stored landmark has.
+// compare returns the outcome of an item whose key a stored landmark has.
 func compare(stored poi, item *poiv1.ImportedPoi) outcome {
 	if stored.Name == item.GetName() && stored.Category == int64(item.GetCategory()) &&
 		stored.Lat == item.GetLocation().GetLat() && stored.Lng == item.GetLocation().GetLng() {
@@ -191,7 +191,7 @@ func invalid(violations []apierror.Violation) outcome {
 // importSummary counts the outcomes of a call.
 type importSummary struct {
 	reply *poiv1.ImportPoisResponse
-	// next is the position of the next item.
+	// next is the position of the next item in the call.
 	next int64
 }
 
@@ -214,8 +214,8 @@ func (s *importSummary) add(items []*poiv1.ImportedPoi, outcomes []outcome) {
 	}
 }
 
-// shownKey is a key or, of one that is too long, its beginning: what is refused must
-// not fill the memory. The beginning is a copy, so that the rest can go.
+// shownKey returns a key, or the beginning of a long one, so that rejected items do not
+// fill the memory. The beginning is a copy, so that the rest can be freed.
 func shownKey(key string) string {
 	if len(key) <= maxShownKey {
 		return strings.Clone(key)

@@ -31,7 +31,7 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	return reply, nil
 }
 
-// summary is what a list shows of a landmark.
+// summary is the part of a landmark that a list shows.
 type summary struct {
 	ID   int64  `bson:"_id"`
 	Name string `bson:"name"`

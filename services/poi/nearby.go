@@ -12,16 +12,16 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// A search reads rings around the middle from the inside out until it has a page.
+// A search reads rings around the middle, from the inside out, until a page is full.
 const (
-	// firstRing is the outer radius in metres of the first ring of the first page.
+	// firstRing is the outer radius of the first ring of the first page, in metres.
 	firstRing = 100.0
-	// nextRing is how many times farther than the last landmark of the page before the
-	// first ring of a further page reaches.
+	// nextRing determines the first ring of a later page. Its outer radius is nextRing
+	// times the distance of the previous page's last landmark.
 	nextRing = 1.01
-	// thinnestRing is the least width in metres of a ring that may be given up.
+	// thinnestRing is the minimum width, in metres, of a ring that the search may give up.
 	thinnestRing = 1.0
-	// widestGrowth bounds how many times larger the next ring's radius is.
+	// widestGrowth bounds the growth of the radius from one ring to the next.
 	widestGrowth = 8.0
 	// ringBatch is how many landmarks are read at a time.
 	ringBatch = 500
@@ -58,31 +58,31 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 	return reply, nil
 }
 
-// search looks for the landmarks of an area.
+// search is a search for the landmarks of an area.
 type search struct {
 	pois *docstore.Collection[poi]
 	area area
-	// category is 0 for all.
+	// category is 0 for all categories.
 	category int64
 }
 
-// found is a landmark and where it is in the order.
+// found is a landmark and its position in the order.
 type found struct {
 	position
 	poi poi
 }
 
-// errCrowded says that a ring holds many times more than is wanted.
+// errCrowded reports that a ring holds many times more landmarks than are wanted.
 var errCrowded = errors.New("a crowded ring")
 
-// nearest returns the first landmarks behind a position, at most want, in order.
+// nearest returns the first landmarks after a position, at most want, in order.
 //
-// How wide a ring has to be depends on how dense the landmarks are there. The first
-// is a guess, the next ones go by what the last one held, and one that turns out to
-// hold many times more than is wanted is given up for its inner part: a page costs
-// about the same among many landmarks as among few. It costs more where a crowd is
-// smaller than the cells of a wide ring through it, since all of it is looked at then,
-// and so is all of a stack at one point; the memory does not grow with either.
+// The right width of a ring depends on the density of landmarks. The first width is a
+// guess, and each next one follows from the number in the previous ring. If a ring holds
+// many times more landmarks than are wanted, the search reads an inner part of it instead.
+// So a page costs about the same in dense and in sparse areas. Two cases cost more time but
+// no more memory: a cluster smaller than the cells of a wide ring, and a stack at one
+// point. In both, the search reads all landmarks of the cluster or stack.
 func (s search) nearest(ctx context.Context, after position, want int) ([]found, error) {
 	var all []found
 	inner, outer := max(0, after.distance), max(firstRing, after.distance*nextRing)
@@ -106,9 +106,9 @@ func (s search) nearest(ctx context.Context, after position, want int) ([]found,
 	}
 }
 
-// grow is the outer radius of the ring behind one that held count landmarks, so that
-// it may hold as many as are wanted, and half as many again. It is at least as wide,
-// so that there are few rings whatever they hold.
+// grow returns the outer radius of the next ring after one with count landmarks. The next
+// ring should hold one and a half times the wanted number. It is at least as wide as the
+// last one, so the number of rings stays small.
 func grow(inner, outer float64, count, want int) float64 {
 	if count == 0 {
 		return outer * widestGrowth
@@ -118,9 +118,9 @@ func grow(inner, outer float64, count, want int) float64 {
 	return min(max(next, 2*outer-inner), outer*widestGrowth)
 }
 
-// read reads the ring between a position and a radius and returns its nearest
-// landmarks, at most want, in order, and how many it holds in all. When there are many
-// more it gives up with errCrowded, unless it must read the whole.
+// read reads the ring between a position and a radius. It returns the nearest landmarks in
+// order, at most want, and the number in the ring. If the ring holds many more, it fails
+// with errCrowded, unless whole is true.
 func (s search) read(ctx context.Context, after position, outer float64, want int, whole bool) (best []found, count int, err error) {
 	enough := 4*want + 2*ringBatch
 	nearest := make(farthestFirst, 0, min(want, 128))
@@ -147,7 +147,7 @@ func (s search) read(ctx context.Context, after position, outer float64, want in
 	return nearest, count, nil
 }
 
-// locate returns where a landmark is in the order, if it is looked for.
+// locate returns a landmark's position in the order, and whether the search wants it.
 func (s search) locate(p poi) (position, bool) {
 	if s.category != 0 && p.Category != s.category {
 		return position{}, false
@@ -157,10 +157,10 @@ func (s search) locate(p poi) (position, bool) {
 	return position{away, p.ID}, s.area.holds(place, away)
 }
 
-// farthestFirst is a heap whose first landmark is the farthest.
+// farthestFirst is a heap with the farthest landmark on top.
 type farthestFirst []found
 
-// keep adds a landmark, and drops the farthest when there are more than want.
+// keep adds a landmark, and removes the farthest when there are more than want.
 func (h *farthestFirst) keep(f found, want int) {
 	if len(*h) < want {
 		heap.Push(h, f)
@@ -174,7 +174,7 @@ func (h farthestFirst) Len() int           { return len(h) }
 func (h farthestFirst) Less(i, j int) bool { return comparePositions(h[i].position, h[j].position) > 0 }
 func (h farthestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push and Pop are what package heap calls.
+// Push and Pop implement heap.Interface.
 func (h *farthestFirst) Push(f any) { *h = append(*h, f.(found)) }
 
 func (h *farthestFirst) Pop() any {

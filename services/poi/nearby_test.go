@@ -13,13 +13,13 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// hotspots are where the random landmarks crowd.
+// hotspots are the centres of the clusters of random landmarks.
 var hotspots = []point{
 	{25.034, 121.5645}, {0, 0}, {90, 0}, {-90, 0}, {89.99, 180}, {-89.5, -120}, {0, 180}, {12.5, -180}, {-60, 179.9}, {45, 45}, {35.2644, 45},
 }
 
-// scatter makes landmarks all over the world, many of them close to the hotspots, some
-// at one and the same place, at the poles, and on the antimeridian as either longitude.
+// scatter returns landmarks all over the world. Many are close to the hotspots. Some are at
+// one and the same place, at the poles, and on the antimeridian with either longitude.
 func scatter(random *rand.Rand, count int) []poi {
 	pois := make([]poi, count)
 	for i := range pois {
@@ -72,7 +72,7 @@ func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
 	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{Box: &poiv1.Box{South: south, West: west, North: north, East: east}}}
 }
 
-// randomArea is a search close to a hotspot.
+// randomArea returns a search near a hotspot.
 func randomArea(random *rand.Rand) *poiv1.SearchNearbyRequest {
 	spot := hotspots[random.IntN(len(hotspots))]
 	reach := math.Pow(10, 6*random.Float64()-6)
@@ -98,7 +98,7 @@ func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 			t.Fatal(err)
 		}
 		if n := len(reply.GetPois()); n > size || n < size && reply.GetNextPageToken() != "" {
-			t.Fatalf("a page of %d has %d", size, n)
+			t.Fatalf("a page of size %d has %d landmarks", size, n)
 		}
 		for _, f := range reply.GetPois() {
 			all = append(all, position{f.GetDistanceMeters(), f.GetPoi().GetPoiId()})
@@ -109,7 +109,7 @@ func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 	}
 }
 
-// bruteForce looks at every landmark.
+// bruteForce checks every landmark.
 func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []position {
 	a := areaOf(request)
 	all := []position{}
@@ -124,7 +124,7 @@ func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []position {
 	return all
 }
 
-func TestSearchNearbyFindsWhatLookingAtEveryLandmarkFinds(t *testing.T) {
+func TestSearchNearbyMatchesBruteForce(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	s, pois := newServer(t), scatter(random, 6000)
 	s.store(t, pois)
@@ -146,11 +146,11 @@ func TestSearchNearbyFindsWhatLookingAtEveryLandmarkFinds(t *testing.T) {
 		}
 	}
 	if most < 1000 {
-		t.Errorf("no search finds more than %d", most)
+		t.Errorf("no search found more than %d", most)
 	}
 }
 
-func TestPagesOfOneWalkThroughAStackOfLandmarksAtOnePoint(t *testing.T) {
+func TestPagesOfSizeOneCoverAStackAtOnePoint(t *testing.T) {
 	s := newServer(t)
 	var pois []poi
 	for id := range int64(300) {
@@ -164,7 +164,7 @@ func TestPagesOfOneWalkThroughAStackOfLandmarksAtOnePoint(t *testing.T) {
 	}
 }
 
-func TestACrowdFarFromTheMiddleIsReadInPart(t *testing.T) {
+func TestADistantClusterIsReadPartially(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	s := newServer(t)
 	var pois []poi
@@ -190,7 +190,7 @@ func TestACrowdFarFromTheMiddleIsReadInPart(t *testing.T) {
 	}
 }
 
-func TestALandmarkThatStaysComesOnceWhileOthersComeAndGo(t *testing.T) {
+func TestAnUnchangedLandmarkIsListedOnceDuringWrites(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	s := newServer(t)
 	stay := scatter(random, 500)
@@ -227,7 +227,7 @@ func TestALandmarkThatStaysComesOnceWhileOthersComeAndGo(t *testing.T) {
 	}
 }
 
-func TestATokenOfAnotherSearchIsRefused(t *testing.T) {
+func TestATokenOfAnotherSearchIsRejected(t *testing.T) {
 	s := newServer(t)
 	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
 	first := circle(0, 180, 100_000)

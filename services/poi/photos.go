@@ -45,7 +45,8 @@ func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosReques
 	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
 }
 
-// changeBy returns what lets only the owner change a landmark, and notes when.
+// changeBy returns a change of a landmark that allows only the owner and updates the change
+// time.
 func (s *Server) changeBy(actorID int64) func(*poi) error {
 	return func(p *poi) error {
 		if err := s.pois.Allow(p, actorID, p.ID); err != nil {

@@ -8,7 +8,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// firstPhotos is how many photos come with the landmark itself.
+// firstPhotos is how many photos a reply includes with the landmark itself.
 const firstPhotos = 200
 
 // CreatePoi creates a landmark.
@@ -56,7 +56,7 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
 }
 
-// DeletePoi deletes a landmark; its photos and comments go with the next sweep.
+// DeletePoi deletes a landmark. The next sweep removes its photos and comments.
 func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
 	if err := s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId()); err != nil {
 		return nil, err

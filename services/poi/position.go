@@ -18,22 +18,23 @@ type position struct {
 	id       int64
 }
 
-// start is before every landmark, and end behind all at a distance.
+// start is before every landmark.
 var start = position{distance: -1}
 
+// endOf returns a position after every landmark at a distance.
 func endOf(distance float64) position { return position{distance, math.MaxInt64} }
 
 func comparePositions(a, b position) int {
 	return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.id, b.id))
 }
 
-// A page token is what ties it to its search, the distance and the id.
+// A page token consists of its search's origin, the distance and the id.
 const (
 	originBytes = 4
 	tokenBytes  = originBytes + 8 + 8
 )
 
-// originOf ties page tokens to a search: a place in one area is none in another.
+// originOf ties page tokens to a search, because a position is valid in one area only.
 func originOf(a area, category poiv1.PoiCategory) uint32 {
 	sum := fnv.New32a()
 	_, _ = fmt.Fprintf(sum, "%v %v %v", a.middle, a.radius, category)
@@ -50,8 +51,8 @@ func (p position) token(origin uint32) string {
 	return base64.RawURLEncoding.EncodeToString(token)
 }
 
-// parsePosition reads a token, or fails with docstore.ErrBadToken. The empty one is
-// the start.
+// parsePosition reads a page token. It fails with docstore.ErrBadToken. The empty token
+// means start.
 func parsePosition(text string, origin uint32) (position, error) {
 	if text == "" {
 		return start, nil
@@ -64,7 +65,7 @@ func parsePosition(text string, origin uint32) (position, error) {
 		distance: math.Float64frombits(binary.BigEndian.Uint64(token[originBytes:])),
 		id:       int64(binary.BigEndian.Uint64(token[originBytes+8:])),
 	}
-	// A NaN fails the comparisons.
+	// NaN fails the comparisons.
 	if !(p.distance >= 0 && p.distance <= math.Pi*earthRadius) || math.Signbit(p.distance) || p.id < 1 {
 		return position{}, docstore.ErrBadToken
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Whatever a token is, it is read as a position that makes the same token again, or
-// refused as a bad one.
+// A token is either rejected as bad or read as a position that produces the same token
+// again.
 func FuzzParsePosition(f *testing.F) {
 	const origin = 0x01020304
 	good := position{distance: 1234.5, id: 7}.token(origin)

@@ -15,7 +15,7 @@ func (s *Server) Recommend(ctx context.Context, request *poiv1.RecommendRequest)
 	return &poiv1.RecommendResponse{Score: score}, nil
 }
 
-// WithdrawRecommendation takes a recommendation back.
+// WithdrawRecommendation withdraws a recommendation.
 func (s *Server) WithdrawRecommendation(
 	ctx context.Context, request *poiv1.WithdrawRecommendationRequest,
 ) (*poiv1.WithdrawRecommendationResponse, error) {

@@ -8,30 +8,30 @@ import (
 	"github.com/golang/geo/s2"
 )
 
-// slack is by how many metres cells are chosen too generously, so that no rounding
-// leaves out what the exact distance or edge lets in. It is far more than rounding
-// needs, and little beside any search.
+// slack is how far, in metres, cells extend beyond a ring. So rounding never leaves out a
+// landmark that the exact distance or edge includes. It is far more than rounding needs,
+// and small compared with any search.
 const slack = 0.1
 
-// boxSlack is the same for the edges of a box, in degrees.
+// boxSlack is the slack for the edges of a box, in degrees.
 const boxSlack = 1e-5
 
-// cellOf is the S2 leaf cell of a place as an integer that sorts as the cells do, of
-// which those close to each other mostly are close on the map.
+// cellOf returns the S2 leaf cell of a place as an integer with the same order. Cells that
+// are close in that order are mostly close on the map.
 func cellOf(lat, lng float64) int64 {
 	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
 }
 
 func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
 
-// cells is a range of leaf cells, both ends included.
+// cells is a range of leaf cells, including both ends.
 type cells struct{ from, to int64 }
 
-// ring is the part of an area that is farther from its middle than inner metres and
-// at most outer. It is an s2.Region that may take itself for slightly too large.
+// ring is the part of an area that is more than inner and at most outer metres from its
+// middle. It is an s2.Region that may include slightly more.
 type ring struct {
 	inner, outer s2.Cap
-	// rect bounds the box of the area; all when it has none.
+	// rect bounds the area's box; it is the whole sphere without one.
 	rect s2.Rect
 }
 
@@ -51,7 +51,7 @@ func capAround(middle s2.Point, radius float64) s2.Cap {
 	return s2.CapFromCenterAngle(middle, s1.Angle(radius/earthRadius))
 }
 
-// rect is the box, slightly enlarged, and all around the pole when it is near one.
+// rect returns the box, slightly enlarged. Near a pole it includes all longitudes.
 func (b box) rect() s2.Rect {
 	radians := func(degrees float64) float64 { return degrees * math.Pi / 180 }
 	turn := func(degrees float64) float64 { return radians(math.Remainder(degrees, 360)) }
@@ -61,13 +61,13 @@ func (b box) rect() s2.Rect {
 	}.PolarClosure()
 }
 
-// cells covers the ring with ranges of cells, which may hold more than the ring.
+// cells returns ranges of cells that cover the ring, and possibly more.
 func (r ring) cells() []cells {
 	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: r.maxCells()}
 	var ranges []cells
 	for _, cell := range coverer.Covering(r) {
 		next := cells{from: sortable(cell.RangeMin()), to: sortable(cell.RangeMax())}
-		// Leaf cells are two apart.
+		// The numbers of adjacent leaf cells differ by two.
 		if last := len(ranges) - 1; last >= 0 && ranges[last].to+2 == next.from {
 			ranges[last].to = next.to
 			continue
@@ -77,8 +77,8 @@ func (r ring) cells() []cells {
 	return ranges
 }
 
-// maxCells grows with the thinness of the ring, since the cells of a few would be
-// mostly outside of it, and each costs a read.
+// maxCells returns more cells for a thinner ring. A few large cells would lie mostly
+// outside of it, while each cell costs a read.
 func (r ring) maxCells() int {
 	const few, many = 16, 256
 	if r.inner.IsEmpty() {
@@ -88,23 +88,23 @@ func (r ring) maxCells() int {
 	return int(min(max(few, 8*outer/(outer-float64(r.inner.Radius()))), many))
 }
 
-// CapBound is the outer circle.
+// CapBound returns the outer circle.
 func (r ring) CapBound() s2.Cap { return r.outer }
 
-// RectBound bounds the outer circle.
+// RectBound returns a rectangle around the outer circle.
 func (r ring) RectBound() s2.Rect { return r.outer.RectBound() }
 
-// ContainsCell tells whether all of a cell is in the ring.
+// ContainsCell reports whether all of a cell is in the ring.
 func (r ring) ContainsCell(c s2.Cell) bool {
 	return r.outer.ContainsCell(c) && !r.inner.IntersectsCell(c) && (r.rect.IsFull() || r.rect.Contains(c.RectBound()))
 }
 
-// IntersectsCell tells whether some of a cell may be in the ring.
+// IntersectsCell reports whether part of a cell may be in the ring.
 func (r ring) IntersectsCell(c s2.Cell) bool {
 	return r.outer.IntersectsCell(c) && !r.inner.ContainsCell(c) && (r.rect.IsFull() || r.rect.Intersects(c.RectBound()))
 }
 
-// ContainsPoint tells whether a point is in the ring.
+// ContainsPoint reports whether a point is in the ring.
 func (r ring) ContainsPoint(p s2.Point) bool {
 	return r.outer.ContainsPoint(p) && !r.inner.ContainsPoint(p) && r.rect.ContainsPoint(p)
 }

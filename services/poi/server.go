@@ -65,8 +65,8 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	poiv1.RegisterPoiServiceServer(registrar, s)
 }
 
-// Sweep removes what deleted landmarks left behind.
+// Sweep removes the photos, comments and recommendations of deleted landmarks.
 func (s *Server) Sweep(ctx context.Context) error { return s.pois.Sweep(ctx) }
 
-// Constraints are what must hold between landmarks and what hangs on them.
+// Constraints returns the constraints between landmarks and their attachments.
 func (s *Server) Constraints() []integrity.Constraint { return s.pois.Constraints() }

@@ -1,4 +1,4 @@
-// Package app puts all of Waybook together in one process.
+// Package app runs all of Waybook in one process.
 package app
 
 import (
@@ -27,14 +27,14 @@ import (
 
 // App is a running Waybook.
 type App struct {
-	// HTTP, GRPC and Admin are the addresses that it listens on.
+	// HTTP, GRPC and Admin are the addresses on which it listens.
 	HTTP, GRPC, Admin net.Addr
 
 	clients  demo.Clients
 	dataDir  string
 	hasDemo  bool
 	hasLogin bool
-	// needsSignatures says that a request must be signed.
+	// needsSignatures reports that requests must be signed.
 	needsSignatures bool
 }
 
@@ -109,7 +109,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	return app, nil
 }
 
-// newServices builds the four services over one store.
+// newServices creates the four services on one store.
 func newServices(
 	ctx context.Context, config Config, host service.Host, accountClient accountv1.AccountServiceClient, zone *time.Location,
 ) (*account.Server, []service.Service, error) {

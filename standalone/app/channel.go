@@ -16,12 +16,12 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// Channel is what the edge calls the services over in process, through the interceptors
-// that calls from outside pass too (rule 15.4). Messages are not copied: neither side
-// changes one that it has sent or received. It may be used concurrently once the
+// Channel carries the edge's calls to the services in process. They pass the same
+// interceptors as calls from outside (rule 15.4). Messages are not copied: neither side
+// changes a message that it has sent or received. It may be used concurrently after the
 // services are registered.
 type Channel struct {
-	// streams carries streams, each in a goroutine of its own.
+	// streams carries streams, each in its own goroutine.
 	*inprocgrpc.Channel
 	methods      map[string]method
 	interceptors *service.Interceptors
@@ -43,7 +43,7 @@ func NewChannel(interceptors *service.Interceptors, spans tracing.Tracing) *Chan
 	return c
 }
 
-// RegisterService makes a service's methods known.
+// RegisterService adds a service's methods.
 func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	c.Channel.RegisterService(description, server)
 	for _, each := range description.Methods {
@@ -51,14 +51,14 @@ func (c *Channel) RegisterService(description *grpc.ServiceDesc, server any) {
 	}
 }
 
-// Invoke calls a unary method in the caller's own goroutine. Options are for the
-// transport, which there is none of.
+// Invoke calls a unary method in the caller's goroutine. It ignores the options, which are
+// for a transport.
 func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _ ...grpc.CallOption) error {
 	called, ok := c.methods[name]
 	if !ok {
 		return status.Errorf(codes.Unimplemented, "there is no method %s", name)
 	}
-	// As over TCP, the caller's metadata is not that of the calls made further on.
+	// As over TCP, outgoing calls of the handler do not inherit the caller's metadata.
 	if _, has := metadata.FromOutgoingContext(ctx); has {
 		ctx = metadata.NewOutgoingContext(ctx, nil)
 	}
@@ -71,11 +71,11 @@ func (c *Channel) Invoke(ctx context.Context, name string, request, reply any, _
 	return err
 }
 
-// hand makes a message the same as another of its type, with which it shares its parts.
+// hand makes a message equal to another of its type. The two share their parts.
 func hand(into, from any) error {
 	target, source := reflect.ValueOf(into).Elem(), reflect.ValueOf(from).Elem()
 	if target.Type() != source.Type() {
-		return fmt.Errorf("a %T in place of a %T", from, into)
+		return fmt.Errorf("got a %T, want a %T", from, into)
 	}
 	target.Set(source)
 	return nil
@@ -88,7 +88,7 @@ func (c *Channel) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	return err
 }
 
-// inherit returns the context of a stream with the request id and the span of its caller.
+// inherit returns a stream's context with the request id and the span of its caller.
 func inherit(ctx context.Context) context.Context {
 	caller := inprocgrpc.ClientContext(ctx)
 	if id := requestid.From(caller); id != "" {
@@ -97,7 +97,7 @@ func inherit(ctx context.Context) context.Context {
 	return tracing.Carry(ctx, caller)
 }
 
-// streamOf is a stream with a context of its own.
+// streamOf is a stream with its own context.
 type streamOf struct {
 	grpc.ServerStream
 	ctx context.Context

@@ -11,24 +11,24 @@ import (
 	"github.com/waybook/waybook/services/blog"
 )
 
-// Config is how standalone is run (rule 15.1).
+// Config holds the settings of standalone (rule 15.1).
 type Config struct {
-	// HTTP, GRPC and Admin are the addresses of the edge, of all four services,
-	// and of health and metrics.
+	// HTTP, GRPC and Admin are the addresses of the edge, of the gRPC port of all four
+	// services, and of health and metrics.
 	HTTP, GRPC, Admin string
 	Store             service.StoreFlags
-	// Clients may call the gRPC port, once it has TLS.
+	// Clients are the clients that may call the gRPC port when it uses TLS.
 	Clients mtls.Clients
-	// Load is how much each of the four services does at a time.
+	// Load holds the concurrency limits of each of the four services.
 	Load      service.Load
 	Interface edge.Flags
-	// HasDemo says that an empty store is filled with demo content.
+	// HasDemo fills an empty store with demo content.
 	HasDemo  bool
 	TimeZone string
 	Account  account.Config
-	// Reward is what an author gets for posting an entry; see blog.Config.
+	// Reward is an author's reward for posting an entry; see blog.Config.
 	Reward int64
-	// HasAccessLog says that each request to the edge is a line of the log.
+	// HasAccessLog logs each request to the edge.
 	HasAccessLog bool
 }
 
@@ -43,8 +43,8 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	service.RegisterClients(flags, &c.Clients)
 	c.Load.Register(flags)
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
-	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies, and of the day up to which entries are published")
+	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
-	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
+	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
 	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/waybook/waybook/standalone/demo"
 )
 
-// Greet prints where Waybook listens and, when there is demo content, three curl
-// lines that work as pasted.
+// Greet prints the addresses of Waybook. If there is demo content, it also prints three
+// curl commands that work as pasted.
 func (a *App) Greet(ctx context.Context, out io.Writer) error {
 	var shown *demo.Shown
 	if a.hasDemo {
@@ -32,7 +32,7 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// suggest prints lines to paste.
+// suggest prints commands to paste.
 func (a *App) suggest(out io.Writer, shown *demo.Shown) {
 	url := "http://" + a.HTTP.String() + "/API.php"
 	read := fmt.Sprintf("func=getAlbum&albumID=%d", shown.AlbumID)

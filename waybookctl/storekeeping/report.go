@@ -82,7 +82,7 @@ func (r Report) judged() Report {
 	return r
 }
 
-// ofConstraint says in words what a constraint found.
+// ofConstraint describes a constraint's finding in words.
 func ofConstraint(service string, constraint integrity.Constraint, found integrity.Finding) Finding {
 	finding := Finding{
 		Service: service, Collection: found.Collection, Kind: found.Kind,

@@ -39,7 +39,7 @@ type Options struct {
 // part is a service from the point of view of storekeeping.
 type part struct {
 	name string
-	// open opens the service's collections and tells how they hang together.
+	// open opens the service's collections and returns the constraints between them.
 	open func(context.Context, content.Deps) ([]integrity.Constraint, error)
 }
 
@@ -148,8 +148,8 @@ func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	return found.Table, nil
 }
 
-// inspect returns what there is of a service's collections, and their constraints, which
-// can be read.
+// inspect returns the state of a service's collections and the constraints that can be
+// checked.
 func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection, []integrity.Constraint, error) {
 	s := &survey{Engine: store}
 	constraints, err := p.open(ctx, deps(s))

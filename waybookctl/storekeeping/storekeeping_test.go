@@ -10,9 +10,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
 
-// A service that opens a collection is seen to do so. What it says of the collection is
-// how it hangs on others, and that can be forgotten.
-func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
+// The survey sees every collection that a service opens. Constraints between collections
+// come from the service's own declarations, which can be incomplete.
+func TestEveryCollectionOfChildrenIsInAConstraint(t *testing.T) {
 	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(collections) == 0 {
-			t.Errorf("%s opens nothing", p.name)
+			t.Errorf("%s opens no collections", p.name)
 		}
 		for _, c := range collections {
 			isChild := slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
@@ -45,11 +45,11 @@ func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
 					t.Error(err)
 				}
 				if !slices.ContainsFunc(collections, func(parent collection) bool { return parent.spec.Name == constraint.Parents }) {
-					t.Errorf("%s hangs on %s, which %s does not open", c.spec.Name, constraint.Parents, p.name)
+					t.Errorf("%s belongs to %s, which %s does not open", c.spec.Name, constraint.Parents, p.name)
 				}
 			}
 			if isChild != isConstrained {
-				t.Errorf("%s: hangs on another %v, is in a constraint %v", c.spec.Name, isChild, isConstrained)
+				t.Errorf("%s: has a parent collection: %v; is in a constraint: %v", c.spec.Name, isChild, isConstrained)
 			}
 			if isChild {
 				children++
@@ -57,7 +57,7 @@ func TestEveryCollectionThatHangsOnAnotherIsInAConstraint(t *testing.T) {
 		}
 	}
 	if children < 9 {
-		t.Errorf("only %d collections hang on others", children)
+		t.Errorf("only %d collections have parents", children)
 	}
 }
 

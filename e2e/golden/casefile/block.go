@@ -17,7 +17,7 @@ type blockLine struct {
 	text   string
 }
 
-// is reports whether the heading begins with the given words.
+// is reports whether the heading begins with these words.
 func (b *block) is(words ...string) bool {
 	if len(b.words) < len(words) {
 		return false
@@ -30,7 +30,7 @@ func (b *block) is(words ...string) bool {
 	return true
 }
 
-// joined is all lines as one.
+// joined returns all lines as one.
 func (b *block) joined(separator string) string {
 	texts := make([]string, len(b.lines))
 	for i, l := range b.lines {
@@ -48,7 +48,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Number, e.Text) }
 
-// blocksOf cuts a file, of which the first line is a sentence, into blocks.
+// blocksOf splits a file into its first line, which is a sentence, and its blocks.
 func blocksOf(path, text string) (sentence string, blocks []*block, err error) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	sentence = lines[0]

@@ -1,8 +1,8 @@
-// Package casefile reads golden cases: requests to Waybook as a person writes
-// them, and the replies that the contract asks for, byte for byte.
+// Package casefile reads golden cases. A case has requests to Waybook in a form that
+// people can write, and the replies that the contract requires, byte for byte.
 //
-// The first line of a file is a sentence and the rules that it shows. Below it, a word at the
-// start of a line begins a block, and lines indented by two spaces are the block:
+// The first line of a file is a sentence with the rules that the case shows. Below it, a word at the
+// start of a line begins a block. The lines of the block are indented by two spaces:
 //
 //	An album is added and read back (rules 5.3 and 5.7)
 //
@@ -26,36 +26,36 @@
 //
 //	call waybook.album.v1.AlbumService/AddPhoto
 //	  {"albumId": "{album}"}      the request in JSON
-//	answer NOT_FOUND NO_ALBUM     [code] [reason]; OK when not given
-//	  {"photo": {}}               what the reply has, among other fields
+//	answer NOT_FOUND NO_ALBUM     [code] [reason]; OK by default
+//	  {"photo": {}}               fields of the reply, which may have more
 //
-//	each lat lng                  the steps down to `end` are taken once per row,
+//	each lat lng                  the steps down to `end` run once per row,
 //	  1 | 2                       with {lat} and {lng} from the row
 //	end
 //
-//	alone                         before all steps: no other case runs meanwhile
+//	alone                         before all steps: no other case runs at the same time
 //
-// A `#` at the start of a line begins a comment. Placeholders are told in
+// A `#` at the start of a line begins a comment. The placeholders are listed in
 // template.go.
 package casefile
 
-// Declaration is what a body that begins with <response> begins with.
+// Declaration begins every body whose first element is <response>.
 const Declaration = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
 // Case is one file.
 type Case struct {
-	// Name is the file's name without its ending, and Path where it is.
+	// Name is the file's name without its extension. Path is its path.
 	Name, Path string
-	// Sentence says what the case shows, with the numbers of the rules.
+	// Sentence describes the case and cites its rules.
 	Sentence string
-	// IsAlone says that the case sees what other cases make.
+	// IsAlone means that other cases would change the result of this one.
 	IsAlone bool
 	Steps   []Step
 }
 
 // Step is a *User, *Request, *Call or *Each.
 type Step interface {
-	// Line is where the step begins, from 1.
+	// Line is the first line of the step, from 1.
 	Line() int
 }
 
@@ -63,24 +63,24 @@ type line int
 
 func (l line) Line() int { return int(l) }
 
-// User makes a user and opens a session.
+// User creates a user and opens a session.
 type User struct {
 	line
-	// ID names the user in the case.
+	// ID is the user's name in the case.
 	ID         string
 	Name, Icon Template
 }
 
-// Request is a request to the edge and the reply to expect.
+// Request is a request to the edge and the expected reply.
 type Request struct {
 	line
 	Method, Path string
-	// As is the user whose session's cookie is sent; empty for none.
+	// As is the user whose session cookie is sent. It is empty for none.
 	As string
-	// IsHTTP10 says that the request is made in HTTP/1.0.
+	// IsHTTP10 means that the request uses HTTP/1.0.
 	IsHTTP10 bool
-	// Query and Body are parameters to encode, RawQuery and RawBody are sent as
-	// they are; nil for none.
+	// Query and Body are parameters to encode. RawQuery and RawBody are sent unchanged; nil
+	// means none.
 	Query, Body       []Field
 	RawQuery, RawBody *Template
 	Headers           []Field
@@ -90,18 +90,18 @@ type Request struct {
 // Field is a parameter or a header.
 type Field struct{ Name, Value Template }
 
-// Reply is what the edge is expected to answer.
+// Reply is the expected reply of the edge.
 type Reply struct {
 	line
 	Status  int
 	Reason  Template
 	Body    Template
 	Headers []Field
-	// BodyLines is how many lines of the file, after Line, are the body.
+	// BodyLines is the number of lines of the body, which starts after Line.
 	BodyLines int
 }
 
-// Call is a call of an RPC and the reply to expect.
+// Call is an RPC and the expected reply.
 type Call struct {
 	line
 	Service, Method string
@@ -110,17 +110,17 @@ type Call struct {
 	Answer  *Answer
 }
 
-// Answer is what an RPC is expected to answer.
+// Answer is the expected reply of an RPC.
 type Answer struct {
 	line
-	// Code is the status code as gRPC spells it, OK for success, and Reason that
-	// of google.rpc.ErrorInfo.
+	// Code is gRPC's name of the status code, OK for success. Reason is the reason of
+	// google.rpc.ErrorInfo.
 	Code, Reason string
-	// Reply is JSON, of which the reply must have every field; empty for no matter what.
+	// Reply is JSON. The reply must have each of its fields. Empty accepts any reply.
 	Reply string
 }
 
-// Each takes steps once per row of a table.
+// Each runs steps once per row of a table.
 type Each struct {
 	line
 	Columns []string

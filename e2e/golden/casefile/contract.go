@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ContractFile is where the rules are, from the root of the repository.
+// ContractFile is the path of the rules, from the root of the repository.
 const ContractFile = "docs/contract.md"
 
 var (
@@ -16,8 +16,8 @@ var (
 	ruleMark       = regexp.MustCompile(`\*\*\d+\.\d+\*\*`)
 )
 
-// ParseContract returns the numbers of the rules, such as 4.12, in their order. In a
-// section numbers grow. One may be missing: that rule was removed.
+// ParseContract returns the numbers of the rules, such as 4.12, in their order. Numbers
+// increase within a section. A missing number is that of a removed rule.
 func ParseContract(path, text string) ([]string, error) {
 	var rules []string
 	section, last := 0, 0
@@ -48,7 +48,7 @@ func ParseContract(path, text string) ([]string, error) {
 	return rules, nil
 }
 
-// numbers is one number of a rule or several, as in "4.12, 5.1 and 5.2".
+// numbers matches one or more numbers of rules, as in "4.12, 5.1 and 5.2".
 const numbers = `\d+\.\d+(?:(?:, | and )\d+\.\d+)*`
 
 var (
@@ -56,7 +56,7 @@ var (
 	ruleNumber    = regexp.MustCompile(`\d+\.\d+`)
 )
 
-// Rules are the numbers of the rules that the case's sentence cites.
+// Rules returns the numbers of the rules that the case's sentence cites.
 func (c *Case) Rules() []string { return rulesOf(c.Sentence) }
 
 func rulesOf(sentence string) []string {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// apiPath is where all operations are (rule 1.1).
+// apiPath is the path of all operations (rule 1.1).
 const apiPath = "/API.php"
 
 func (p *parser) beginRequest(b *block) error {
@@ -36,7 +36,7 @@ func (p *parser) beginRequest(b *block) error {
 	return nil
 }
 
-// requestBlock takes a block that belongs to the request above it.
+// requestBlock adds a block to the request above it.
 func (p *parser) requestBlock(b *block) (err error) {
 	if p.request == nil {
 		return p.errorf(b.number, "%q belongs to a request", strings.Join(b.words, " "))

@@ -13,11 +13,11 @@ import (
 // maxID is the highest identifier, 2^53-1 (rule 2.6).
 const maxID = 1<<53 - 1
 
-// Span is between which moments something happened, in the zone of the service.
+// Span is the time from the start to the end of a case, in the zone of the service.
 type Span struct{ From, To time.Time }
 
-// Match reports how text differs from the template, nil when it does not. When it
-// matches, the variables that it met for the first time are bound.
+// Match returns an error that shows how text differs from the template, or nil. If text
+// matches, Match binds the variables that are still unbound.
 func (t Template) Match(text string, variables Variables, span Span) error {
 	bound := maps.Clone(variables)
 	if bound == nil {
@@ -52,7 +52,8 @@ func (t Template) Match(text string, variables Variables, span Span) error {
 	return nil
 }
 
-// matchLiteral returns how much of want text begins with; err is nil when it is all.
+// matchLiteral returns the length of the common prefix of text and want. err is nil if text
+// begins with all of want.
 func matchLiteral(text, want string) (int, error) {
 	if strings.HasPrefix(text, want) {
 		return len(want), nil
@@ -62,7 +63,7 @@ func matchLiteral(text, want string) (int, error) {
 		n++
 	}
 	for n > 0 && n < len(want) && !utf8.RuneStart(want[n]) {
-		n-- // show whole characters
+		n-- // show complete characters
 	}
 	return n, fmt.Errorf("want %q, got %q", head(want[n:]), head(text[n:]))
 }
@@ -89,20 +90,21 @@ func matchDate(text string, p part) (int, error) {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("want a date of HTTP for {%s}, got %q", p.text, head(text))
+	return 0, fmt.Errorf("want an HTTP date for {%s}, got %q", p.text, head(text))
 }
 
-// isID reports whether s is spelled as identifiers are: no leading zero, at most 2^53-1.
+// isID reports whether s is a valid identifier: no leading zero, at most 2^53-1.
 func isID(s string) bool {
 	id, err := strconv.ParseInt(s, 10, 64)
 	return err == nil && 1 <= id && id <= maxID && s[0] != '0'
 }
 
-// match reads a time or a part of a date that lies within the span.
+// match reads a time or a part of a date within the span.
 func (s Span) match(text, name string) (int, error) {
 	layout := clocks[name]
 	if name != "time" {
-		// Longest first, because {d} could be 1 or 12; a case takes no whole day.
+		// Try the longest text first, because {d} could be 1 or 12. No case takes a whole
+		// day.
 		from, to := s.From.Format(layout), s.To.Format(layout)
 		if len(from) < len(to) {
 			from, to = to, from

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Load reads the cases of a directory, in the order of their names.
+// Load reads the cases of a directory in the order of their names.
 func Load(directory string) ([]*Case, error) {
 	paths, err := filepath.Glob(filepath.Join(directory, "*.txt"))
 	if err != nil {
@@ -33,7 +33,7 @@ func Load(directory string) ([]*Case, error) {
 	return cases, nil
 }
 
-// Parse reads one file. Errors name the path and the line.
+// Parse reads one file. Its errors name the path and the line.
 func Parse(path, text string) (*Case, error) {
 	sentence, blocks, err := blocksOf(path, text)
 	if err != nil {
@@ -54,12 +54,13 @@ func Parse(path, text string) (*Case, error) {
 	return p.result, nil
 }
 
-// parser remembers what a block may belong to.
+// parser is the state of Parse: the steps, table and request that the next block may belong
+// to.
 type parser struct {
 	path    string
 	result  *Case
 	steps   *[]Step // where the next step goes
-	each    *Each   // that is open
+	each    *Each   // the open table
 	request *Request
 	call    *Call
 }
@@ -95,10 +96,10 @@ func (p *parser) take(b *block) error {
 	case methodName.MatchString(b.words[0]):
 		return p.beginRequest(b)
 	}
-	return p.errorf(b.number, "%q is not known here", strings.Join(b.words, " "))
+	return p.errorf(b.number, "%q is unknown here", strings.Join(b.words, " "))
 }
 
-// complete refuses a request whose reply is not told.
+// complete rejects a request without a reply.
 func (p *parser) complete(number int) error {
 	if p.request != nil && p.request.Reply == nil {
 		return p.errorf(number, "the request of line %d has no reply", p.request.Line())
@@ -122,7 +123,7 @@ func (p *parser) finish(number int) error {
 
 func (p *parser) user(b *block) error {
 	if len(b.words) != 2 || !userName.MatchString(b.words[1]) {
-		return p.errorf(b.number, "want `user` and a name in small letters")
+		return p.errorf(b.number, "want `user` and a name in lower case")
 	}
 	u := &User{line: line(b.number), ID: b.words[1], Name: Template{Source: b.words[1], parts: []part{{literal, b.words[1]}}}}
 	fields, err := p.fields(b, "=")
@@ -136,7 +137,7 @@ func (p *parser) user(b *block) error {
 		case "icon":
 			u.Icon = f.Value
 		default:
-			return p.errorf(b.number, "a user has a name and an icon, no %q", f.Name.Source)
+			return p.errorf(b.number, "a user has only a name and an icon, not %q", f.Name.Source)
 		}
 	}
 	*p.steps = append(*p.steps, u)
@@ -149,7 +150,7 @@ func (p *parser) beginEach(b *block) error {
 	}
 	each := &Each{line: line(b.number), Columns: b.words[1:]}
 	if len(each.Columns) == 0 || len(b.lines) == 0 {
-		return p.errorf(b.number, "`each` wants names of columns, and rows")
+		return p.errorf(b.number, "`each` needs column names and rows")
 	}
 	for _, l := range b.lines {
 		row := Row{line: line(l.number)}
@@ -178,7 +179,7 @@ func (p *parser) endEach(b *block) error {
 	return p.bare(b, 1)
 }
 
-// bare refuses what a heading has beyond its words, and a block below it.
+// bare rejects additional words in a heading, and a block below it.
 func (p *parser) bare(b *block, words int) error {
 	if len(b.words) > words || len(b.lines) > 0 {
 		return p.errorf(b.number, "%q stands alone", strings.Join(b.words[:words], " "))

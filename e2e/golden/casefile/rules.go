@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// RulesFile names the cases of each rule.
+// RulesFile lists the cases or tests of each rule.
 const RulesFile = "RULES.txt"
 
-// Rule is one line of the list: `4.12 | cases`. A rule that no request and reply can
-// show has `- directory tests` in place of cases.
+// Rule is one line of the list: `4.12 | cases`. For a rule that no request and reply can
+// show, the line has `- directory tests` instead of cases.
 type Rule struct {
-	// Line is where the line is, from 1.
+	// Line is the line number, from 1.
 	Line int
-	// Number is that of the rule in ContractFile.
+	// Number is the rule's number in ContractFile.
 	Number string
 	Cases  []string
-	// Directory is below the root of the repository, and has Tests somewhere below it.
+	// Directory is a directory below the root of the repository. The Tests are in it or
+	// below it.
 	Directory string
 	Tests     []string
 }

@@ -18,7 +18,7 @@ func TestARuleNamesCasesOrTheTestsThatShowIt(t *testing.T) {
 	}
 	for _, wrong := range []string{"4.3", "4.3 |", "| one", "4 | one", "4.3.1 | one", "4.3 | -", "4.3 | - e2e/rpc"} {
 		if _, err := ParseRules("RULES.txt", wrong); err == nil {
-			t.Errorf("%q was read", wrong)
+			t.Errorf("%q was accepted", wrong)
 		}
 	}
 }

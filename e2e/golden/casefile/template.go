@@ -12,12 +12,12 @@ import (
 //
 //	{CR} {LF} {TAB} {SP} {U+0007}   a character; {EMPTY} is none
 //	{字*200}                         a character that many times
-//	{album}                         a variable: digits of an id, bound where it is
-//	                                first met in a reply, required to be the same
-//	                                from then on; {token:hex} binds a session's secret,
-//	                                {until:date} a date of HTTP
+//	{album}                         a variable: the digits of an id. Its first match in a
+//	                                reply binds it, and later matches must be
+//	                                equal. {token:hex} binds a session's secret,
+//	                                {until:date} an HTTP date
 //
-// and, in a reply only, in the zone of the service:
+// and, only in a reply, in the zone of the service:
 //
 //	{time}                          the time of this case as YYYY-MM-DD HH:MM:SS
 //	{yyyy} {mm} {dd} {m} {d}        the date of this case; m and d without a zero
@@ -28,7 +28,7 @@ type Template struct {
 	parts  []part
 }
 
-// part is literal text or, when kind says so, a placeholder.
+// part is literal text or a placeholder, depending on kind.
 type part struct {
 	kind kind
 	text string // the literal text, or the name of the variable or pattern
@@ -50,7 +50,7 @@ var (
 	clocks      = map[string]string{"time": "2006-01-02 15:04:05", "yyyy": "2006", "mm": "01", "dd": "02", "m": "1", "d": "2"}
 )
 
-// maxRepeat keeps a slip of the pen from filling the memory.
+// maxRepeat keeps a typing error from filling the memory.
 const maxRepeat = 4 << 20
 
 // ParseTemplate reads a template.
@@ -84,7 +84,7 @@ func parsePlaceholder(name string) (part, error) {
 	if hex, ok := strings.CutPrefix(name, "U+"); ok {
 		code, err := strconv.ParseInt(hex, 16, 32)
 		if err != nil || !utf8.ValidRune(rune(code)) {
-			return part{}, fmt.Errorf("{%s}: not a character of Unicode", name)
+			return part{}, fmt.Errorf("{%s}: not a Unicode character", name)
 		}
 		return part{literal, string(rune(code))}, nil
 	}
@@ -118,10 +118,10 @@ func (t *Template) add(p part) {
 	}
 }
 
-// Variables are what the placeholders of a case stand for.
+// Variables are the values of a case's placeholders.
 type Variables map[string]string
 
-// Expand returns the text with every placeholder replaced.
+// Expand returns the text with all placeholders replaced.
 func (t Template) Expand(variables Variables) (string, error) {
 	var out strings.Builder
 	for _, p := range t.parts {
@@ -129,11 +129,11 @@ func (t Template) Expand(variables Variables) (string, error) {
 		case literal:
 			out.WriteString(p.text)
 		case clock:
-			return "", fmt.Errorf("{%s} can be expected of a reply only", p.text)
+			return "", fmt.Errorf("{%s} is allowed only in a reply", p.text)
 		default:
 			value, ok := variables[p.text]
 			if !ok {
-				return "", fmt.Errorf("{%s} is not known yet", p.text)
+				return "", fmt.Errorf("{%s} has no value yet; a reply must bind it first", p.text)
 			}
 			out.WriteString(value)
 		}

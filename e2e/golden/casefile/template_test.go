@@ -27,7 +27,7 @@ func TestATemplateBecomesTheTextToSend(t *testing.T) {
 	}
 }
 
-func TestAVariableIsBoundWhereItIsFirstMetAndTheSameFromThenOn(t *testing.T) {
+func TestAVariableIsBoundByItsFirstMatchAndThenMustMatch(t *testing.T) {
 	variables := Variables{"known": "7"}
 	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d><e>{until:date}</e>")
 	secret := strings.Repeat("0123456789abcdef", 2)
@@ -50,7 +50,7 @@ func TestAVariableIsBoundWhereItIsFirstMetAndTheSameFromThenOn(t *testing.T) {
 	}
 }
 
-func TestNothingIsBoundByATextThatDiffers(t *testing.T) {
+func TestAMismatchBindsNothing(t *testing.T) {
 	variables := Variables{}
 	if parsed(t, "{album} {photo}!").Match("1 2?", variables, Span{}) == nil || len(variables) != 0 {
 		t.Errorf("got %v", variables)
@@ -68,8 +68,8 @@ func TestEveryByteOfATextCounts(t *testing.T) {
 		{"{id}", "01", `at byte 0, after "": want an id for {id}, got "01"`},
 		{"{id}", "9007199254740992", `at byte 0, after "": want an id for {id}, got "9007199254740992"`},
 		{"{s:hex}", "ABCDEF0123456789ABCDEF0123456789", `at byte 0, after "": want 32 lowercase hexadecimal digits for {s}, got "ABCDEF0123456789ABCDEF0123456789"`},
-		{"{s:date}", "Thu, 01 Jan 1970 00:00:00 CET", `at byte 0, after "": want a date of HTTP for {s}, got "Thu, 01 Jan 1970 00:00:00 CET"`},
-		{"{s:date}", "Thu, 01 Jan", `at byte 0, after "": want a date of HTTP for {s}, got "Thu, 01 Jan"`},
+		{"{s:date}", "Thu, 01 Jan 1970 00:00:00 CET", `at byte 0, after "": want an HTTP date for {s}, got "Thu, 01 Jan 1970 00:00:00 CET"`},
+		{"{s:date}", "Thu, 01 Jan", `at byte 0, after "": want an HTTP date for {s}, got "Thu, 01 Jan"`},
 	} {
 		if err := parsed(t, c.source).Match(c.text, Variables{}, Span{}); err == nil || err.Error() != c.want {
 			t.Errorf("%s and %s: got %v, want %s", c.source, c.text, err, c.want)

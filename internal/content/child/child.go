@@ -1,7 +1,6 @@
-// Package child keeps the children of one kind, photos or comments, that documents
-// of a collection have. Children are documents of their own, since there may be any
-// number of them; the parent knows how many, so that reading a parent without any
-// costs one query (rule 14.10).
+// Package child keeps the children of parent documents, such as photos or comments.
+// Children are separate documents, because their number is unlimited. The parent holds
+// their count, so reading a parent without children takes one query (rule 14.10).
 package child
 
 import (
@@ -15,11 +14,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// Index is the name of the index of a collection of children that orders them by
-// parent and, within a parent, by id.
+// Index is the name of the index that orders children by parent and then by id.
 const Index = "parent"
 
-// Spec declares a collection of children. The field parent has the parent's id. Where more
+// Spec declares a collection of children. The field parent holds the parent's id. If other
 // users than the parent's owner add children, the fields author tell their requests apart.
 func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
 	under := []docstore.Field{{Name: parent, Kind: docstore.Int64}}
@@ -29,7 +27,7 @@ func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
 		Indexes: []docstore.Index{
 			// The children of a parent, oldest first.
 			{Name: Index, Fields: under},
-			// The child that a request made.
+			// The child that a request created.
 			{Name: docstore.RequestIndex, Unique: true, Fields: slices.Concat(
 				under, author, []docstore.Field{{Name: "request_key", Kind: docstore.String}},
 			)},
@@ -37,24 +35,25 @@ func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
 	}
 }
 
-// Set is the children of type C that parents of type P have. Its fields do not
-// change after it is made. It may be used concurrently.
+// Set holds the children of type C of parents of type P. Its fields do not change after
+// creation. It may be used concurrently.
 type Set[P, C any] struct {
 	Parents  *owned.Collection[P]
 	Children *docstore.Collection[C]
-	// NewID draws the ids of children.
+	// NewID returns a new id for a child.
 	NewID func() int64
-	// Count is where a parent keeps its number of children. A crash may leave it
-	// too high, never too low.
+	// Count returns the parent's number of children. A crash may leave it too high, never
+	// too low.
 	Count func(*P) *int64
-	// ParentOf is the id of a child's parent.
+	// ParentOf returns the id of a child's parent.
 	ParentOf func(*C) int64
-	// NoChild is the error of an id that names nothing.
+	// NoChild returns the error for an unknown id.
 	NoChild func(id int64) *apierror.Error
 }
 
-// Add stores a child under a parent, which allow may refuse or change. A repeated
-// request returns what the first one made, as it is now, if allow still agrees.
+// Add stores a child under a parent. allow may reject the addition or change the parent. A
+// retried request returns the child of the first one in its present state, if allow still
+// agrees.
 func (s *Set[P, C]) Add(
 	ctx context.Context, parentID int64, request docstore.Request,
 	allow func(*P) error, build func(id int64, requestKey string) C,
@@ -67,7 +66,7 @@ func (s *Set[P, C]) Add(
 	if found {
 		return earlier, s.allowed(ctx, parentID, allow)
 	}
-	// The parent counts first: after a crash in between it counts one too many.
+	// The parent is counted first, so a crash in between leaves its count too high.
 	if _, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
 		if err := allow(parent); err != nil {
 			return err
@@ -87,7 +86,8 @@ func (s *Set[P, C]) Add(
 	return child, err
 }
 
-// Remove deletes a child of a parent, which allow may refuse or change.
+// Remove deletes a child of a parent. allow may reject the removal; touch may change the
+// parent.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
 	parent, err := s.Parents.Get(ctx, parentID)
 	if err != nil {
@@ -134,8 +134,7 @@ func (s *Set[P, C]) Update(ctx context.Context, parentID, childID int64, change 
 	return child, s.noChild(err, childID)
 }
 
-// First returns the first page of a parent's children without a query when there
-// are none.
+// First returns the first page of a parent's children. Without children it makes no query.
 func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit int) (docstore.Page[C], error) {
 	if *s.Count(parent) == 0 {
 		return docstore.Page[C]{}, nil
@@ -143,7 +142,7 @@ func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit 
 	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Limit: limit})
 }
 
-// Page returns a page of the children of a parent, which must exist.
+// Page returns a page of a parent's children. The parent must exist.
 func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token string) (docstore.Page[C], error) {
 	if _, err := s.Parents.Get(ctx, parentID); err != nil {
 		return docstore.Page[C]{}, err
@@ -151,15 +150,15 @@ func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token s
 	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Token: token, Limit: limit})
 }
 
-// RemoveAll deletes all children of a parent that is gone.
+// RemoveAll deletes all children of a deleted parent.
 func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 	_, err := s.Children.DeleteAll(ctx, Index, parentID)
 	return err
 }
 
-// Constraint is what an operator can have checked: that no child outlives its parent, and
-// that no parent counts fewer than it has. A removal that is under way while a number is
-// raised may leave it too low again, as it was; the next check finds that.
+// Constraint returns the constraint for operators to check: no child outlives its parent,
+// and no parent's count is too low. A removal in flight during a repair may make the count
+// too low again; the next check finds that.
 func (s *Set[P, C]) Constraint() integrity.Constraint {
 	const one = 1
 	return integrity.Rule[P, C]{
@@ -173,7 +172,7 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 	}.Constraint()
 }
 
-// allowed asks allow about a parent that it won't change.
+// allowed calls allow with a parent that stays unchanged.
 func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) error) error {
 	parent, err := s.Parents.Get(ctx, parentID)
 	if err != nil {

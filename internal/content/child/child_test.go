@@ -80,7 +80,7 @@ func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error
 		})
 }
 
-// check compares the items and the box's count with a number.
+// check compares the number of items and the box's count with want.
 func check(t *testing.T, s *set, want int) {
 	t.Helper()
 	parent, err := s.Parents.Get(t.Context(), boxID)
@@ -92,7 +92,7 @@ func check(t *testing.T, s *set, want int) {
 		t.Fatal(err)
 	}
 	if int(parent.Count) != want || len(page.Documents) != want {
-		t.Errorf("the box counts %d and holds %d, want %d", parent.Count, len(page.Documents), want)
+		t.Errorf("the box's count is %d and it holds %d items, want %d", parent.Count, len(page.Documents), want)
 	}
 }
 
@@ -104,7 +104,7 @@ func reasonOf(err error) string {
 	return fmt.Sprint(err)
 }
 
-func TestARepeatedRequestReturnsTheFirstChild(t *testing.T) {
+func TestARetriedRequestReturnsTheFirstChild(t *testing.T) {
 	s := newSet(t)
 	first, err := add(t, s, owner, "r1", "first")
 	if err != nil {
@@ -120,7 +120,7 @@ func TestARepeatedRequestReturnsTheFirstChild(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestRepeatingSomebodyElsesRequestIsNoWayAroundTheOwner(t *testing.T) {
+func TestARetryOfAnotherUsersRequestIsRejected(t *testing.T) {
 	s := newSet(t)
 	if _, err := add(t, s, owner, "r1", "first"); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestRepeatingSomebodyElsesRequestIsNoWayAroundTheOwner(t *testing.T) {
 	}
 }
 
-func TestARequestRepeatedAfterTheParentWentFindsNone(t *testing.T) {
+func TestARetryAfterTheParentsDeletionReportsNotFound(t *testing.T) {
 	s := newSet(t)
 	if _, err := add(t, s, owner, "r1", "first"); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestConcurrentAddsAreAllCounted(t *testing.T) {
 	check(t, s, adders)
 }
 
-func TestOfOneRequestSentManyTimesAtOnceOneChildIsMade(t *testing.T) {
+func TestConcurrentRetriesCreateOneChild(t *testing.T) {
 	s := newSet(t)
 	var group sync.WaitGroup
 	for range 16 {
@@ -172,7 +172,7 @@ func TestOfOneRequestSentManyTimesAtOnceOneChildIsMade(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestAddsAndRemovesAtATimeLeaveTheTrueCount(t *testing.T) {
+func TestConcurrentAddsAndRemovesLeaveTheTrueCount(t *testing.T) {
 	const users = 16
 	s := newSet(t)
 	var group sync.WaitGroup
@@ -191,7 +191,7 @@ func TestAddsAndRemovesAtATimeLeaveTheTrueCount(t *testing.T) {
 	check(t, s, users/2)
 }
 
-func TestARefusedAddLeavesNothingBehind(t *testing.T) {
+func TestARejectedAddLeavesNothingBehind(t *testing.T) {
 	s := newSet(t)
 	if _, err := add(t, s, owner+1, "r1", "mine"); reasonOf(err) != "NOT_OWNER" {
 		t.Errorf("got %v", err)
@@ -221,7 +221,7 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	check(t, s, 1)
 }
 
-func TestRemovingAChildTwiceAtATimeUncountsItOnce(t *testing.T) {
+func TestConcurrentRemovalsOfOneChildDecrementTheCountOnce(t *testing.T) {
 	s := newSet(t)
 	for range 3 {
 		if _, err := add(t, s, owner, "", "x"); err != nil {

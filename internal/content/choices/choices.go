@@ -1,12 +1,12 @@
-// Package choices counts what users choose, each user once: the ballots of a vote, the
-// recommendations of an album. Numbers are exact whatever is repeated, runs at the
-// same time or crashes in between, with writes of single documents only.
+// Package choices counts users' choices, at most one per user: the ballots of a vote, the
+// recommendations of an album. The numbers are exact despite retries, concurrency and
+// crashes, although each write changes a single document.
 //
-// A user's choice is a document of its own that says what the user wants and, some
-// time later, what is counted. The parent holds the numbers and a mark that names the
-// choice it counted last. What is counted of a choice is what the mark says if it
-// names that choice, and what the choice itself says otherwise. Before a parent goes
-// on to another choice, the one that its mark names is made to say so itself.
+// Each choice is a separate document. It holds the value that the user wants and, some time
+// later, the value that is counted. The parent holds the numbers and a mark that names the
+// choice it counted last. If the mark names a choice, the counted value is the one in the
+// mark; otherwise it is the one in the choice. Before a parent counts another choice, the
+// value in its mark is copied to the choice that the mark names.
 package choices
 
 import (
@@ -18,26 +18,26 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// None is the value of a user who chooses nothing.
+// None is the value of a user without a choice.
 const None int32 = 0
 
-// Mark is what a parent keeps of the choice that it counted last.
+// Mark is a parent's record of the choice that it counted last.
 type Mark struct {
 	ChoiceID int64 `bson:"choice_id"`
-	// Value is what of it is counted since.
+	// Value is the counted value of that choice.
 	Value int32 `bson:"value"`
 	// Count grows by one with each change of the numbers.
 	Count int64 `bson:"count"`
 }
 
-// Choice is what one user chooses under one parent.
+// Choice is the choice of one user under one parent.
 type Choice struct {
 	ID       int64 `bson:"_id"`
 	ParentID int64 `bson:"parent_id"`
 	UserID   int64 `bson:"user_id"`
 	// Wanted is the value that the user wants counted.
 	Wanted int32 `bson:"wanted"`
-	// Counted is the value that was counted as of the parent's change CountedAt.
+	// Counted is the value that was counted when the parent's Mark.Count was CountedAt.
 	Counted   int32 `bson:"counted"`
 	CountedAt int64 `bson:"counted_at"`
 }
@@ -49,7 +49,8 @@ func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
 		Name: collection,
 		ID:   docstore.Int64,
-		// A user has one choice under a parent; the choices of a parent go with it.
+		// A user has one choice under a parent. The choices of a parent are deleted
+		// together.
 		Indexes: []docstore.Index{{Name: userIndex, Unique: true, Fields: []docstore.Field{
 			{Name: "parent_id", Kind: docstore.Int64},
 			{Name: "user_id", Kind: docstore.Int64},
@@ -58,26 +59,27 @@ func Spec(collection string) docstore.Spec {
 }
 
 // Counter counts the choices under parents of type P. Its fields do not change after
-// it is made. It may be used concurrently.
+// creation. It may be used concurrently.
 type Counter[P any] struct {
 	Parents *owned.Collection[P]
 	Choices *docstore.Collection[Choice]
-	// NewID draws the ids of choices.
+	// NewID returns a new id for a choice.
 	NewID func() int64
-	// Mark is where a parent keeps its mark.
+	// Mark returns a parent's mark.
 	Mark func(*P) *Mark
-	// Add adds to a parent's number for a value that is not None.
+	// Add adds by to a parent's number for a value other than None.
 	Add func(parent *P, value int32, by int64)
-	// Numbers are a parent's numbers, of value 1 first; nil when nothing can be chosen.
+	// Numbers returns a parent's numbers, starting with value 1. It returns nil when there
+	// is nothing to choose.
 	Numbers func(*P) []int64
 }
 
-// errCounted ends an update that finds nothing to count.
+// errCounted ends an update when there is nothing to count.
 var errCounted = errors.New("the choice is counted")
 
-// Put sets a user's choice to what decide makes of the present one, which is None for
-// a user who has none, and returns the parent with its numbers. An error of decide is
-// returned as it is, and nothing is changed.
+// Put changes a user's choice to the result of decide and returns the parent with its
+// numbers. decide receives the present value, which is None for a user without a choice.
+// Put returns an error of decide unchanged, and then changes nothing.
 func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
 	parent, err := c.Parents.Get(ctx, parentID)
 	if err != nil {
@@ -90,20 +92,20 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide fun
 	return c.count(ctx, choice)
 }
 
-// Always decides for a value whatever the present one is.
+// Always returns a decision for a value that ignores the present one.
 func Always(value int32) func(present int32) (int32, error) {
 	return func(int32) (int32, error) { return value, nil }
 }
 
-// RemoveAll removes the choices under a parent that is gone.
+// RemoveAll removes the choices under a deleted parent.
 func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 	_, err := c.Choices.DeleteAll(ctx, userIndex, parentID)
 	return err
 }
 
-// Constraint is what an operator can have checked: that no choice outlives its parent, and
-// that the numbers are those of the choices. A wrong number is not repaired, since it
-// may be the choices that are wrong.
+// Constraint returns the constraint for operators to check: no choice outlives its parent,
+// and the numbers match the choices. A wrong number is not repaired, because the choices
+// may be wrong instead.
 func (c *Counter[P]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, Choice]{
 		Parents: c.Parents, Children: c.Choices, Index: userIndex,
@@ -132,7 +134,7 @@ func (c *Counter[P]) Constraint() integrity.Constraint {
 	}.Constraint()
 }
 
-// want stores what the user wants. It returns the zero Choice when that is None and
+// want stores the value that the user wants. It returns the zero Choice if that is None and
 // there was no choice.
 func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
 	for {
@@ -151,13 +153,13 @@ func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide fu
 		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {
-			continue // the id is taken, or the user has chosen meanwhile
+			continue // the id is taken, or a concurrent call stored the user's choice
 		}
 		return choice, err
 	}
 }
 
-// rewant changes what the user wants, if that is another value.
+// rewant changes the value that the user wants, if it differs.
 func (c *Counter[P]) rewant(ctx context.Context, choice Choice, decide func(int32) (int32, error)) (Choice, error) {
 	changed, err := c.Choices.Update(ctx, choice.ID, func(stored *Choice) error {
 		wanted, err := decide(stored.Wanted)
@@ -176,11 +178,11 @@ func (c *Counter[P]) rewant(ctx context.Context, choice Choice, decide func(int3
 	return changed, err
 }
 
-// count brings the parent's numbers up to what a choice wants.
+// count updates the parent's numbers to the value that a choice wants.
 func (c *Counter[P]) count(ctx context.Context, choice Choice) (P, error) {
 	counted, err := c.Parents.Update(ctx, choice.ParentID, func(parent *P) error {
-		// The choice is read after the parent: had somebody counted it since, the
-		// parent would have changed and this write would fail.
+		// The choice is read after the parent. If another call counts it in between, the
+		// parent changes and this write fails.
 		current, err := c.Choices.Get(ctx, choice.ID)
 		if err != nil {
 			return err
@@ -211,8 +213,8 @@ func (c *Counter[P]) count(ctx context.Context, choice Choice) (P, error) {
 	return counted, err
 }
 
-// settle lets the choice that a mark names say itself what is counted of it. One that
-// knows of a later mark already is left alone.
+// settle copies the counted value from a mark to the choice that it names. It skips a
+// choice that a later mark has already updated.
 func (c *Counter[P]) settle(ctx context.Context, mark Mark) error {
 	if mark.ChoiceID == 0 {
 		return nil

@@ -32,17 +32,17 @@ type vote struct {
 	Numbers [choiceCount]int64 `bson:"numbers"`
 }
 
-func TestNumbersAreExactAfterChangesOfMindAtATime(t *testing.T) {
+func TestNumbersAreExactAfterConcurrentChanges(t *testing.T) {
 	checkNumbers(t, 0)
 }
 
-func TestNumbersAreExactWhateverBreaksOff(t *testing.T) {
+func TestNumbersAreExactWhenWritesFail(t *testing.T) {
 	checkNumbers(t, 0.2)
 }
 
-// checkNumbers lets users change their minds at the same time, over a store of which
-// a share of the writes fail, before or after they were done, and whose callers go
-// away; then each user says once more what it wants.
+// checkNumbers lets users change their choices concurrently. A share of the store's writes
+// fail before or after they are done, and callers go away. Then each user repeats the final
+// choice.
 func checkNumbers(t *testing.T, failing float64) {
 	const users, rounds = 12, 25
 	store := &flaky{Engine: newStore(t)}
@@ -86,7 +86,7 @@ func checkNumbers(t *testing.T, failing float64) {
 	}
 }
 
-func TestWhatIsRefusedChangesNothing(t *testing.T) {
+func TestARejectedChoiceChangesNothing(t *testing.T) {
 	votes := newCounter(t, newStore(t))
 	refusal := errors.New("no")
 	for range 2 {
@@ -108,7 +108,7 @@ func TestWhatIsRefusedChangesNothing(t *testing.T) {
 	}
 }
 
-func TestWithdrawingWhatNobodyChoseStoresNothing(t *testing.T) {
+func TestWithdrawingWithoutAChoiceStoresNothing(t *testing.T) {
 	votes := newCounter(t, newStore(t))
 	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always(choices.None)); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestWithdrawingWhatNobodyChoseStoresNothing(t *testing.T) {
 		t.Errorf("%d choices, %v", n, err)
 	}
 	if _, err := votes.Put(t.Context(), 8, 1, choices.Always(1)); !errors.As(err, new(*apierror.Error)) {
-		t.Errorf("a parent that does not exist: %v", err)
+		t.Errorf("an unknown parent: %v", err)
 	}
 }
 
@@ -161,8 +161,8 @@ func newCounter(t *testing.T, engine docstore.Engine) *choices.Counter[vote] {
 
 var errFlaky = errors.New("the connection broke")
 
-// flaky is a store of which a share of the writes fail, half of them after the write
-// was done.
+// flaky is a store in which a share of the writes fail, half of them after the write was
+// done.
 type flaky struct {
 	docstore.Engine
 

@@ -1,5 +1,5 @@
-// Package comments keeps the comments under albums, entries and landmarks, each
-// with at most one answer of the content's owner.
+// Package comments keeps the comments under albums, entries and landmarks. Each has at most
+// one answer by the content's owner.
 package comments
 
 import (
@@ -14,7 +14,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// FirstPage is how many comments come with the content itself.
+// FirstPage is how many comments a reply includes with the content itself.
 const FirstPage = 200
 
 // Comment is a comment as it is stored.
@@ -39,15 +39,15 @@ func Spec(collection string) docstore.Spec {
 	return child.Spec(collection, "parent_id", docstore.Field{Name: "author_id", Kind: docstore.Int64})
 }
 
-// Set is the comments under documents of type P. Its fields do not change
-// after it is made. It may be used concurrently.
+// Set holds the comments under documents of type P. Its fields do not change after
+// creation. It may be used concurrently.
 type Set[P any] struct {
 	*child.Set[P, Comment]
 	Profiles *profiles.Directory
 	Now      func() time.Time
 }
 
-// ParentOf is the id of the document under which a comment stands.
+// ParentOf returns the id of the document that a comment belongs to.
 func ParentOf(comment *Comment) int64 { return comment.ParentID }
 
 // Post adds a comment.
@@ -83,7 +83,7 @@ func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, 
 	return s.show(ctx, comment), nil
 }
 
-// Withdraw removes a comment; its author may, and the owner of what it is under.
+// Withdraw removes a comment. Only its author and the owner of the document may do so.
 func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int64) error {
 	return s.Remove(ctx, parentID, commentID,
 		func(parent *P, comment *Comment) error {
@@ -95,8 +95,8 @@ func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int6
 		func(*P) {})
 }
 
-// List returns a page of the comments under a document, as contracts show them, and
-// the token of the next page.
+// List returns a page of the comments under a document, as contracts show them, and the
+// next page's token.
 func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token string) ([]*typev1.Comment, string, error) {
 	page, err := s.Page(ctx, parentID, limit, token)
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token stri
 	return Proto(page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
 }
 
-// Authors are the ids of those who wrote comments, and of others who are shown with them.
+// Authors returns the ids of the comments' authors, followed by others.
 func Authors(comments []Comment, others ...int64) []int64 {
 	ids := make([]int64, 0, len(comments)+len(others))
 	for _, comment := range comments {
@@ -114,10 +114,10 @@ func Authors(comments []Comment, others ...int64) []int64 {
 	return append(ids, others...)
 }
 
-// Proto shows comments with their authors' profiles.
+// Proto converts comments and their authors' profiles to messages.
 func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Comment {
 	shown := make([]*typev1.Comment, len(comments))
-	// In one piece what each comment has: a page has many.
+	// One allocation for all comments, because a page has many.
 	pieces := make([]struct {
 		comment typev1.Comment
 		author  typev1.Profile

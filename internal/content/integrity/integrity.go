@@ -1,7 +1,7 @@
-// Package integrity checks what must hold between documents of two collections, those that
-// hang on others: that none outlives its parent, and that the parent's numbers are
-// right. It may run while others write. What a first look finds wrong counts only when
-// it still is after a second that no writer can have misled.
+// Package integrity checks the constraints between documents of two collections. No child
+// may outlive its parent, and the parent's numbers must be right. It may run during writes.
+// A first pass finds suspects. A suspect becomes a finding only if a second read, which no
+// concurrent write can mislead, confirms it.
 package integrity
 
 import (
@@ -13,30 +13,30 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// Kind is in which way something is wrong.
+// Kind is a kind of fault.
 type Kind string
 
-// The kinds of what a constraint finds.
+// The kinds of faults that a constraint finds.
 const (
-	// Orphan: a document whose parent is gone, and not just deleted.
+	// Orphan is a document whose parent is gone and which no sweep will remove.
 	Orphan Kind = "orphan"
-	// LowCount: a parent that counts fewer children than it has.
+	// LowCount is a parent whose count is lower than its number of children.
 	LowCount Kind = "low_count"
-	// WrongTally: a parent whose numbers are not those of the choices under it.
+	// WrongTally is a parent whose numbers do not match the choices under it.
 	WrongTally Kind = "wrong_tally"
 )
 
-// maxExamples bounds how many parents a finding names.
+// maxExamples bounds the number of parents in a finding.
 const maxExamples = 10
 
-// Finding is all that is wrong in one way in one collection.
+// Finding reports all faults of one kind in one collection.
 type Finding struct {
 	Kind Kind
-	// Collection has the documents that are wrong.
+	// Collection is the collection of the wrong documents.
 	Collection string
-	// Count is how many are wrong, and Repaired how many of them no longer are.
+	// Count is the number of wrong documents. Repaired is how many of them were repaired.
 	Count, Repaired int64
-	// Parents are the ids of some parents that this is about, the lowest.
+	// Parents are the ids of some of the parents concerned, the lowest first.
 	Parents []int64
 }
 
@@ -48,29 +48,29 @@ func (f *Finding) add(parentID, count, repaired int64) {
 	}
 }
 
-// Mode says what becomes of what is found.
+// Mode selects whether a check repairs the faults it finds.
 type Mode int
 
 // The modes.
 const (
-	// Look only tells; nothing is written.
+	// Look reports faults and writes nothing.
 	Look Mode = iota
-	// Repair removes orphans and raises numbers that are too low.
+	// Repair removes orphans and raises counts that are too low.
 	Repair
 )
 
-// Constraint is what must hold between a collection and another one, whose documents hang
-// on those of the first.
+// Constraint is a rule that parents in one collection and their children in another must
+// obey.
 type Constraint struct {
-	// Parents and Children are the names of the collections. Index is the one by which
+	// Parents and Children are the names of the collections. Index is the index by which
 	// Children is read.
 	Parents, Children, Index string
-	// Check reads both collections, page by page, and returns what is wrong. It tells
+	// Check reads both collections, page by page, and returns the faults. It reports to
 	// progress how many documents of a collection it has read so far.
 	Check func(ctx context.Context, mode Mode, progress func(collection string, documents int64)) ([]Finding, error)
 }
 
-// Numbers are how many children count for each value.
+// Numbers are the numbers of children by value.
 type Numbers map[int32]int64
 
 // Rule is a constraint between parents of type P and children of type C.
@@ -80,23 +80,23 @@ type Rule[P, C any] struct {
 	// Index orders the children by their parent's id.
 	Index    string
 	ParentOf func(*C) int64
-	// Value is what a child of a parent counts for.
+	// Value returns the value that a child of a parent counts for.
 	Value func(*P, *C) int32
-	// Fits tells whether a parent may have the numbers that its children make. It is
-	// true at every moment at which the two are read together.
+	// Fits reports whether a parent's numbers agree with those of its children. It must be
+	// true at every moment at which both are read together.
 	Fits func(*P, Numbers) bool
-	// Kind is what is wrong with a parent that does not fit, and Repair makes it fit;
-	// nil when only people can tell how.
+	// Kind is the fault of a parent that does not fit. Repair makes the parent fit; it is
+	// nil if only a person can decide how.
 	Kind   Kind
 	Repair func(*P, Numbers)
 }
 
-// Constraint returns the rule for callers that need not know its types.
+// Constraint returns the rule without its type parameters.
 func (r Rule[P, C]) Constraint() Constraint {
 	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.Index, Check: r.check}
 }
 
-// check walks parents and children side by side, both in the order of the parents' ids.
+// check reads parents and children side by side, both in the order of the parents' ids.
 func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
 	parents := read(ctx, r.Parents.Documents, docstore.IDIndex, progress)
 	defer parents.stop()
@@ -152,10 +152,10 @@ func found(all ...Finding) (some []Finding) {
 	return some
 }
 
-// judgeOrphans looks again at children whose parent the walk did not meet. The order
-// matters: a parent that is gone has a tombstone from before until its children
-// are purged. One that is missing from both has no children left but those that nothing
-// will ever purge.
+// judgeOrphans rechecks children whose parent the first pass did not find. The order of the
+// reads matters. A deleted parent has a tombstone from before its deletion until its
+// children are purged. If both the parent and the tombstone are missing, nothing will ever
+// purge the children that are left.
 func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	exists, err := r.Parents.Documents.Exists(ctx, parentID)
 	if err != nil || exists {
@@ -179,10 +179,10 @@ func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 	return nil
 }
 
-// errFits ends a repair of what is right meanwhile.
+// errFits ends a repair when the numbers are right by now.
 var errFits = errors.New("the numbers fit")
 
-// judge looks again at a parent and its children, together.
+// judge rechecks a parent together with its children.
 func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	examine := func(parent *P) error {
 		numbers, err := r.count(ctx, parentID, parent)

@@ -20,7 +20,7 @@ func expectFindings(t *testing.T, got []integrity.Finding, want ...integrity.Fin
 	}
 }
 
-func TestWhatTheServicesDoIsRight(t *testing.T) {
+func TestServicesLeaveNothingToFind(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 3, 2)
 	w.addBox(20, 0, 0)
@@ -30,20 +30,21 @@ func TestWhatTheServicesDoIsRight(t *testing.T) {
 	w.removeItem(w.addItem(20))
 	w.addBox(40, 2, 2)
 	must(t, w.boxes.DeleteBy(t.Context(), owner, 40))
-	// A crash in between leaves a number too high, or a choice that is not counted.
+	// A crash may leave a count too high, or a choice that is not counted.
 	w.tamper(20, func(b *box) { b.Items += 2 })
 	must(t, w.votes.Choices.Insert(t.Context(), choices.Choice{ID: 1, ParentID: 20, UserID: 1, Wanted: 1}))
 	before := w.contents()
 	expectFindings(t, w.check(integrity.Look))
 	expectFindings(t, w.check(integrity.Repair))
 	if !reflect.DeepEqual(w.contents(), before) {
-		t.Error("the store has changed")
+		t.Error("the check changed the store")
 	}
 }
 
 func TestOrphansAreFoundAndRemoved(t *testing.T) {
 	w := newWorld(t)
-	// Before, between and behind the boxes that stay; more than a batch of one of them.
+	// Orphans before, between and after the remaining boxes, and one box with more than a
+	// batch of them.
 	w.addBox(10, 120, 3)
 	w.addBox(20, 2, 2)
 	w.addBox(30, 1, 1)
@@ -58,7 +59,7 @@ func TestOrphansAreFoundAndRemoved(t *testing.T) {
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Parents: lost},
 		integrity.Finding{Kind: integrity.Orphan, Collection: "choices", Count: 8, Parents: lost})
 	if !reflect.DeepEqual(w.contents(), damaged) {
-		t.Error("a look has changed the store")
+		t.Error("a check with Look changed the store")
 	}
 	expectFindings(t, w.check(integrity.Repair),
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 125, Repaired: 125, Parents: lost},
@@ -66,11 +67,11 @@ func TestOrphansAreFoundAndRemoved(t *testing.T) {
 	expectFindings(t, w.check(integrity.Look))
 	left := w.contents()
 	if !reflect.DeepEqual(left["boxes"], damaged["boxes"]) || len(left["items"]) != 7 || len(left["choices"]) != 3 {
-		t.Errorf("left are %v", left)
+		t.Errorf("the store has %v", left)
 	}
 }
 
-func TestBehindOrphansTheRestIsCheckedToo(t *testing.T) {
+func TestACheckContinuesAfterOrphans(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 2, 0)
 	w.addBox(20, 3, 0)
@@ -81,7 +82,7 @@ func TestBehindOrphansTheRestIsCheckedToo(t *testing.T) {
 		integrity.Finding{Kind: integrity.LowCount, Collection: "boxes", Count: 1, Parents: []int64{20}})
 }
 
-func TestACountThatIsTooLowIsFoundAndRaised(t *testing.T) {
+func TestALowCountIsFoundAndRaised(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 120, 0)
 	w.addBox(20, 3, 1)
@@ -93,11 +94,11 @@ func TestACountThatIsTooLowIsFoundAndRaised(t *testing.T) {
 	expectFindings(t, w.check(integrity.Repair), integrity.Finding{Kind: integrity.LowCount, Collection: "boxes", Count: 2, Repaired: 2, Parents: []int64{10, 30}})
 	expectFindings(t, w.check(integrity.Look))
 	if !reflect.DeepEqual(w.contents(), whole) {
-		t.Error("the store is not what it was")
+		t.Error("the repair did not restore the store")
 	}
 }
 
-func TestAWrongTallyIsFoundAndLeftToPeople(t *testing.T) {
+func TestAWrongTallyIsFoundAndNotRepaired(t *testing.T) {
 	for name, damage := range map[string]func(w *world){
 		"a number too high":                func(w *world) { w.tamper(10, func(b *box) { b.Numbers[1]++ }) },
 		"a number too low":                 func(w *world) { w.tamper(10, func(b *box) { b.Numbers[0]-- }) },
@@ -118,7 +119,7 @@ func TestAWrongTallyIsFoundAndLeftToPeople(t *testing.T) {
 				}
 			}
 			if !reflect.DeepEqual(w.contents(), damaged) {
-				t.Error("the store has changed")
+				t.Error("the check changed the store")
 			}
 		})
 	}
@@ -134,7 +135,7 @@ func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
 }
 
-func TestProgressIsToldOfBothCollections(t *testing.T) {
+func TestProgressCoversBothCollections(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 150, 0)
 	seen := map[string][]int64{}
@@ -147,8 +148,8 @@ func TestProgressIsToldOfBothCollections(t *testing.T) {
 	}
 }
 
-// What happens between the two looks of a check is what the first look can't know.
-func TestAWriterBetweenTwoLooksIsNoFinding(t *testing.T) {
+// The first pass of a check cannot know of writes before the second read.
+func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 	for name, c := range map[string]struct {
 		collection string
 		times      int
@@ -157,7 +158,7 @@ func TestAWriterBetweenTwoLooksIsNoFinding(t *testing.T) {
 		"an item is added":           {"items", 1, func(w *world) { w.addItem(10) }},
 		"an item is added each time": {"items", 5, func(w *world) { w.addItem(10) }},
 		"a user votes":               {"choices", 1, func(w *world) { w.vote(10, 9, 2) }},
-		// The first of two votes is no longer known by the mark alone.
+		// After the second vote, the mark no longer names the first.
 		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
 		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
 		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10)) }},
@@ -172,7 +173,7 @@ func TestAWriterBetweenTwoLooksIsNoFinding(t *testing.T) {
 				w.store.before(c.collection, c.times, func() { c.do(w) })
 				expectFindings(t, w.check(mode))
 				if w.store.times != 0 {
-					t.Errorf("it has still %d times to happen", w.store.times)
+					t.Errorf("%d of the writes did not happen", w.store.times)
 				}
 				expectFindings(t, w.check(integrity.Look))
 			})
@@ -180,7 +181,7 @@ func TestAWriterBetweenTwoLooksIsNoFinding(t *testing.T) {
 	}
 }
 
-func TestACheckAmongWritersFindsNothing(t *testing.T) {
+func TestACheckDuringWritesFindsNothing(t *testing.T) {
 	w := newWorld(t)
 	const writers, rounds = 4, 30
 	for id := range int64(writers) {
@@ -190,7 +191,8 @@ func TestACheckAmongWritersFindsNothing(t *testing.T) {
 	for n := range int64(writers) {
 		writing.Go(func() {
 			for round := range int64(rounds) {
-				// Everybody writes to everybody's box; each makes and deletes one of its own.
+				// Each writer writes to every shared box, and creates and deletes one of
+				// its own.
 				shared, own := 10*((n+round)%writers+1), 1000*(n+1)+round
 				i := w.addItem(shared)
 				w.vote(shared, 100+n, int32(round%3))

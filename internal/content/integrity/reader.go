@@ -7,16 +7,16 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// batchDocuments is how many documents are read at a time: few enough that a batch of
-// the longest entries fits into some ten megabytes.
+// batchDocuments is how many documents are read at a time. A batch of the longest entries
+// fits into about ten megabytes.
 const batchDocuments = 100
 
-// reader gives the documents of a collection one by one in the order of an index.
+// reader returns the documents of a collection one by one in the order of an index.
 type reader[T any] struct {
 	pull  func() ([]T, error, bool)
 	stop  func()
 	batch []T
-	// total is how many were read, and progress is told.
+	// total is how many documents were read. It is reported to progress.
 	total    int64
 	progress func(documents int64)
 }
@@ -27,8 +27,8 @@ func read[T any](ctx context.Context, c *docstore.Collection[T], index string, p
 	return r
 }
 
-// peek returns the next document, nil behind the last. It stays the next one until next
-// is called, and usable after that.
+// peek returns the next document, or nil after the last one. Repeated calls return the same
+// document until next is called. The document stays usable after that.
 func (r *reader[T]) peek() (*T, error) {
 	if len(r.batch) == 0 {
 		batch, err, more := r.pull()
@@ -44,8 +44,8 @@ func (r *reader[T]) peek() (*T, error) {
 
 func (r *reader[T]) next() { r.batch = r.batch[1:] }
 
-// skip passes the documents up to the first for which isWanted is false, and visits each
-// of them.
+// skip skips the documents before the first for which isWanted is false, and visits each of
+// them.
 func (r *reader[T]) skip(isWanted func(*T) bool, visit func(*T)) error {
 	for {
 		document, err := r.peek()

@@ -20,7 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// box is a parent with items, of which it counts how many, and with choices.
+// box is a parent that counts its items and has choices.
 type box struct {
 	ID      int64        `bson:"_id"`
 	Items   int64        `bson:"items"`
@@ -36,7 +36,7 @@ type item struct {
 
 const owner = 1
 
-// world is a store of boxes and what hangs on them, on a clock that the test sets.
+// world is a store of boxes and their children, on a clock that the test sets.
 type world struct {
 	t     *testing.T
 	store *watched
@@ -46,7 +46,7 @@ type world struct {
 
 	mu  sync.Mutex
 	now time.Time
-	// users is how many users were made up.
+	// users is the number of users created so far.
 	users int64
 }
 
@@ -105,7 +105,7 @@ func (w *world) advance(by time.Duration) {
 	w.now = w.now.Add(by)
 }
 
-// expect reports an error, on any goroutine.
+// expect reports an error. It may be called on any goroutine.
 func (w *world) expect(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -113,7 +113,7 @@ func (w *world) expect(err error) {
 	}
 }
 
-// addBox makes a box with some items, and a vote of each of some users for choice 1.
+// addBox adds a box with some items, and one vote for choice 1 by each of some users.
 func (w *world) addBox(id int64, items, users int) {
 	w.t.Helper()
 	w.expect(w.boxes.Documents.Insert(w.t.Context(), box{ID: id, Numbers: []int64{0, 0}}))
@@ -145,7 +145,7 @@ func (w *world) vote(boxID, userID int64, value int32) {
 	w.expect(err)
 }
 
-// newUser is a user who has not voted yet.
+// newUser returns a user who has not voted yet.
 func (w *world) newUser() int64 {
 	w.users++
 	return 1000 + w.users
@@ -161,7 +161,7 @@ func (w *world) sweep() {
 	}))
 }
 
-// tamper changes a box behind everybody's back.
+// tamper changes a box without keeping its numbers right.
 func (w *world) tamper(id int64, change func(*box)) {
 	w.t.Helper()
 	_, err := w.boxes.Documents.Update(w.t.Context(), id, func(b *box) error { change(b); return nil })
@@ -179,7 +179,7 @@ func (w *world) check(mode integrity.Mode) (all []integrity.Finding) {
 	return all
 }
 
-// contents are all documents of the store.
+// contents returns all documents of the store.
 func (w *world) contents() map[string][]any {
 	w.t.Helper()
 	all := map[string][]any{}
@@ -198,8 +198,8 @@ func gather[T any](w *world, c *docstore.Collection[T], into map[string][]any) {
 	}
 }
 
-// watched is a store that lets the test do something just before each of the next reads
-// of one collection, as another process may.
+// watched is a store that runs a function just before each of the next reads of one
+// collection, as another process might.
 type watched struct {
 	docstore.Engine
 
@@ -208,7 +208,7 @@ type watched struct {
 	times      int
 }
 
-// before says what happens before the next reads of a collection.
+// before sets the function to run before the next reads of a collection.
 func (w *watched) before(collection string, times int, do func()) {
 	w.collection, w.times, w.do = collection, times, do
 }
@@ -217,7 +217,7 @@ func (w *watched) read(collection string) {
 	if w.times == 0 || w.collection != collection {
 		return
 	}
-	// What it does reads too.
+	// The function itself reads, too.
 	times := w.times - 1
 	w.times = 0
 	w.do()

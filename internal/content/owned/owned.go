@@ -1,5 +1,5 @@
-// Package owned keeps documents that belong to a user, who alone may change and
-// delete them: albums, entries, landmarks.
+// Package owned keeps documents that belong to a user: albums, entries, landmarks. Only the
+// owner may change and delete them.
 package owned
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// Collection is a collection of owned documents. Its fields do not change after it
-// is made. It may be used concurrently.
+// Collection is a collection of owned documents. Its fields do not change after creation.
+// It may be used concurrently.
 type Collection[T any] struct {
 	Documents *docstore.Collection[T]
-	// Tombstones finish deletions.
+	// Tombstones ensure that deletions are finished.
 	Tombstones *tombstone.Records
-	// ID is a document's id, and Owner whose document it is.
+	// ID returns a document's id. Owner returns its owner's id.
 	ID, Owner func(*T) int64
-	// NotFound is the error of an id that names nothing, NotOwner that of somebody
-	// who may not do that to the document with an id.
+	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
+	// who does not own the document.
 	NotFound, NotOwner func(id int64) *apierror.Error
 }
 
@@ -30,7 +30,7 @@ func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 	return document, c.errorOf(err, id)
 }
 
-// GetBy returns a document of a user.
+// GetBy returns a document that must belong to the user.
 func (c *Collection[T]) GetBy(ctx context.Context, actorID, id int64) (T, error) {
 	document, err := c.Get(ctx, id)
 	if err != nil {
@@ -39,7 +39,7 @@ func (c *Collection[T]) GetBy(ctx context.Context, actorID, id int64) (T, error)
 	return document, c.Allow(&document, actorID, id)
 }
 
-// Allow refuses everybody but the owner.
+// Allow rejects every user but the owner.
 func (c *Collection[T]) Allow(document *T, actorID, id int64) error {
 	if c.Owner(document) != actorID {
 		return c.NotOwner(id)
@@ -47,13 +47,13 @@ func (c *Collection[T]) Allow(document *T, actorID, id int64) error {
 	return nil
 }
 
-// Update changes a document, whoever asks for it. See docstore.Collection.Update.
+// Update changes a document without checking its owner. See docstore.Collection.Update.
 func (c *Collection[T]) Update(ctx context.Context, id int64, change func(*T) error) (T, error) {
 	document, err := c.Documents.Update(ctx, id, change)
 	return document, c.errorOf(err, id)
 }
 
-// UpdateBy changes a document of a user.
+// UpdateBy changes a document that must belong to the user.
 func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change func(*T)) (T, error) {
 	return c.Update(ctx, id, func(document *T) error {
 		if err := c.Allow(document, actorID, id); err != nil {
@@ -64,7 +64,8 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
-// DeleteBy deletes a document of a user; its children go with a later sweep.
+// DeleteBy deletes a document that must belong to the user. A later sweep removes its
+// children.
 func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
 	if _, err := c.GetBy(ctx, actorID, id); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
 	return c.errorOf(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
 }
 
-// Sweep purges the children of documents that were deleted.
+// Sweep purges the children of deleted documents.
 func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, int64) error) error {
 	return c.Tombstones.Sweep(ctx, c.Documents.Exists, purge)
 }

@@ -1,4 +1,4 @@
-// Package profiles tells a service how the users that its content names are shown.
+// Package profiles resolves the users of content to the names and icons to show.
 package profiles
 
 import (
@@ -19,27 +19,28 @@ import (
 )
 
 const (
-	// profileTTL is how old a shown name may be (rule 4.4).
+	// profileTTL is the maximum age of a shown name (rule 4.4).
 	profileTTL = 30 * time.Second
-	// maxProfiles bounds each of the two caches, at some 300 bytes a profile.
+	// maxProfiles bounds each of the two caches. A profile takes about 300 bytes.
 	maxProfiles = 20_000
-	// loadTimeout bounds one call to the account service. A load serves every
-	// caller that waits for the same user, so no single caller's deadline does.
+	// loadTimeout bounds one call to the account service. One load serves all callers that
+	// wait for the same user, so it ignores their own deadlines.
 	loadTimeout = 3 * time.Second
-	// maxBatch is how many users one BatchGetUsers may ask for.
+	// maxBatch is the maximum number of users in one BatchGetUsers call.
 	maxBatch = 1000
 )
 
-// Profile is how a user is shown; the zero Profile is that of a user who is gone.
+// Profile is a user's name and icon. The zero Profile stands for a user who no longer
+// exists.
 type Profile struct {
 	Name    string
 	IconURL string
 	Exists  bool
 }
 
-// Directory resolves user ids through a bounded cache. Concurrent misses for one
-// user share one call. While the account service is down it shows the last profile
-// it knew. It may be used concurrently.
+// Directory resolves user ids through a bounded cache. Concurrent misses for one user share
+// one call. While the account service is down, the directory shows the last known profile.
+// It may be used concurrently.
 type Directory struct {
 	account accountv1.AccountServiceClient
 	log     *slog.Logger
@@ -49,13 +50,13 @@ type Directory struct {
 	stale atomic.Uint64
 }
 
-// Stats are what a directory counts since it was made.
+// Stats are a directory's counts since its creation.
 type Stats struct {
-	// Hits and Misses are users whose profiles the cache had and had not.
+	// Hits and Misses count users by whether the cache had their profiles.
 	Hits, Misses uint64
-	// Stale is how often Show gave the last known profiles.
+	// Stale counts the calls of Show that returned last known profiles.
 	Stale uint64
-	// Size is about how many users are in the cache.
+	// Size is the approximate number of users in the cache.
 	Size int
 }
 
@@ -76,22 +77,22 @@ func NewDirectory(account accountv1.AccountServiceClient, log *slog.Logger) (*Di
 	return &Directory{account: account, log: log, fresh: fresh, last: last}, nil
 }
 
-// Close ends what the caches run in the background. Nobody uses the directory any more.
+// Close ends the caches' background work. The directory must no longer be in use.
 func (d *Directory) Close(context.Context) error {
 	d.fresh.StopAllGoroutines()
 	d.last.StopAllGoroutines()
 	return nil
 }
 
-// Stats returns what the directory counts.
+// Stats returns the counts.
 func (d *Directory) Stats() Stats {
 	counted := d.fresh.Stats()
 	return Stats{Hits: counted.Hits, Misses: counted.Misses, Stale: d.stale.Load(), Size: d.fresh.EstimatedSize()}
 }
 
-// Show returns the profiles of users for a reply. It never fails: a user who is gone
-// has the zero Profile, and so has one never seen before while the account service
-// is down, since content with a name missing serves a reader better than none.
+// Show returns the profiles of users for a reply. It never fails, because content with a
+// missing name is better than no content. A user who no longer exists has the zero Profile.
+// So has a user never seen before, while the account service is down.
 func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	ids = distinct(ids)
 	profiles, err := d.fresh.BulkGet(ctx, ids, otter.BulkLoaderFunc[int64, Profile](d.load))
@@ -111,12 +112,12 @@ func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	return profiles
 }
 
-// maxSorted is how many ids distinct compares without an allocation: a page of comments
-// and the owner of what they are under.
+// maxSorted is how many ids distinct compares without an allocation: a page of comments and
+// the owner of their document.
 const maxSorted = 256
 
-// distinct returns ids without repetitions, since a few users often wrote a whole page.
-// The result is ids, or the first of them, where that will do.
+// distinct returns ids without duplicates, because a few users often write a whole page.
+// The result shares memory with ids where possible.
 func distinct(ids []int64) []int64 {
 	if len(ids) < 2 {
 		return ids
@@ -134,8 +135,9 @@ func distinct(ids []int64) []int64 {
 	return slices.Clone(sorted)
 }
 
-// Require returns the profile of a user who must exist, for a write in that user's
-// name. Errors: USER_NOT_FOUND; UNAVAILABLE when nobody can tell.
+// Require returns the profile of a user who must exist, for a write by that user. Errors:
+// USER_NOT_FOUND, or UNAVAILABLE if the account service is down and the cache has no
+// profile.
 func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	profiles, err := d.fresh.BulkGet(ctx, []int64{id}, otter.BulkLoaderFunc[int64, Profile](d.load))
 	if err != nil {
@@ -152,7 +154,8 @@ func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	return profile, nil
 }
 
-// load asks the account service. Users who are gone are remembered as such.
+// load fetches profiles from the account service. It also stores that a user does not
+// exist.
 func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loadTimeout)
 	defer cancel()
@@ -168,7 +171,7 @@ func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, e
 			return nil, err
 		}
 		for _, user := range reply.GetUsers() {
-			// Cloned, since a part of a string would keep the whole reply in memory.
+			// Cloned, because a substring would keep the whole reply in memory.
 			profiles[user.GetUserId()] = Profile{Name: strings.Clone(user.GetName()), IconURL: strings.Clone(user.GetIconUrl()), Exists: true}
 		}
 	}
@@ -178,7 +181,7 @@ func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, e
 	return profiles, nil
 }
 
-// Proto is the profile as a contract shows it.
+// Proto returns the profile as a message of the contract.
 func (p Profile) Proto(userID int64) *typev1.Profile {
 	return &typev1.Profile{UserId: userID, Name: p.Name, IconUrl: p.IconURL}
 }

@@ -19,7 +19,7 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// accounts is an account service that only knows BatchGetUsers, and can be down.
+// accounts is an account service that only implements BatchGetUsers, and can be down.
 type accounts struct {
 	accountv1.AccountServiceClient
 
@@ -27,7 +27,7 @@ type accounts struct {
 	names map[int64]string
 	down  error
 	asked [][]int64
-	// gate, unless nil, holds every call until it is closed.
+	// gate, unless nil, blocks every call until it is closed.
 	gate chan struct{}
 }
 
@@ -71,14 +71,14 @@ func (a *accounts) breakDown(err error) {
 	a.down = err
 }
 
-// calls is how many calls came.
+// calls returns how many calls arrived.
 func (a *accounts) calls() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.asked)
 }
 
-// inBubble runs a test on a clock that only moves when everybody waits.
+// inBubble runs a test on a fake clock, which advances only when all goroutines wait.
 func inBubble(t *testing.T, test func(*testing.T, *accounts, *Directory)) {
 	synctest.Test(t, func(t *testing.T) {
 		a := &accounts{names: map[int64]string{1: "阿海", 2: "小旅人"}}
@@ -121,10 +121,11 @@ func TestConcurrentMissesShareOneCall(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // everybody waits for the same answers
+		synctest.Wait() // all callers wait for the same replies
 		close(a.gate)
 		group.Wait()
-		// Two callers at once may take a user each; no user is asked for twice.
+		// Two concurrent callers may each load one of the users, but no user is loaded
+		// twice.
 		asked := slices.Sorted(slices.Values(slices.Concat(a.asked...)))
 		if !slices.Equal(asked, []int64{1, 2}) {
 			t.Errorf("asked for %v", a.asked)
@@ -132,7 +133,7 @@ func TestConcurrentMissesShareOneCall(t *testing.T) {
 	})
 }
 
-func TestACallerWhoLeavesDoesNotTakeTheOthersNamesAway(t *testing.T) {
+func TestACanceledCallerDoesNotCancelTheLoadForOthers(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		a.gate = make(chan struct{})
 		ctx, leave := context.WithCancel(t.Context())
@@ -174,7 +175,7 @@ func TestWhileAccountIsDownTheLastKnownNameIsShown(t *testing.T) {
 	})
 }
 
-func TestAnAccountServiceThatHangsIsGivenUp(t *testing.T) {
+func TestACallToAHangingAccountServiceTimesOut(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		a.gate = make(chan struct{}) // and never closed
 		if got := d.Show(t.Context(), 1)[1]; got != (Profile{}) {
@@ -196,12 +197,12 @@ func TestAUserWhoIsGoneHasAnEmptyNameAndCannotWrite(t *testing.T) {
 			}
 		}
 		if a.calls() != 1 {
-			t.Errorf("%d calls: that nobody is there is not remembered", a.calls())
+			t.Errorf("%d calls: the missing user is not cached", a.calls())
 		}
 	})
 }
 
-func TestManyUsersAreAskedForInBatchesThatTheContractAllows(t *testing.T) {
+func TestManyUsersAreLoadedInBatchesThatTheContractAllows(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		ids := make([]int64, 2*maxBatch+1)
 		for i := range ids {
@@ -242,7 +243,7 @@ func TestTheCachesAreBounded(t *testing.T) {
 	})
 }
 
-func TestNobodyIsAskedForNobody(t *testing.T) {
+func TestShowOfNoUsersMakesNoCall(t *testing.T) {
 	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
 		if got := d.Show(t.Context()); len(got) != 0 || a.calls() != 0 {
 			t.Errorf("got %v after %d calls", got, a.calls())
@@ -250,7 +251,7 @@ func TestNobodyIsAskedForNobody(t *testing.T) {
 	})
 }
 
-func TestShowLeavesTheCallersIDsAsTheyAre(t *testing.T) {
+func TestShowDoesNotChangeTheCallersIDs(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *accounts, d *Directory) {
 		for _, ids := range [][]int64{{2, 1}, {2, 1, 2, 1, 1}, {2, 2, 2, 1}} {
 			before := slices.Clone(ids)

@@ -1,6 +1,7 @@
-// Package tombstone finishes deletions. Deleting a parent removes its own document,
-// which makes it invisible; its children go later, at a sweep. A record written
-// first makes sure of that whatever happens in between (rule 14.11).
+// Package tombstone ensures that deletions are finished. Deleting a parent removes its own
+// document first, which makes it invisible. A later sweep removes its children. A record
+// written before the deletion guarantees that sweep, whatever fails in between (rule
+// 14.11).
 package tombstone
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// grace is how long a record is kept: longer than any call may run, so that a child
-// added by one that began before the deletion is swept too.
+// grace is how long a record is kept. It is longer than any call may run. So a sweep also
+// removes a child that was added by a call from before the deletion.
 const grace = 5 * time.Minute
 
 // sweepBatch is how many records a sweep holds at a time.
@@ -21,10 +22,10 @@ const sweepBatch = 100
 
 const timeIndex = "time"
 
-// record says that a document was to be deleted.
+// record marks a document for deletion.
 type record struct {
 	ID int64 `bson:"_id"`
-	// DeleteMillis is when, in milliseconds since 1970.
+	// DeleteMillis is the time of the deletion, in milliseconds since 1970.
 	DeleteMillis int64 `bson:"delete_millis"`
 }
 
@@ -36,12 +37,12 @@ type Records struct {
 	grace   time.Duration
 }
 
-// Open returns the records that are in the named collection.
+// Open opens the records in the named collection.
 func Open(ctx context.Context, engine docstore.Engine, collection string, now func() time.Time) (*Records, error) {
 	records, err := docstore.Open[record](ctx, engine, docstore.Spec{
 		Name: collection,
 		ID:   docstore.Int64,
-		// A sweep goes through the records, oldest first.
+		// A sweep reads the records, oldest first.
 		Indexes: []docstore.Index{{Name: timeIndex, Fields: []docstore.Field{{Name: "delete_millis", Kind: docstore.Int64}}}},
 	})
 	if err != nil {
@@ -50,14 +51,14 @@ func Open(ctx context.Context, engine docstore.Engine, collection string, now fu
 	return &Records{records: records, now: now, grace: grace}, nil
 }
 
-// Delete removes a parent's document by remove, whose error it returns. When that
-// succeeded a sweep will purge the children.
+// Delete removes a parent's document with remove and returns its error. After success, a
+// sweep will purge the children.
 func (r *Records) Delete(ctx context.Context, id int64, remove func(context.Context, any) error) error {
 	now := r.now().UnixMilli()
 	err := r.records.Insert(ctx, record{ID: id, DeleteMillis: now})
 	var earlier *docstore.DuplicateError
 	if errors.As(err, &earlier) {
-		// An earlier try failed; its record must live as long as this one's would.
+		// An earlier attempt failed. Its record must now live as long as a new one.
 		_, err = r.records.Update(ctx, id, func(earlier *record) error {
 			earlier.DeleteMillis = now
 			return nil
@@ -69,15 +70,14 @@ func (r *Records) Delete(ctx context.Context, id int64, remove func(context.Cont
 	return remove(ctx, id)
 }
 
-// Holds tells whether the children of a document that was deleted await a sweep.
+// Holds reports whether the children of a deleted document await a sweep.
 func (r *Records) Holds(ctx context.Context, id int64) (bool, error) {
 	return r.records.Exists(ctx, id)
 }
 
-// Sweep purges the children of deleted parents. A parent that exists still is let
-// be, and so is its record: the deletion is under way, or failed and may be tried
-// again at this moment. It goes on past a parent whose purge failed and returns all
-// errors.
+// Sweep purges the children of deleted parents. It skips a parent that still exists and
+// keeps its record, because the deletion may be in flight, or failed and be retried right
+// now. It continues after a failed purge and returns all errors.
 func (r *Records) Sweep(ctx context.Context, exists func(context.Context, int64) (bool, error), purge func(context.Context, int64) error) error {
 	var failed []error
 	oldest := r.now().Add(-r.grace).UnixMilli()
@@ -101,7 +101,7 @@ func (r *Records) Sweep(ctx context.Context, exists func(context.Context, int64)
 	return errors.Join(failed...)
 }
 
-// forget drops a record; another process may have been first.
+// forget deletes a record. Another process may have deleted it first.
 func (r *Records) forget(ctx context.Context, id int64) error {
 	if err := r.records.Delete(ctx, id); !errors.Is(err, docstore.ErrNotFound) {
 		return err

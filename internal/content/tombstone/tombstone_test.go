@@ -15,7 +15,7 @@ import (
 
 var errCrash = errors.New("crash")
 
-// shelf is a set of parents, each with children, and the tombstones of those deleted.
+// shelf is a set of parents with children, and the tombstones of the deleted parents.
 type shelf struct {
 	tombstones *tombstone.Records
 	now        time.Time
@@ -107,7 +107,7 @@ func TestAChildAddedByACallThatBeganBeforeTheDeletionIsSweptToo(t *testing.T) {
 	}
 }
 
-func TestARecordIsForgottenOnceNoCallCanBeOlder(t *testing.T) {
+func TestARecordIsDeletedOnceNoCallCanBeOlder(t *testing.T) {
 	s := newShelf(t, 1)
 	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
@@ -116,11 +116,11 @@ func TestARecordIsForgottenOnceNoCallCanBeOlder(t *testing.T) {
 	s.sweep(t)
 	s.sweep(t)
 	if s.purged != 1 {
-		t.Errorf("purged %d times, want once and then never again", s.purged)
+		t.Errorf("purged %d times, want once", s.purged)
 	}
 }
 
-func TestADeletionThatCrashedBeforeTheParentWentChangesNothing(t *testing.T) {
+func TestADeletionThatCrashesBeforeItRemovesTheParentChangesNothing(t *testing.T) {
 	s := newShelf(t, 1)
 	crash := func(context.Context, any) error { return errCrash }
 	if err := s.tombstones.Delete(t.Context(), 1, crash); !errors.Is(err, errCrash) {
@@ -132,13 +132,13 @@ func TestADeletionThatCrashedBeforeTheParentWentChangesNothing(t *testing.T) {
 	}
 }
 
-func TestADeletionTriedAgainAfterACrashIsFinished(t *testing.T) {
+func TestADeletionRetriedAfterACrashIsFinished(t *testing.T) {
 	s := newShelf(t, 1)
 	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
-		t.Fatal("the first try should fail")
+		t.Fatal("the first attempt should fail")
 	}
 	s.now = s.now.Add(time.Hour)
-	// A sweep meets the record in the middle of the second try, before the parent goes.
+	// A sweep reads the record during the second attempt, before the parent is removed.
 	err := s.tombstones.Delete(t.Context(), 1, func(ctx context.Context, id any) error {
 		s.sweep(t)
 		return s.remove(ctx, id)
@@ -155,11 +155,11 @@ func TestADeletionTriedAgainAfterACrashIsFinished(t *testing.T) {
 func TestASweepOfAnOldFailedDeletionKeepsItsRecord(t *testing.T) {
 	s := newShelf(t, 1)
 	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
-		t.Fatal("the first try should fail")
+		t.Fatal("the first attempt should fail")
 	}
 	s.now = s.now.Add(time.Hour)
 	s.sweep(t)
-	// A second try got past its record just before that sweep, and ends now.
+	// A second attempt passed its record just before that sweep, and ends now.
 	delete(s.parents, 1)
 	s.sweep(t)
 	if s.children[1] != 0 {
@@ -167,7 +167,7 @@ func TestASweepOfAnOldFailedDeletionKeepsItsRecord(t *testing.T) {
 	}
 }
 
-func TestASweepThatCrashedIsDoneAgain(t *testing.T) {
+func TestACrashedSweepIsRetried(t *testing.T) {
 	s := newShelf(t, 1)
 	if err := s.tombstones.Delete(t.Context(), 1, s.remove); err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestASweepThatCrashedIsDoneAgain(t *testing.T) {
 	}
 }
 
-func TestASweepGoesOnPastAParentWhosePurgeFails(t *testing.T) {
+func TestASweepContinuesAfterAFailedPurge(t *testing.T) {
 	s := newShelf(t, 1, 2, 3)
 	for id := range int64(3) {
 		if err := s.tombstones.Delete(t.Context(), id+1, s.remove); err != nil {
@@ -204,7 +204,7 @@ func TestASweepGoesOnPastAParentWhosePurgeFails(t *testing.T) {
 	}
 }
 
-func TestOfTwoDeletionsAtATimeOneFindsNothing(t *testing.T) {
+func TestOneOfTwoConcurrentDeletionsReportsNotFound(t *testing.T) {
 	s := newShelf(t, 1)
 	var errs [2]error
 	var group sync.WaitGroup

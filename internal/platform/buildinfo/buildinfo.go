@@ -1,5 +1,5 @@
-// Package buildinfo reports what a program was built from. The flag -version, the line in
-// the log at the start, and the metric waybook_build_info all read it here.
+// Package buildinfo reports the build of a program. The flag -version, the log line of the
+// start, and the metric waybook_build_info use it.
 package buildinfo
 
 import (
@@ -8,14 +8,14 @@ import (
 	"runtime/debug"
 )
 
-// version is the version of a release. The linker sets it for the images, whose builds
-// record nothing else.
+// version is the version of a release. The linker sets it for images, whose builds record
+// no version.
 var version string
 
-// unknown stands for a value that the build did not record.
+// unknown replaces a value that the build did not record.
 const unknown = "unknown"
 
-// Info is what a program was built from.
+// Info describes the build of a program.
 type Info struct {
 	// Version is a tag such as v1.2.0, a pseudo-version, or (devel).
 	Version string
@@ -33,8 +33,8 @@ func Read() Info {
 	return newInfo(build, version)
 }
 
-// newInfo combines what Go recorded, nil when nothing, with the version that the linker
-// set, which takes precedence.
+// newInfo combines Go's build info, which may be nil, with the linker's version, which
+// takes precedence.
 func newInfo(build *debug.BuildInfo, linked string) Info {
 	info := Info{Version: cmp.Or(linked, unknown), Commit: unknown, GoVersion: unknown}
 	if build == nil {

@@ -8,7 +8,7 @@ import (
 
 const commit = "4e1c0a5d7b3f9e2c6a8d1b4f7e0c3a6d9b2f5e81"
 
-func TestALineNamesTheVersionTheCommitAndTheCompiler(t *testing.T) {
+func TestTheLineNamesVersionCommitAndCompiler(t *testing.T) {
 	checkout := func(version, modified string) *debug.BuildInfo {
 		return &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: version}, Settings: []debug.BuildSetting{
 			{Key: "-trimpath", Value: "true"}, {Key: "vcs.revision", Value: commit}, {Key: "vcs.modified", Value: modified},

@@ -13,30 +13,30 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// pingTimeout bounds the question whether the store can be used.
+// pingTimeout bounds the readiness check of the store.
 const pingTimeout = 2 * time.Second
 
-// drainTime is how long requests under way may take once a server stops. Like that
-// of the gRPC port it leaves, of StopTimeout, enough for the others.
+// drainTime is how long requests in flight may take once a server stops. Like the drain
+// time of the gRPC port, it leaves enough of StopTimeout for the other parts.
 const drainTime = 3 * time.Second
 
-// Readiness tells whether a program should be sent requests: between Ready and
-// Unready, while its check passes. It may be used concurrently.
+// Readiness reports whether a program can take requests: after Set(true), while
+// its check passes. It may be used concurrently.
 type Readiness struct {
 	ready atomic.Bool
 	check func(context.Context) error
 }
 
-// NewReadiness returns a readiness, unready as yet; check asks what the program
-// depends on and may be nil.
+// NewReadiness returns a readiness that starts as unready. check checks the program's
+// dependencies; it may be nil.
 func NewReadiness(check func(context.Context) error) *Readiness {
 	return &Readiness{check: check}
 }
 
-// Set says that the program can serve, or no longer can.
+// Set records whether the program can serve.
 func (r *Readiness) Set(ready bool) { r.ready.Store(ready) }
 
-// Err is nil when the program should be sent requests.
+// Err returns nil when the program can take requests.
 func (r *Readiness) Err(ctx context.Context) error {
 	if !r.ready.Load() {
 		return errors.New("starting or stopping")
@@ -52,8 +52,8 @@ func (r *Readiness) Err(ctx context.Context) error {
 	return nil
 }
 
-// AdminHandler serves /healthz (the process lives), /readyz (it should be sent
-// requests), both as gRPC health checks too, and /metrics.
+// AdminHandler serves /healthz (the process is alive), /readyz (it can take requests) and
+// /metrics. The first two are also available as gRPC health checks.
 func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
@@ -70,9 +70,9 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	return withHealth(readiness, mux)
 }
 
-// HTTP serves a handler on a listener and pushes its graceful stop: requests under
-// way may end, for drainTime; then they are cut off, as a client that stopped
-// reading would otherwise hold up the end for as long as it likes.
+// HTTP serves a handler on a listener and pushes its graceful stop. Requests in flight have
+// drainTime to end; then the server closes their connections. Otherwise a client that stops
+// reading could delay the stop for as long as it likes.
 func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
@@ -99,39 +99,40 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	return listener.Addr(), nil
 }
 
-// describe adds metrics of the process as a whole.
+// describe adds the metrics of the whole process.
 func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metrics) {
-	ctx = context.WithoutCancel(ctx) // of the start; a scrape comes later
-	metrics.GaugeFunc("waybook_ready", "Whether the program should be sent requests: 1 or 0.", func() float64 {
+	ctx = context.WithoutCancel(ctx) // a scrape comes after the start
+	metrics.GaugeFunc("waybook_ready", "Readiness of the program: 1 if it can take requests, otherwise 0.", func() float64 {
 		if readiness.Err(ctx) != nil {
 			return 0
 		}
 		return 1
 	})
 	if identity := e.Transport.Identity; identity != nil {
-		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "When the certificate in use expires.", func() float64 {
+		metrics.GaugeFunc("waybook_tls_certificate_expiry_timestamp_seconds", "Expiry of the TLS certificate in use, as a Unix time.", func() float64 {
 			return float64(identity.Expiry().Unix())
 		})
 	}
 }
 
 const (
-	// maxHeaderBytes bounds a request's line and header, which may hold a form in its query.
+	// maxHeaderBytes bounds the request line and the headers. The query may hold a whole
+	// form.
 	maxHeaderBytes = 256 << 10
-	// headerTime is how long a client may take to send them, and idleTime to send
-	// nothing between two requests.
+	// headerTime bounds how long a client may take to send the headers. idleTime bounds how
+	// long a connection may stay idle between two requests.
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
 )
 
-// patience is what a server has with its clients; tests have less.
+// patience is how long a server waits for its clients. Tests use shorter times.
 type patience struct{ header, idle time.Duration }
 
 func newServer(handler http.Handler, protocols http.Protocols, patience patience) *http.Server {
 	return &http.Server{
 		Handler: handler,
-		// No ReadTimeout: it would also end a long reply. A handler that reads a
-		// body bounds that itself.
+		// There is no ReadTimeout, because it would also cut off a long reply. A handler
+		// that reads a body sets its own limit.
 		ReadHeaderTimeout: patience.header,
 		IdleTimeout:       patience.idle,
 		MaxHeaderBytes:    maxHeaderBytes,
@@ -159,7 +160,7 @@ func (e Env) http(name string, listener net.Listener, server *http.Server) {
 	})
 }
 
-// Listen opens a TCP listener and says which flag to change when it can't.
+// Listen opens a TCP listener. Its error names the flag to change.
 func Listen(ctx context.Context, flagName, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -169,7 +170,7 @@ func Listen(ctx context.Context, flagName, address string) (net.Listener, error)
 	return listener, nil
 }
 
-// Ready says that the program can serve, until it begins to stop.
+// Ready marks the program as ready until it begins to stop.
 func (e Env) Ready(readiness *Readiness) {
 	readiness.Set(true)
 	e.Stack.Push("readiness", func(context.Context) error {

@@ -62,7 +62,7 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 	broken = errors.New("secret: disk 7")
 	expect("without its store", http.StatusServiceUnavailable)
 	if body := ask(handler, "/readyz").Body.String(); strings.Contains(body, "secret") {
-		t.Errorf("the cause leaves the process: %s", body)
+		t.Errorf("the reply exposes the cause: %s", body)
 	}
 	broken = nil
 	if err := env.Stack.Stop(t.Context()); err != nil {
@@ -71,7 +71,7 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 	expect("while it stops", http.StatusServiceUnavailable)
 }
 
-func TestProbesOverGRPCTellLivenessAndReadiness(t *testing.T) {
+func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 	env := newEnv(t)
 	var broken error
 	readiness := serve.NewReadiness(func(context.Context) error { return broken })
@@ -128,7 +128,7 @@ func TestMetricsCountCalls(t *testing.T) {
 	}
 }
 
-func TestMetricsTellReadinessAndWhenTheCertificateExpires(t *testing.T) {
+func TestMetricsReportReadinessAndCertificateExpiry(t *testing.T) {
 	env := newEnv(t)
 	expiry := time.Now().Add(90 * time.Minute).Truncate(time.Second)
 	env.Transport.Identity = newIdentity(t, expiry)
@@ -151,7 +151,7 @@ func TestMetricsTellReadinessAndWhenTheCertificateExpires(t *testing.T) {
 	}
 }
 
-// newIdentity returns an identity whose certificate expires at some time.
+// newIdentity returns an identity whose certificate has the given expiry.
 func newIdentity(t *testing.T, expiry time.Time) *mtls.Identity {
 	t.Helper()
 	now := time.Now()
@@ -198,8 +198,7 @@ func TestATakenPortNamesTheFlagToChange(t *testing.T) {
 	}
 }
 
-// startHTTP serves a handler, and sends it one request whose reply it returns
-// unread.
+// startHTTP serves a handler, sends it one request, and returns the unread reply.
 func startHTTP(t *testing.T, env serve.Env, handler http.Handler) *bufio.Reader {
 	t.Helper()
 	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
@@ -218,7 +217,7 @@ func startHTTP(t *testing.T, env serve.Env, handler http.Handler) *bufio.Reader 
 	return bufio.NewReader(connection)
 }
 
-func TestARequestUnderWayEndsBeforeTheServerDoes(t *testing.T) {
+func TestARequestInFlightEndsBeforeTheServerDoes(t *testing.T) {
 	env := newEnv(t)
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	reader := startHTTP(t, env, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -244,7 +243,7 @@ func TestARequestUnderWayEndsBeforeTheServerDoes(t *testing.T) {
 	}
 }
 
-func TestAClientThatStoppedReadingIsCutOffAndNoFailure(t *testing.T) {
+func TestAClientThatStopsReadingIsCutOffWithoutAnError(t *testing.T) {
 	env := newEnv(t)
 	begun, left := make(chan struct{}), make(chan struct{})
 	startHTTP(t, env, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -258,7 +257,7 @@ func TestAClientThatStoppedReadingIsCutOffAndNoFailure(t *testing.T) {
 	}))
 	<-begun
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // no time left: it must not wait
+	cancel() // no time left: the stop must not wait
 	if err := env.Stack.Stop(ctx); err != nil {
 		t.Errorf("got %v", err)
 	}

@@ -11,22 +11,23 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The names by which grpc.health.v1.Health on the admin port tells how a process is.
+// The services that grpc.health.v1.Health on the admin port reports on.
 const (
-	// Liveness: the process runs. It never asks the store.
+	// Liveness reports whether the process runs. It never asks the store.
 	Liveness = "liveness"
-	// ReadinessName: the process should be sent requests. The empty name means the same.
+	// ReadinessName reports whether the process can take requests. The empty name means the
+	// same.
 	ReadinessName = "readiness"
 )
 
-// health answers gRPC probes, which can't show a certificate and so can't ask a port
-// that wants one.
+// health answers gRPC probes. Probes cannot present a certificate, so they cannot use a
+// port that requires one.
 type health struct {
 	healthv1.UnimplementedHealthServer
 	readiness *Readiness
 }
 
-// Check tells how the process is.
+// Check reports the state of the process.
 func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
 	serving := &healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVING}
 	switch request.GetService() {
@@ -36,12 +37,12 @@ func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest)
 			serving.Status = healthv1.HealthCheckResponse_NOT_SERVING
 		}
 	default:
-		return nil, status.Errorf(codes.NotFound, "no such check; there are %q and %q", Liveness, ReadinessName)
+		return nil, status.Errorf(codes.NotFound, "unknown service; ask for %q or %q", Liveness, ReadinessName)
 	}
 	return serving, nil
 }
 
-// withHealth serves gRPC health checks beside a handler.
+// withHealth serves gRPC health checks in addition to a handler.
 func withHealth(readiness *Readiness, other http.Handler) http.Handler {
 	probes := grpc.NewServer()
 	healthv1.RegisterHealthServer(probes, health{readiness: readiness})

@@ -15,7 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-func TestTheVersionIsPrintedWhateverElseIsWrong(t *testing.T) {
+func TestTheVersionIsPrintedDespiteOtherErrors(t *testing.T) {
 	nonsense := map[string]string{"WAYBOOK_SIZE": "x"}
 	for _, args := range [][]string{{"-version"}, {"--version"}, {"-size=4", "-version"}, {"-version=true"}} {
 		end := run(ended(), args, nonsense, func(context.Context, setting, serve.Env) error {
@@ -28,7 +28,7 @@ func TestTheVersionIsPrintedWhateverElseIsWrong(t *testing.T) {
 	}
 }
 
-func TestTheVersionIsNotAskedForByTheEnvironment(t *testing.T) {
+func TestTheEnvironmentCannotRequestTheVersion(t *testing.T) {
 	for _, value := range []string{"true", "v1.2.0"} {
 		isStarted := false
 		end := run(ended(), nil, map[string]string{"WAYBOOK_VERSION": value}, func(context.Context, setting, serve.Env) error {
@@ -55,7 +55,7 @@ func startParts(ctx context.Context, env serve.Env) error {
 	return nil
 }
 
-func TestTheLogSaysWhatStartedAndHowItStopped(t *testing.T) {
+func TestTheLogRecordsStartAndStop(t *testing.T) {
 	const address = `127\.0\.0\.1:[1-9]\d*`
 	for name, test := range map[string]struct {
 		cause  error
@@ -85,7 +85,7 @@ func TestTheLogSaysWhatStartedAndHowItStopped(t *testing.T) {
 	}
 }
 
-func TestTheLinesOfStartAndStopAreJSONToo(t *testing.T) {
+func TestTheStartAndStopLinesCanBeJSON(t *testing.T) {
 	end := run(ended(), []string{"-log-format=json"}, nil, func(_ context.Context, _ setting, env serve.Env) error {
 		env.Announce(slog.String("store", "embedded here/waybook.db"))
 		return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
-// logFormat is how a line of the log is written. It is a flag's value.
+// logFormat is the format of log lines. It is the value of a flag.
 type logFormat string
 
-// The formats: for people, and for what collects logs.
+// The formats: text for people, JSON for log collectors.
 const (
 	textFormat logFormat = "text"
 	jsonFormat logFormat = "json"
@@ -29,10 +29,10 @@ func (f *logFormat) Set(value string) error {
 		*f = format
 		return nil
 	}
-	return fmt.Errorf("it is %s or %s", textFormat, jsonFormat)
+	return fmt.Errorf("want %s or %s", textFormat, jsonFormat)
 }
 
-// logFlags say how a program logs.
+// logFlags are the flags for the log.
 type logFlags struct {
 	format logFormat
 	level  slog.Level
@@ -41,11 +41,11 @@ type logFlags struct {
 func (f *logFlags) register(flags *flag.FlagSet) {
 	f.format = textFormat
 	flags.Var(&f.format, "log-format", "`format` of the log on standard error, text or json")
-	flags.TextVar(&f.level, "log-level", slog.LevelInfo, "log from this `level` on: debug, info, warn or error")
+	flags.TextVar(&f.level, "log-level", slog.LevelInfo, "lowest `level` to log: debug, info, warn or error")
 }
 
-// open returns a log on out. Both formats quote what they are given, so that no value
-// can pass for a line or a field of its own.
+// open returns a log that writes to out. Both formats quote all values, so no value can
+// forge a line or a field.
 func (f *logFlags) open(out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: f.level}
 	if f.format == jsonFormat {
@@ -54,7 +54,7 @@ func (f *logFlags) open(out io.Writer) *slog.Logger {
 	return slog.New(correlated{slog.NewTextHandler(out, options)})
 }
 
-// correlated adds to each line the request and the trace that its context is of.
+// correlated adds the request id and the trace id of the context to each line.
 type correlated struct{ slog.Handler }
 
 // Handle writes a line.
@@ -68,12 +68,12 @@ func (c correlated) Handle(ctx context.Context, record slog.Record) error {
 	return c.Handler.Handle(ctx, record)
 }
 
-// WithAttrs returns a handler that adds the attributes given to each line.
+// WithAttrs returns a handler that adds the attributes to each line.
 func (c correlated) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return correlated{c.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup returns a handler that puts what follows into a group.
+// WithGroup returns a handler that puts later attributes into a group.
 func (c correlated) WithGroup(name string) slog.Handler {
 	return correlated{c.Handler.WithGroup(name)}
 }

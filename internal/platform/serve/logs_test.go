@@ -14,10 +14,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// forged would be a line of its own, in red, if it were written as it is.
+// forged would be a separate red line if it were written unquoted.
 const forged = "x\nlevel=ERROR msg=\"forged\"\r\n\x1b[31m{\"level\":\"ERROR\"}"
 
-// logged runs a program that logs something, with flags, and returns its log.
+// logged runs a program that logs a few lines, and returns its log.
 func logged(t *testing.T, args ...string) string {
 	t.Helper()
 	end := run(ended(), args, nil, func(ctx context.Context, _ setting, env serve.Env) error {
@@ -35,8 +35,7 @@ func logged(t *testing.T, args ...string) string {
 	return withoutLifecycle(end.errors)
 }
 
-// withoutLifecycle leaves out the two lines that every program logs, at its start and at
-// its stop.
+// withoutLifecycle removes the two lines that every program logs when it starts and stops.
 func withoutLifecycle(log string) string {
 	var rest strings.Builder
 	for line := range strings.Lines(log) {
@@ -49,7 +48,7 @@ func withoutLifecycle(log string) string {
 
 var isLifecycle = regexp.MustCompile(`^time=\S+ level=INFO msg=(started|stopped) |^\{"time":"[^"]+","level":"INFO","msg":"(started|stopped)",`)
 
-func TestALineOfTheLogCarriesItsRequestAndItsTrace(t *testing.T) {
+func TestALogLineCarriesItsRequestAndTrace(t *testing.T) {
 	text := strings.Split(logged(t), "\n")
 	for _, part := range []string{"program=example", "request_id=abc123", "trace_id=01020000000000000000000000000000"} {
 		if !strings.Contains(text[0], part) {
@@ -57,7 +56,7 @@ func TestALineOfTheLogCarriesItsRequestAndItsTrace(t *testing.T) {
 		}
 	}
 	if strings.Contains(text[1], "request_id") || strings.Contains(text[1], "trace_id") {
-		t.Errorf("a line of no request: %s", text[1])
+		t.Errorf("a line without a request has ids: %s", text[1])
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(strings.Split(logged(t, "-log-format", "json"), "\n")[0]), &line); err != nil {
@@ -68,7 +67,7 @@ func TestALineOfTheLogCarriesItsRequestAndItsTrace(t *testing.T) {
 	}
 }
 
-func TestNoValueCanPassForALineOfTheLog(t *testing.T) {
+func TestAValueCannotForgeALogLine(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		got := logged(t, "-log-format", format)
 		if strings.ContainsAny(got, "\x1b\r") {
@@ -79,13 +78,13 @@ func TestNoValueCanPassForALineOfTheLog(t *testing.T) {
 		}
 		for line := range strings.Lines(got) {
 			if !strings.HasPrefix(line, "time=") && format == "text" || format == "json" && !json.Valid([]byte(line)) {
-				t.Errorf("%s: a line that is none: %s", format, line)
+				t.Errorf("%s: a forged line: %s", format, line)
 			}
 		}
 	}
 }
 
-func TestTheLevelDecidesWhatIsLogged(t *testing.T) {
+func TestTheLevelFiltersLogLines(t *testing.T) {
 	for level, lines := range map[string]int{"debug": 3, "info": 2, "WARN": 1, "error": 0} {
 		if got := logged(t, "-log-level", level); strings.Count(got, "\n") != lines {
 			t.Errorf("%s: %s", level, got)
@@ -93,7 +92,7 @@ func TestTheLevelDecidesWhatIsLogged(t *testing.T) {
 	}
 }
 
-func TestAFailureOfTheProgramIsTextOrJSONToo(t *testing.T) {
+func TestAnErrorThatEndsTheProgramCanBeJSON(t *testing.T) {
 	end := run(t.Context(), []string{"-log-format=json"}, nil, func(context.Context, setting, serve.Env) error { return errors.New("no luck") })
 	var line map[string]any
 	if err := json.Unmarshal([]byte(end.errors), &line); err != nil || line["error"] != "no luck" || end.status != 1 {
@@ -101,7 +100,7 @@ func TestAFailureOfTheProgramIsTextOrJSONToo(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFormatOrLevelIsRefused(t *testing.T) {
+func TestAnUnknownFormatOrLevelIsRejected(t *testing.T) {
 	for _, args := range [][]string{{"-log-format", "xml"}, {"-log-level", "loud"}} {
 		end := run(ended(), args, nil, func(context.Context, setting, serve.Env) error {
 			t.Error("the program started")

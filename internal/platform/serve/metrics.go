@@ -11,8 +11,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/buildinfo"
 )
 
-// Metrics are what a program counts, in Prometheus's terms. Every label has few values,
-// whatever callers send. It may be used concurrently.
+// Metrics are a program's Prometheus metrics. Every label has few values, whatever callers
+// send. They may be used concurrently.
 type Metrics struct {
 	Registry *prometheus.Registry
 
@@ -21,14 +21,14 @@ type Metrics struct {
 	streamsOpen   prometheus.Gauge
 }
 
-// NewMetrics returns metrics on a registry of their own.
+// NewMetrics returns metrics with their own registry.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		Registry: prometheus.NewRegistry(),
 		calls: NewDurations("waybook_rpc_duration_seconds",
-			"How long RPCs took to be served, by method and status code.", "method", "code"),
-		callsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs that are being served."),
-		streamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs that are being served."),
+			"Duration of RPCs in seconds, by method and status code.", "method", "code"),
+		callsInFlight: newGauge("waybook_rpc_calls_in_flight", "Unary RPCs in flight."),
+		streamsOpen:   newGauge("waybook_rpc_streams_open", "Streaming RPCs in flight."),
 	}
 	m.Registry.MustRegister(m.calls, m.callsInFlight, m.streamsOpen, buildInfo(),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -46,18 +46,18 @@ func newGauge(name, help string) prometheus.Gauge {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 }
 
-// GaugeFunc adds a gauge that is asked for its value when it is wanted.
+// GaugeFunc adds a gauge that reads its value from a function at each scrape.
 func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
 	m.Registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
-// CounterFunc adds a counter that is asked for its value when it is wanted. labels, which
-// may be nil, are constant.
+// CounterFunc adds a counter that reads its value from a function at each scrape. labels
+// are constant and may be nil.
 func (m *Metrics) CounterFunc(name, help string, labels map[string]string, value func() float64) {
 	m.Registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, value))
 }
 
-// CountGate adds what a gate counts; one without limits counts nothing.
+// CountGate adds the metrics of a gate. A nil gate has no limit and no metrics.
 func (m *Metrics) CountGate(name string, g *admission.Gate) {
 	if g == nil {
 		return
@@ -67,35 +67,35 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 		name, help string
 		value      func(admission.Stats) int64
 	}{
-		{"waybook_gate_inside", "What is being done of what is bounded, by gate.", func(s admission.Stats) int64 { return s.Inside }},
-		{"waybook_gate_waiting", "What waits for its turn, by gate.", func(s admission.Stats) int64 { return s.Waiting }},
+		{"waybook_gate_inside", "Requests in flight under a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Inside }},
+		{"waybook_gate_waiting", "Requests queued by a concurrency limit, by gate.", func(s admission.Stats) int64 { return s.Waiting }},
 	} {
 		m.Registry.MustRegister(prometheus.NewGaugeFunc(
 			prometheus.GaugeOpts{Name: each.name, Help: each.help, ConstLabels: labels},
 			func() float64 { return float64(each.value(g.Stats())) }))
 	}
-	m.CounterFunc("waybook_gate_refused_total", "What was refused because as much was being done as may be, by gate.", labels,
+	m.CounterFunc("waybook_gate_refused_total", "Requests rejected by a concurrency limit, by gate.", labels,
 		func() float64 { return float64(g.Stats().Refused) })
 }
 
-// buildInfo is 1; its labels report what was built.
+// buildInfo returns a gauge that is always 1. Its labels describe the build.
 func buildInfo() prometheus.Collector {
 	build := buildinfo.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "waybook_build_info", Help: "1; the labels tell what the program was built from.",
+		Name: "waybook_build_info", Help: "Build of the program, in the labels; the value is always 1.",
 		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Commit, "go_version": build.GoVersion},
 	})
 	info.Set(1)
 	return info
 }
 
-// ObserveCall counts a call to a service. method is one that is registered, so the
-// number of series is bounded.
+// ObserveCall counts a call to a service. method must be a registered one, which bounds the
+// number of series.
 func (m *Metrics) ObserveCall(method string, code codes.Code, elapsed time.Duration) {
 	m.calls.WithLabelValues(method, code.String()).Observe(elapsed.Seconds())
 }
 
-// BeginCall counts a unary call as being served, until the function returned is called.
+// BeginCall counts a unary call as in flight until the caller calls end.
 func (m *Metrics) BeginCall() (end func()) { return begin(m.callsInFlight) }
 
 // BeginStream does the same for a streaming call.

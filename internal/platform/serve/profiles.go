@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// maxProfileTime bounds how long a profile over time takes.
+// maxProfileTime bounds the duration of CPU profiles and traces.
 const maxProfileTime = time.Minute
 
-// withProfiles serves what go tool pprof and go tool trace ask for beside a handler. It
-// does without net/http/pprof, which adds itself to http.DefaultServeMux wherever it is
-// linked, and also tells the command line, which may hold a password.
+// withProfiles serves profiles for go tool pprof and go tool trace in addition to a
+// handler. It does not use net/http/pprof. That package adds itself to http.DefaultServeMux
+// in every program that links it. It also exposes the command line, which may hold a
+// password.
 func withProfiles(other http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", other)
@@ -38,13 +39,13 @@ func withProfiles(other http.Handler) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/{name}", func(w http.ResponseWriter, r *http.Request) {
 		profile := pprof.Lookup(r.PathValue("name"))
 		if profile == nil {
-			http.Error(w, "there is no such profile", http.StatusNotFound)
+			http.Error(w, "unknown profile; /debug/pprof/ lists the profiles", http.StatusNotFound)
 			return
 		}
 		if profile.Name() == "heap" && r.FormValue("gc") != "" {
 			runtime.GC()
 		}
-		_ = profile.WriteTo(attachment(w, profile.Name()), 0) // the client went
+		_ = profile.WriteTo(attachment(w, profile.Name()), 0) // the client is gone
 	})
 	mux.HandleFunc("GET /debug/pprof/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "profile?seconds=30\ntrace?seconds=1")
@@ -66,7 +67,7 @@ func busy(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusConflict)
 }
 
-// waitFor waits as many seconds as a request asks for, or until its sender goes.
+// waitFor waits for as many seconds as the request asks for, or until its client is gone.
 func waitFor(r *http.Request, byDefault time.Duration) {
 	wait := byDefault
 	if seconds, err := strconv.ParseFloat(r.FormValue("seconds"), 64); err == nil && seconds > 0 {

@@ -30,7 +30,7 @@ func startAdmin(t *testing.T, hasProfiles bool) string {
 
 func fetch(t *testing.T, url string) (*http.Response, string) {
 	t.Helper()
-	// A connection that is kept would hold up the server's end.
+	// A kept-alive connection would delay the server's stop.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get(url)
 	if err != nil {
@@ -44,11 +44,11 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 	return response, string(body)
 }
 
-func TestProfilesAreServedOnlyWhenAskedFor(t *testing.T) {
+func TestProfilesAreServedOnlyWhenEnabled(t *testing.T) {
 	off, on := startAdmin(t, false), startAdmin(t, true)
 	for _, path := range []string{"", "heap", "goroutine", "profile?seconds=0.01", "trace?seconds=0.01"} {
 		if response, _ := fetch(t, off+"/debug/pprof/"+path); response.StatusCode != http.StatusNotFound {
-			t.Errorf("%q is served although nobody asked: %s", path, response.Status)
+			t.Errorf("%q is served although profiles are disabled: %s", path, response.Status)
 		}
 		response, body := fetch(t, on+"/debug/pprof/"+path)
 		if response.StatusCode != http.StatusOK || body == "" {
@@ -56,7 +56,7 @@ func TestProfilesAreServedOnlyWhenAskedFor(t *testing.T) {
 		}
 	}
 	if _, body := fetch(t, on+"/debug/pprof/heap?gc=1"); !isZipped(body) {
-		t.Error("the heap's profile is not what pprof reads")
+		t.Error("the heap profile is not in pprof's format")
 	}
 	if _, body := fetch(t, on+"/healthz"); body != "ok\n" {
 		t.Errorf("health: %s", body)
@@ -68,7 +68,7 @@ func isZipped(body string) bool {
 	return err == nil
 }
 
-func TestProfilesTellNoCommandLine(t *testing.T) {
+func TestProfilesDoNotExposeTheCommandLine(t *testing.T) {
 	on := startAdmin(t, true)
 	for _, path := range []string{"cmdline", "symbol", "nonsense"} {
 		if response, _ := fetch(t, on+"/debug/pprof/"+path); response.StatusCode != http.StatusNotFound {
@@ -77,7 +77,7 @@ func TestProfilesTellNoCommandLine(t *testing.T) {
 	}
 }
 
-func TestNothingIsServedByTheMuxThatAnyPackageMayAddTo(t *testing.T) {
+func TestTheDefaultMuxServesNoProfiles(t *testing.T) {
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap"} {
 		r, err := http.NewRequest(http.MethodGet, path, nil)
 		if err != nil {

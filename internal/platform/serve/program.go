@@ -1,5 +1,5 @@
-// Package serve is the one bootstrap of Waybook's programs: flags and their
-// environment twins, logs, metrics, traces, health, and a graceful stop that is capped.
+// Package serve is the common bootstrap of Waybook's programs: flags and their environment
+// variables, logs, metrics, traces, health, and a graceful stop with a deadline.
 package serve
 
 import (
@@ -20,45 +20,45 @@ import (
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
-// heapGrowth is how much the heap may grow, in percent, before the garbage collector runs.
-// Programs here have small heaps and make much garbage: with Go's own 100 a request costs
-// a sixth more CPU, to save some 5 MiB. GOGC sets it otherwise.
+// heapGrowth is by how many percent the heap may grow before the garbage collector runs.
+// These programs have small heaps and produce much garbage. With Go's default of 100, a
+// request costs a sixth more CPU, which saves only about 5 MiB. GOGC overrides it.
 const heapGrowth = 200
 
-// StopTimeout caps a graceful stop.
+// StopTimeout bounds a graceful stop.
 const StopTimeout = 10 * time.Second
 
 // Program is one of Waybook's programs.
 type Program struct {
-	// Name is the program's name and Summary what it does, in one line.
+	// Name is the program's name. Summary describes it in one line.
 	Name, Summary string
-	// Flags declares the program's flags. Each can also be given in the
-	// environment: -mongodb-uri as WAYBOOK_MONGODB_URI.
+	// Flags declares the program's flags. Each can also be set in the environment:
+	// -mongodb-uri as WAYBOOK_MONGODB_URI.
 	Flags func(*flag.FlagSet)
-	// Start starts the program's parts and pushes each on the stack; those pushed
-	// before an error are stopped. A part that fails later ends the program
-	// through fail. out is for what the user should see.
+	// Start starts the program's parts and pushes each on the stack. If it returns an
+	// error, the parts pushed before are stopped. A part that fails later ends the program
+	// through Env.Fail.
 	Start func(ctx context.Context, env Env) error
 }
 
-// Env is what a program is started with.
+// Env is the environment that a program starts in.
 type Env struct {
 	Stack *Stack
-	Out   io.Writer
+	Out   io.Writer // messages for the user
 	Log   *slog.Logger
 	// Fail ends the program with an error. It may be called concurrently.
 	Fail func(error)
 	// Transport secures the connections between processes.
 	Transport Transport
-	// Tracing makes the spans of the program.
+	// Tracing creates the program's spans.
 	Tracing tracing.Tracing
-	// HasProfiles says that the admin port serves profiles.
+	// HasProfiles makes the admin port serve profiles.
 	HasProfiles bool
 
 	start *startLine
 }
 
-// settings are those that every program has.
+// settings are the flags common to all programs.
 type settings struct {
 	transport   TransportFlags
 	logs        logFlags
@@ -74,15 +74,15 @@ func (s *settings) register(flags *flag.FlagSet) {
 	flags.Bool(versionFlag, false, "print the version, the commit and the Go version, and exit; not read from the environment")
 }
 
-// versionFlag is the only flag without a twin in the environment: an image may well
-// have a WAYBOOK_VERSION of its own.
+// versionFlag is the only flag that the environment cannot set, because an image may have
+// its own WAYBOOK_VERSION.
 const versionFlag = "version"
 
-// errVersion ends a command line that asked for the version.
-var errVersion = errors.New("the version was asked for")
+// errVersion ends the parsing of a command line that requests the version.
+var errVersion = errors.New("the version was requested")
 
-// Main runs a program until SIGINT or SIGTERM and ends the process: with status 0
-// after a clean stop, 2 when the flags are wrong, 1 after any other failure.
+// Main runs a program until SIGINT or SIGTERM and exits the process. The status is 0 after
+// a clean stop, 2 for invalid flags, and 1 after any other failure.
 func Main(program Program) {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
@@ -94,7 +94,7 @@ func Run(
 	ctx context.Context, program Program, args []string, lookupEnv func(string) (string, bool), stdout, stderr io.Writer,
 ) int {
 	flags := flag.NewFlagSet(program.Name, flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // what is wrong is told below, once
+	flags.SetOutput(io.Discard) // errors are reported below, once
 	program.Flags(flags)
 	var set settings
 	set.register(flags)
@@ -143,7 +143,7 @@ func runUntilDone(
 	runCtx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	stack := &Stack{}
-	stack.Push("traces", flush) // first, so last: what is still served has spans too
+	stack.Push("traces", flush) // pushed first, so stopped last: requests that are still in flight have spans too
 	start := &startLine{}
 	err = program.Start(runCtx, Env{
 		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans, HasProfiles: set.hasProfiles,
@@ -155,7 +155,7 @@ func runUntilDone(
 		return stack.Stop(stopCtx)
 	}
 	if err != nil && ctx.Err() == nil {
-		return errors.Join(err, stop()) // it never started, and the error says why
+		return errors.Join(err, stop()) // it never started
 	}
 	if err == nil {
 		start.log(ctx, log)
@@ -172,7 +172,7 @@ func runUntilDone(
 	return err
 }
 
-// parse reads the flags from args and, those not given there, from the environment.
+// parse reads the flags from args. It reads the others from the environment.
 func parse(flags *flag.FlagSet, args []string, lookupEnv func(string) (string, bool)) error {
 	if err := flags.Parse(args); err != nil {
 		return err

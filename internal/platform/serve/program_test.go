@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// setting is what a program was run with.
+// setting holds the flags that a program ran with.
 type setting struct {
 	address string
 	size    int
@@ -27,13 +27,13 @@ type setting struct {
 	wait    time.Duration
 }
 
-// outcome is how a run ended.
+// outcome is the result of a run.
 type outcome struct {
 	status      int
 	out, errors string
 }
 
-// run runs a program with four flags, whose Start is given.
+// run runs a program that has four flags and the given Start.
 func run(ctx context.Context, args []string, env map[string]string, start func(context.Context, setting, serve.Env) error) outcome {
 	var s setting
 	var out, failed bytes.Buffer
@@ -54,14 +54,14 @@ func run(ctx context.Context, args []string, env map[string]string, start func(c
 	return outcome{status, out.String(), failed.String()}
 }
 
-// ended is a context that is done already: the program stops once it has started.
+// ended is a context that is already done: the program stops as soon as it has started.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-func TestAFlagIsReadFromTheLineElseTheEnvironmentElseItsDefault(t *testing.T) {
+func TestAFlagComesFromTheCommandLineThenTheEnvironmentThenItsDefault(t *testing.T) {
 	byDefault := setting{"127.0.0.1:1", 3, true, time.Second}
 	for name, test := range map[string]struct {
 		args []string
@@ -86,7 +86,7 @@ func TestAFlagIsReadFromTheLineElseTheEnvironmentElseItsDefault(t *testing.T) {
 			[]string{"-size", "5"}, map[string]string{"WAYBOOK_SIZE": "x"},
 			setting{"127.0.0.1:1", 5, true, time.Second},
 		},
-		"names that are no twins": {
+		"names of other variables": {
 			nil, map[string]string{"SIZE": "4", "WAYBOOK_SIZES": "4", "waybook_size": "4"}, byDefault,
 		},
 	} {
@@ -103,7 +103,7 @@ func TestAFlagIsReadFromTheLineElseTheEnvironmentElseItsDefault(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsToldOnceWithStatus2(t *testing.T) {
+func TestAnInvalidSettingIsReportedOnceWithStatus2(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string
 		env  map[string]string
@@ -125,7 +125,7 @@ func TestWhatCannotBeReadIsToldOnceWithStatus2(t *testing.T) {
 			}
 			for _, part := range append(test.tell, "-help") {
 				if strings.Count(end.errors, part) != 1 {
-					t.Errorf("%q is not told once in %q", part, end.errors)
+					t.Errorf("%q is not reported once in %q", part, end.errors)
 				}
 			}
 		})
@@ -138,7 +138,7 @@ func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
 		return nil
 	})
 	if end.status != 0 || end.errors != "" {
-		t.Errorf("status %d, complained %q", end.status, end.errors)
+		t.Errorf("status %d, errors %q", end.status, end.errors)
 	}
 	for _, part := range []string{
 		"example: an example.", "WAYBOOK_SOME_FLAG",
@@ -150,7 +150,7 @@ func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
 	}
 }
 
-func TestAStartThatFailsEndsTheProgramAndStopsWhatWasStarted(t *testing.T) {
+func TestAFailedStartStopsThePartsAlreadyStarted(t *testing.T) {
 	var stopped []string
 	end := run(t.Context(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
 		for _, name := range []string{"store", "port"} {
@@ -162,7 +162,7 @@ func TestAStartThatFailsEndsTheProgramAndStopsWhatWasStarted(t *testing.T) {
 		return errors.New("no luck")
 	})
 	if end.status != 1 || end.errors != "example: no luck\n" {
-		t.Errorf("status %d, complained %q", end.status, end.errors)
+		t.Errorf("status %d, errors %q", end.status, end.errors)
 	}
 	if !slices.Equal(stopped, []string{"port", "store"}) {
 		t.Errorf("stopped %v", stopped)
@@ -178,11 +178,11 @@ func TestAPartThatFailsLaterEndsTheProgram(t *testing.T) {
 		return nil
 	})
 	if end.status != 1 || !strings.Contains(end.errors, "the port broke") {
-		t.Errorf("status %d, complained %q", end.status, end.errors)
+		t.Errorf("status %d, errors %q", end.status, end.errors)
 	}
 }
 
-func TestASignalDuringTheStartIsNoFailure(t *testing.T) {
+func TestASignalDuringTheStartIsNotAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	end := run(ctx, nil, nil, func(ctx context.Context, _ setting, _ serve.Env) error {
 		cancel()
@@ -190,16 +190,16 @@ func TestASignalDuringTheStartIsNoFailure(t *testing.T) {
 		return fmt.Errorf("fill the store: %w", ctx.Err())
 	})
 	if end.status != 0 || withoutLifecycle(end.errors) != "" {
-		t.Errorf("status %d, complained %q", end.status, end.errors)
+		t.Errorf("status %d, errors %q", end.status, end.errors)
 	}
 }
 
-func TestAStopThatFailsIsTold(t *testing.T) {
+func TestAFailedStopIsReported(t *testing.T) {
 	end := run(ended(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
 		env.Stack.Push("store", func(context.Context) error { return io.ErrShortWrite })
 		return nil
 	})
 	if end.status != 1 || !strings.Contains(end.errors, "stop store: short write") {
-		t.Errorf("status %d, complained %q", end.status, end.errors)
+		t.Errorf("status %d, errors %q", end.status, end.errors)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// listen serves on loopback until the test's end, with short patience: real connections
-// have deadlines that know no other clock. Nothing here asserts how long anything took.
+// listen serves on loopback until the test ends. Its timeouts are short, because real
+// connections do not use a fake clock. No test asserts how long anything took.
 func listen(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -24,8 +24,8 @@ func listen(t *testing.T) string {
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%d", len(r.URL.RawQuery))
 	}), http1, patience{header: 50 * time.Millisecond, idle: 50 * time.Millisecond})
-	// The server lingers half a second over a connection whose request it refuses, and Close
-	// does not wait for that: the search for goroutines left behind would find it.
+	// The server keeps a connection open for half a second after it rejects a request, and
+	// Close does not wait for that. The leak check would report its goroutine.
 	var running sync.WaitGroup
 	server.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
@@ -43,8 +43,8 @@ func listen(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// converse sends pieces and reads until the server ends the connection, which a client
-// that sends nothing more waits for.
+// converse sends pieces and reads until the server closes the connection. A client that
+// sends nothing more waits for that.
 func converse(t *testing.T, address string, pieces ...string) string {
 	t.Helper()
 	connection, err := net.Dial("tcp", address)
@@ -52,15 +52,15 @@ func converse(t *testing.T, address string, pieces ...string) string {
 		t.Fatal(err)
 	}
 	defer func() { _ = connection.Close() }()
-	_ = connection.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+	_ = connection.SetDeadline(time.Now().Add(time.Minute)) // instead of a test that hangs
 	for _, piece := range pieces {
 		if _, err := io.WriteString(connection, piece); err != nil {
-			break // the server has had enough
+			break // the server has closed the connection
 		}
 	}
 	reply, err := io.ReadAll(connection)
 	if err != nil && !strings.Contains(err.Error(), "reset") {
-		t.Errorf("the connection stays: %v", err)
+		t.Errorf("the connection stays open: %v", err)
 	}
 	return string(reply)
 }
@@ -74,7 +74,7 @@ func TestAClientThatDoesNotFinishItsHeaderIsDropped(t *testing.T) {
 	}
 }
 
-func TestAClientThatAsksNothingMoreIsDropped(t *testing.T) {
+func TestAnIdleClientIsDropped(t *testing.T) {
 	reply := converse(t, listen(t), "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 	if strings.Count(reply, "200 OK") != 1 {
 		t.Errorf("got %s", reply)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Stack is what a program has started. It is stopped in reverse order, so that
-// whatever is stopped can still use what it was built on. One goroutine uses it.
+// Stack holds the started parts of a program. It stops them in reverse order, so a part can
+// use its dependencies until it has stopped. Only one goroutine may use it.
 type Stack struct {
 	stops []stop
 }
@@ -17,12 +17,12 @@ type stop struct {
 	run  func(context.Context) error
 }
 
-// Push adds something that has been started and how it is stopped.
+// Push adds a started part and the function that stops it.
 func (s *Stack) Push(name string, run func(context.Context) error) {
 	s.stops = append(s.stops, stop{name, run})
 }
 
-// Go runs a function in a goroutine; stopping cancels its context and waits for it.
+// Go runs a function in a goroutine. The stop cancels its context and waits for it.
 func (s *Stack) Go(ctx context.Context, name string, run func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
@@ -41,8 +41,8 @@ func (s *Stack) Go(ctx context.Context, name string, run func(context.Context)) 
 	})
 }
 
-// Stop stops everything, last first, and returns all errors. Each part is told to
-// stop even when ctx is done; it then does so at once.
+// Stop stops all parts, last first, and returns all errors. It stops each part even when
+// ctx is done; the part then stops at once.
 func (s *Stack) Stop(ctx context.Context) error {
 	var failed []error
 	for len(s.stops) > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-func TestAStackStopsInReverseOrderAndGoesOnAfterAnError(t *testing.T) {
+func TestAStackStopsInReverseOrderDespiteErrors(t *testing.T) {
 	var stack serve.Stack
 	var stopped []string
 	broken := errors.New("broken")
@@ -36,8 +36,8 @@ func TestAStackStopsInReverseOrderAndGoesOnAfterAnError(t *testing.T) {
 func TestStoppingWaitsForAGoroutine(t *testing.T) {
 	var stack serve.Stack
 	var isDone bool
-	// The context that it was started with may end first, as a signal's does: what
-	// stops later may need it until its own turn.
+	// The context of the start may end first, as a signal's does. Parts that stop later may
+	// need the worker until its own turn.
 	started, cancel := context.WithCancel(t.Context())
 	stack.Go(started, "worker", func(ctx context.Context) {
 		<-ctx.Done()
@@ -45,7 +45,7 @@ func TestStoppingWaitsForAGoroutine(t *testing.T) {
 	})
 	stack.Push("user of the worker", func(context.Context) error {
 		if isDone {
-			t.Error("the worker ended before what uses it")
+			t.Error("the worker ended before its user")
 		}
 		return nil
 	})
@@ -58,7 +58,7 @@ func TestStoppingWaitsForAGoroutine(t *testing.T) {
 	}
 }
 
-func TestStoppingDoesNotWaitForAGoroutineForEver(t *testing.T) {
+func TestStoppingWaitsForAGoroutineOnlyUntilTheDeadline(t *testing.T) {
 	var stack serve.Stack
 	release := make(chan struct{})
 	left := make(chan struct{})

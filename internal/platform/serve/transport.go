@@ -22,11 +22,11 @@ import (
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
-// TransportFlags say how connections between processes are secured.
+// TransportFlags configure the security of connections between processes.
 type TransportFlags struct {
-	// Files are the process's own identity.
+	// Files locate the process's certificate and key.
 	Files mtls.Files
-	// PlainText allows connections beyond loopback without one.
+	// PlainText allows connections beyond loopback without TLS.
 	PlainText bool
 }
 
@@ -36,43 +36,44 @@ func (f *TransportFlags) Register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.PlainText, "plaintext", false, "allow gRPC without TLS on addresses other than loopback")
 }
 
-// Load reads what the flags name.
+// Load reads the files that the flags name.
 func (f TransportFlags) Load(log *slog.Logger) (Transport, error) {
 	loaded, err := mtls.Load(f.Files, log)
 	return Transport{Identity: loaded, plainText: f.PlainText}, err
 }
 
-// Transport secures the gRPC connections of a process: with mutual TLS when it has an
-// identity, and otherwise not at all, which goes no further than loopback unless that
-// was allowed. The zero value has no identity.
+// Transport secures the gRPC connections of a process. With an identity it uses mutual TLS.
+// Without one it uses plain text, on loopback only unless -plaintext is set. The zero value
+// has no identity.
 type Transport struct {
 	// Identity is nil when the process has none.
 	Identity  *mtls.Identity
 	plainText bool
 }
 
-// check refuses plain text to or from other machines. flagName is the flag that gave
-// the address.
+// check rejects plain text to or from other machines. flagName is the flag that holds the
+// address.
 func (t Transport) check(flagName, address string) error {
 	if t.Identity != nil || t.plainText || isLoopback(address) {
 		return nil
 	}
-	return fmt.Errorf("-%s %s would speak plain text with other machines: give -tls-cert, -tls-key and -tls-ca, or allow it with -plaintext",
+	return fmt.Errorf("-%s %s would use plain text beyond this machine: set -tls-cert, -tls-key and -tls-ca, or allow it with -plaintext",
 		flagName, address)
 }
 
 // isLoopback reports whether an address, such as localhost:9091 or dns:///album:9092, is
-// sure to stay on this machine.
+// certain to stay on this machine.
 func isLoopback(address string) bool {
 	if scheme, rest, ok := strings.Cut(address, ":"); ok && (scheme == "unix" || scheme == "unix-abstract") && rest != "" {
 		return true
 	}
-	// Another authority than DNS's own, as in dns://192.0.2.1/localhost:1, may say anything.
+	// Any other DNS server, as in dns://192.0.2.1/localhost:1, may resolve to any address.
 	host, port, err := net.SplitHostPort(strings.TrimPrefix(address, "dns:///"))
 	if err != nil {
 		return false
 	}
-	// Of what is no URL, such as dns:///localhost:%, gRPC makes a name of its own.
+	// gRPC resolves a target that is not a URL, such as dns:///localhost:%, as a name of
+	// its own.
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return false
 	}
@@ -88,9 +89,9 @@ func (t Transport) ListenGRPC(ctx context.Context, flagName, address string) (ne
 	return Listen(ctx, flagName, address)
 }
 
-// serviceConfig spreads calls over all addresses of a service and repeats those that
-// none could take. All that Waybook's own programs call may be repeated: creations carry
-// a request id. The throttling keeps repeats from adding to an outage.
+// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE
+// calls. All calls of Waybook's own programs may be retried, because creations carry a
+// request id. The throttling keeps retries from adding to an outage.
 const serviceConfig = `{
 	"loadBalancingConfig": [{"round_robin": {}}],
 	"methodConfig": [{"name": [{}], "retryPolicy": {
@@ -100,9 +101,10 @@ const serviceConfig = `{
 	"retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}
 }`
 
-// Dial returns a connection to a service, which is made when it is first needed. address
-// is what gRPC takes, such as album:9092, whose addresses DNS tells, or several with
-// commas between them. name is the service's name and that of the flag that gave it.
+// Dial returns a connection to a service, which connects on first use. address is a gRPC
+// target, such as album:9092, whose addresses come from DNS. It may also be several
+// addresses separated by commas. name is the name of the service and of the flag that holds
+// the address.
 func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	addresses := strings.Split(address, ",")
 	for _, each := range addresses {
@@ -117,7 +119,8 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 	options = append(options,
 		grpc.WithTransportCredentials(secured),
 		grpc.WithDefaultServiceConfig(serviceConfig),
-		// gRPC's own would leave a server that came back alone for up to two minutes.
+		// With gRPC's default, a server that comes back would stay unused for up to two
+		// minutes.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
@@ -136,7 +139,7 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 	return connection, nil
 }
 
-// resolved gives each address the name that its certificate must have.
+// resolved pairs each address with the name that its certificate must have.
 func resolved(addresses []string) []resolver.Address {
 	list := make([]resolver.Address, len(addresses))
 	for i, address := range addresses {
@@ -149,8 +152,8 @@ func resolved(addresses []string) []resolver.Address {
 	return list
 }
 
-// Dial returns a connection to another service's address and pushes its closing. Calls
-// over it belong to the trace and the request of their context.
+// Dial connects to another service and pushes the closing of the connection. Calls over it
+// carry the trace and the request id of their context.
 func (e Env) Dial(name, address string) (*grpc.ClientConn, error) {
 	connection, err := e.Transport.Dial(name, address, append(e.Tracing.DialOptions(), requestid.DialOptions()...)...)
 	if err != nil {

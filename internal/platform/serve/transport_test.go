@@ -28,18 +28,18 @@ func TestPlainTextStaysOnLoopbackUnlessAllowed(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 		if err != nil && (!strings.Contains(err.Error(), "-grpc") || !strings.Contains(err.Error(), "-plaintext")) {
-			t.Errorf("%q: %v does not say what to do", address, err)
+			t.Errorf("%q: %v does not name the flags to change", address, err)
 		}
 		flags.PlainText = true
 		lenient, err := flags.Load(slog.New(slog.DiscardHandler))
 		if err != nil || lenient.check("grpc", address) != nil {
-			t.Errorf("%q is refused although it is allowed", address)
+			t.Errorf("%q is rejected although -plaintext allows it", address)
 		}
 	}
 }
 
-// What counts as this machine is what gRPC would connect to on this machine: it reads
-// an address as a URL, and what is none as a name for DNS.
+// isLoopback must accept only addresses that gRPC connects to on this machine. gRPC parses
+// an address as a URL, and resolves anything else as a DNS name.
 func FuzzOnlyAddressesOfThisMachineDoWithoutTLS(f *testing.F) {
 	for _, address := range []string{
 		"127.0.0.1:9091", "[::1]:9091", "[::ffff:127.0.0.1]:1", "localhost:9091", "unix:///run/album", "dns:///localhost:9091", "dns://192.0.2.1/localhost:1",
@@ -54,16 +54,16 @@ func FuzzOnlyAddressesOfThisMachineDoWithoutTLS(f *testing.F) {
 		endpoint := address
 		if target, err := url.Parse(address); err == nil && resolver.Get(target.Scheme) != nil {
 			if target.Host != "" {
-				t.Errorf("%q asks %s for the address", address, target.Host)
+				t.Errorf("%q is loopback, and gRPC asks %s for its address", address, target.Host)
 			}
 			endpoint = strings.TrimPrefix(target.Path, "/")
 		}
 		host, _, err := net.SplitHostPort(endpoint)
 		if err != nil {
-			t.Fatalf("%q counts as this machine, and is %v", address, err)
+			t.Fatalf("%q is loopback, and gRPC's target is invalid: %v", address, err)
 		}
 		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.Unmap().IsLoopback()) {
-			t.Errorf("%q counts as this machine, and is %s", address, host)
+			t.Errorf("%q is loopback, and its host is %s", address, host)
 		}
 	})
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/waybook/waybook/proto/descriptors"
 )
 
-// drainTime is how long calls under way may take once a server stops.
+// drainTime is how long calls in flight may take once a server stops.
 const drainTime = 5 * time.Second
 
-// connectionAge is how long a client keeps a connection before it looks for servers
-// again, and so finds new ones and shows its certificate again.
+// connectionAge is how long a client keeps a connection. A client that reconnects finds new
+// servers and presents its certificate again.
 const connectionAge = 5 * time.Minute
 
 // Service is one of Waybook's services.
@@ -33,13 +33,13 @@ type Service interface {
 	Name() string
 	// Register registers the service's servers.
 	Register(grpc.ServiceRegistrar)
-	// Sweep does what is due from time to time, such as finishing deletions.
+	// Sweep does the periodic work of the service, such as finishing deletions.
 	Sweep(context.Context) error
 }
 
-// Serve serves services on a listener, with health and reflection, and pushes its
-// graceful stop: unhealthy first, then calls under way may end. When env has an
-// identity it answers only clients that have one too and are on the list.
+// Serve serves services on a listener, with health and reflection, and pushes its graceful
+// stop. The stop reports unhealthy first and then drains the calls in flight. If env has an
+// identity, Serve accepts only clients whose certificates are on the list.
 func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clients, interceptors *Interceptors, services ...Service) {
 	options := env.Tracing.ServerOptions()
 	if env.Transport.Identity != nil {
@@ -95,7 +95,7 @@ func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clien
 	})
 }
 
-// describe adds reflection, which tells the contracts with their comments.
+// describe adds reflection, which serves the contracts with their comments.
 func describe(server *grpc.Server) {
 	options := reflection.ServerOptions{Services: server, DescriptorResolver: &descriptors.Resolver{}}
 	reflectionv1.RegisterServerReflectionServer(server, reflection.NewServerV1(options))

@@ -22,20 +22,20 @@ import (
 )
 
 const (
-	// unaryTimeout bounds a call whose caller set no deadline, or a later one.
+	// unaryTimeout bounds a call that has no deadline, or a later one.
 	unaryTimeout = 10 * time.Second
-	// retryTime is within what callers repeat a call that was UNAVAILABLE, as those that
-	// serve.Transport dials do. What took longer has waited already: to repeat it at once
-	// would make its caller wait several times as long.
+	// retryTime bounds how quickly a call must fail as UNAVAILABLE for callers to retry it
+	// at once. serve.Transport's connections retry such calls. A slower call has already
+	// waited; immediate retries would multiply its caller's wait.
 	retryTime = time.Second
-	// streamTimeout bounds a stream: a million landmarks to a slow reader.
+	// streamTimeout bounds a stream. A slow reader may fetch a million landmarks.
 	streamTimeout = 30 * time.Minute
 )
 
-// Interceptors are what each call passes on its way to a handler, the same over TCP
-// and in process: measure and log, contain panics, turn errors into statuses, bound
-// the time and how many there are at once, check the request against the rules of its
-// contract. It may be used concurrently.
+// Interceptors process each call before its handler, the same over TCP and in process. They
+// measure and log calls, contain panics, and turn errors into statuses. They limit the
+// duration of a call and the number of calls in flight, and validate requests against the
+// contract. They may be used concurrently.
 type Interceptors struct {
 	validator protovalidate.Validator
 	gates     *gates
@@ -43,8 +43,8 @@ type Interceptors struct {
 	log       *slog.Logger
 }
 
-// NewInterceptors returns interceptors that enforce validator's rules and let no more
-// than load be done at a time.
+// NewInterceptors returns interceptors that enforce validator's rules and the concurrency
+// limits of load.
 func NewInterceptors(validator protovalidate.Validator, load Load, metrics *serve.Metrics, log *slog.Logger) *Interceptors {
 	return &Interceptors{validator: validator, gates: newGates(load, metrics), metrics: metrics, log: log}
 }
@@ -60,7 +60,7 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		}
 		err = i.finish(ctx, info.FullMethod, began, err)
 		if hasWaited(began, err) {
-			_ = grpc.SetTrailer(ctx, noRetry) // fails in process, where nobody repeats
+			_ = grpc.SetTrailer(ctx, noRetry) // fails in process, where no client retries
 		}
 	}()
 	if deadline, ok := ctx.Deadline(); !ok || deadline.After(began.Add(unaryTimeout)) {
@@ -103,7 +103,7 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate})
 }
 
-// checkedStream checks each message that comes in.
+// checkedStream validates each incoming message.
 type checkedStream struct {
 	grpc.ServerStream
 	ctx      context.Context
@@ -119,7 +119,7 @@ func (s *checkedStream) RecvMsg(message any) error {
 	return s.validate(message)
 }
 
-// validate returns a fault that names every field that breaks a rule.
+// validate returns an error that names every invalid field.
 func (i *Interceptors) validate(request any) error {
 	message, ok := request.(proto.Message)
 	if !ok {
@@ -135,9 +135,9 @@ func (i *Interceptors) validate(request any) error {
 	return nil
 }
 
-// Violations names every field of a message that breaks a rule. A rule about fields of
-// the request together belongs to none of them: its text begins with the name of the
-// field to show, as in "password: needs an email address".
+// Violations returns every invalid field of a message. A rule about several fields has no
+// field of its own. Its text begins with the field to report, as in "password: needs an
+// email address".
 func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
 	err := validator.Validate(message)
 	if err == nil {
@@ -160,8 +160,8 @@ func Violations(validator protovalidate.Validator, message proto.Message) ([]api
 	return violations, nil
 }
 
-// finish turns an error into what the caller may know of it, logs one that somebody
-// has to look at, and counts the call.
+// finish turns an error into the status that the caller may see. It logs the errors that an
+// operator must look at, and counts the call.
 func (i *Interceptors) finish(ctx context.Context, method string, began time.Time, err error) error {
 	failed := apierror.From(err)
 	code := codes.OK
@@ -179,10 +179,10 @@ func (i *Interceptors) finish(ctx context.Context, method string, began time.Tim
 	return failed.GRPCStatus().Err()
 }
 
-// noRetry tells gRPC's clients not to repeat a call by themselves.
+// noRetry makes gRPC clients not retry a call by themselves.
 var noRetry = metadata.Pairs("grpc-retry-pushback-ms", "-1")
 
-// hasWaited tells whether a call was UNAVAILABLE only after it had waited.
+// hasWaited reports whether a call waited before it failed as UNAVAILABLE.
 func hasWaited(began time.Time, err error) bool {
 	return status.Code(err) == codes.Unavailable && time.Since(began) >= retryTime
 }

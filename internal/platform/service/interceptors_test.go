@@ -28,7 +28,7 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// chain is the interceptors with what they log and count.
+// chain is the interceptors with their log and their metrics.
 type chain struct {
 	*service.Interceptors
 	metrics *serve.Metrics
@@ -77,7 +77,8 @@ func (c *chain) stream(ctx context.Context, messages []*albumv1.GetAlbumRequest,
 	return c.Stream(nil, &incoming{ctx: ctx, messages: messages}, &grpc.StreamServerInfo{FullMethod: method}, handler)
 }
 
-// expect checks a status, and that the log tells what the caller must not know.
+// expect checks a status. It also checks that private texts are in the log and not in the
+// status.
 func (c *chain) expect(t *testing.T, err error, code codes.Code, reason string, private ...string) {
 	t.Helper()
 	got := status.Convert(err)
@@ -89,7 +90,7 @@ func (c *chain) expect(t *testing.T, err error, code codes.Code, reason string, 
 	}
 	for _, text := range private {
 		if strings.Contains(fmt.Sprint(got.Proto()), text) {
-			t.Errorf("%q leaves the process: %v", text, got.Proto())
+			t.Errorf("the status exposes %q: %v", text, got.Proto())
 		}
 		if !strings.Contains(c.log.String(), text) {
 			t.Errorf("%q is not in the log: %s", text, c.log.String())
@@ -120,7 +121,7 @@ func TestAPanicIsInternalAndItsStackIsLogged(t *testing.T) {
 	}), codes.Internal, "INTERNAL", "secret index 8", "interceptors_test.go")
 }
 
-func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
+func TestAPanicIsLoggedWithoutTheRequestsContents(t *testing.T) {
 	c := newChain(t)
 	request := &accountv1.AuthenticateRequest{Email: "s3cr3t@example.com", Password: "s3cr3t-s3cr3t"}
 	c.expect(t, c.unary(t.Context(), request, func(_ context.Context, request any) (any, error) {
@@ -131,7 +132,7 @@ func TestAPanicIsLoggedWithoutWhatTheRequestHeld(t *testing.T) {
 	}
 }
 
-func TestAPrivateCauseIsLoggedAndNeverLeaves(t *testing.T) {
+func TestAPrivateCauseIsLoggedButNotReturned(t *testing.T) {
 	c := newChain(t)
 	failure := fmt.Errorf("insert albums: %w", errors.New("page 17 of waybook.db"))
 	c.expect(t, c.unary(t.Context(), valid, func(context.Context, any) (any, error) {
@@ -143,7 +144,7 @@ func TestAPrivateCauseIsLoggedAndNeverLeaves(t *testing.T) {
 	}), codes.Internal, "INTERNAL", "page 17 of waybook.db")
 }
 
-func TestWhatACallerDidWrongIsNotLogged(t *testing.T) {
+func TestACallersMistakeIsNotLogged(t *testing.T) {
 	c := newChain(t)
 	c.expect(t, c.unary(t.Context(), valid, func(context.Context, any) (any, error) {
 		return nil, apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 1")
@@ -207,7 +208,7 @@ func TestEveryViolationOfARequestIsNamedBeforeTheHandlerRuns(t *testing.T) {
 	}
 }
 
-func TestARuleAboutSeveralFieldsNamesTheOneToShow(t *testing.T) {
+func TestARuleAboutSeveralFieldsNamesTheFieldToReport(t *testing.T) {
 	c := newChain(t)
 	err := c.unary(t.Context(), &accountv1.CreateUserRequest{Name: "x", Password: "long enough"}, nil)
 	c.expect(t, err, codes.InvalidArgument, "INVALID_PARAMETER")
@@ -239,7 +240,7 @@ func TestEachMessageOfAStreamIsChecked(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAStreamIsNoFailure(t *testing.T) {
+func TestTheEndOfAStreamIsNotAnError(t *testing.T) {
 	c := newChain(t)
 	if err := c.stream(t.Context(), nil, func(_ any, stream grpc.ServerStream) error {
 		if err := stream.RecvMsg(&albumv1.GetAlbumRequest{}); !errors.Is(err, io.EOF) {

@@ -11,26 +11,27 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// longestWait is how long a call waits for its turn. It is well below the deadlines of
-// callers, so that what is begun can still be of use.
+// longestWait is how long a call may queue. It is well below callers' deadlines, so that a
+// queued call still has time to finish.
 const longestWait = 500 * time.Millisecond
 
-// Load is how much each service of a program does at a time. The zero value is any.
+// Load holds the concurrency limits of each service of a program. The zero value means no
+// limits.
 type Load struct {
-	// Calls are unary calls and Streams streaming calls, which are counted apart: a
-	// stream lasts as long as its reader likes. As many again may wait.
+	// Calls limits unary calls. Streams limits streaming calls, which have their own limit
+	// because a stream lasts as long as its reader wants. As many calls again may queue.
 	Calls, Streams int
 }
 
 // Register declares the flags, with their defaults.
 func (l *Load) Register(flags *flag.FlagSet) {
-	flags.IntVar(&l.Calls, "max-calls", 1024, "how many unary RPCs each service serves at a time, 0 for any number; as many wait for half a second, others are refused")
-	flags.IntVar(&l.Streams, "max-streams", 512, "how many streaming RPCs each service serves at a time, 0 for any number; as many wait for half a second, others are refused")
+	flags.IntVar(&l.Calls, "max-calls", 1024, "concurrency limit of each service for unary RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
+	flags.IntVar(&l.Streams, "max-streams", 512, "concurrency limit of each service for streaming RPCs, 0 for none; as many again queue for up to half a second, others are rejected")
 }
 
-// gates are those of the program's services, made when they are first called. Services
-// have gates of their own because they call each other: one that is full of calls that
-// wait for another must not keep that one from answering. They may be used concurrently.
+// gates are the concurrency limits of the program's services, created on first use. Each
+// service has its own, because services call each other. A service full of calls that wait
+// for another one must not block that one. They may be used concurrently.
 type gates struct {
 	load    Load
 	metrics *serve.Metrics
@@ -45,7 +46,7 @@ func newGates(load Load, metrics *serve.Metrics) *gates {
 	return &gates{load: load, metrics: metrics, known: map[string]pair{}}
 }
 
-// enterCall lets a unary call begin; leave is called at its end.
+// enterCall admits a unary call. The caller calls leave when the call ends.
 func (g *gates) enterCall(ctx context.Context, method string) (leave func(), err error) {
 	calls := g.of(method).calls
 	return calls.Leave, calls.Enter(ctx)
@@ -57,8 +58,8 @@ func (g *gates) enterStream(ctx context.Context, method string) (leave func(), e
 	return streams.Leave, streams.Enter(ctx)
 }
 
-// of returns the gates of a method's service. Health checks and reflection have none:
-// who looks after a program that has too much to do still wants an answer.
+// of returns the gates of a method's service. Health checks and reflection have none, so
+// operators can reach an overloaded program.
 func (g *gates) of(method string) pair {
 	rest, ours := strings.CutPrefix(method, "/waybook.")
 	if !ours {

@@ -16,8 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
-// occupy begins a call of a method that lasts until the function returned is called,
-// which returns how it ended.
+// occupy starts a call that lasts until end is called. end returns the call's error.
 func (c *chain) occupy(t *testing.T, method string) (end func() error) {
 	inside, leave, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -37,17 +36,17 @@ func (c *chain) occupy(t *testing.T, method string) (end func() error) {
 
 func notReached(t *testing.T) grpc.UnaryHandler {
 	return func(context.Context, any) (any, error) {
-		t.Error("the call was begun")
+		t.Error("the call was admitted")
 		return nil, nil
 	}
 }
 
-func TestACallForWhichThereIsNoPlaceIsRefusedAndNotRepeated(t *testing.T) {
+func TestACallAboveTheLimitIsRejectedAndNotRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChainUnder(t, service.Load{Calls: 1, Streams: 1})
 		end := c.occupy(t, method)
 		err := c.unary(t.Context(), valid, notReached(t))
-		// UNAVAILABLE would be repeated by callers, into what is too much already.
+		// Callers would retry UNAVAILABLE, which adds to the overload.
 		c.expect(t, err, codes.ResourceExhausted, "SERVICE_BUSY")
 		if wait := detail[*errdetails.RetryInfo](status.Convert(err)).GetRetryDelay().AsDuration(); wait != time.Second {
 			t.Errorf("retry after %v", wait)
@@ -55,7 +54,7 @@ func TestACallForWhichThereIsNoPlaceIsRefusedAndNotRepeated(t *testing.T) {
 		expectLines(t, c.metrics, `waybook_gate_inside{gate="album calls"} 1`, `waybook_gate_waiting{gate="album calls"} 0`,
 			`waybook_gate_refused_total{gate="album calls"} 1`, `waybook_gate_inside{gate="album streams"} 0`)
 		if err := c.stream(t.Context(), nil, func(any, grpc.ServerStream) error { return nil }); err != nil {
-			t.Errorf("a stream, of which there is none: %v", err)
+			t.Errorf("the first stream: %v", err)
 		}
 		for _, other := range []string{"/waybook.account.v1.AccountService/BatchGetUsers", "/grpc.health.v1.Health/Check"} {
 			if err := c.occupy(t, other)(); err != nil {
@@ -66,12 +65,12 @@ func TestACallForWhichThereIsNoPlaceIsRefusedAndNotRepeated(t *testing.T) {
 			t.Error(err)
 		}
 		if err := c.unary(t.Context(), valid, func(context.Context, any) (any, error) { return nil, nil }); err != nil {
-			t.Errorf("after the end of the other: %v", err)
+			t.Errorf("after the first call ended: %v", err)
 		}
 	})
 }
 
-func TestStreamsAreBoundedToo(t *testing.T) {
+func TestStreamsHaveALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChainUnder(t, service.Load{Calls: 1, Streams: 1})
 		err := c.stream(t.Context(), nil, func(any, grpc.ServerStream) error {
@@ -85,7 +84,7 @@ func TestStreamsAreBoundedToo(t *testing.T) {
 	})
 }
 
-func TestACallWhoseCallerIsGoneOrTooLateIsNotBegun(t *testing.T) {
+func TestACanceledOrExpiredCallIsNotAdmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newChainUnder(t, service.Load{Calls: 1})
 		gone, leave := context.WithCancel(t.Context())
@@ -101,12 +100,12 @@ func TestACallWhoseCallerIsGoneOrTooLateIsNotBegun(t *testing.T) {
 	})
 }
 
-func TestWithoutLimitsNothingIsCounted(t *testing.T) {
+func TestWithoutALimitThereAreNoGateMetrics(t *testing.T) {
 	c := newChain(t)
 	if err := c.unary(t.Context(), valid, func(context.Context, any) (any, error) { return nil, nil }); err != nil {
 		t.Error(err)
 	}
 	if strings.Contains(scrape(c.metrics), "waybook_gate") {
-		t.Error("a gate is counted")
+		t.Error("a gate has metrics")
 	}
 }

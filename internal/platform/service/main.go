@@ -1,5 +1,5 @@
-// Package service is what Waybook's services share on top of serve: the store, the
-// interceptors, the gRPC port, and the whole main function of a service.
+// Package service holds the parts that Waybook's services share on top of package serve:
+// the store, the interceptors, the gRPC port, and the main function of a service.
 package service
 
 import (
@@ -17,46 +17,47 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// sweepEvery is how often a service sweeps.
+// sweepEvery is the interval between two sweeps.
 const sweepEvery = time.Minute
 
-// Deps is what every service is built on. It may be used concurrently.
+// Deps are the dependencies of every service. They may be used concurrently.
 type Deps struct {
 	Store docstore.Engine
-	// NewID draws identifiers and Now tells the time, in whole milliseconds of UTC,
-	// which is what a stored time keeps.
+	// NewID returns a new identifier. Now returns the time in UTC, in whole milliseconds,
+	// as stored times have it.
 	NewID func() int64
 	Now   func() time.Time
-	// Validator checks what no interceptor does: the items of a message that are
-	// refused one by one.
+	// Validator validates the items of a message that are rejected one by one. The
+	// interceptors validate everything else.
 	Validator protovalidate.Validator
 	Log       *slog.Logger
 }
 
-// NewDeps returns what services are built on.
+// NewDeps returns the dependencies of services that use this store.
 func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
 	return Deps{Store: store, Validator: validator, NewID: id.NewSource(time.Now).Next, Now: now, Log: log}
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Host is the program that a service runs in: what the program was started with, its
-// metrics, and what its services are built on.
+// Host is the program that a service runs in: its environment, its metrics, and the
+// dependencies of its services.
 type Host struct {
 	serve.Env
 	Metrics *serve.Metrics
 	Deps    Deps
 }
 
-// Program runs one service as a process of its own.
+// Program runs one service in its own process.
 type Program struct {
-	// Name is the service's name and GRPC its default address.
+	// Name is the service's name. GRPC is its default address.
 	Name, GRPC string
-	// Clients may call the service besides DefaultClients, by default.
+	// Clients are the clients, in addition to DefaultClients, that may call the service by
+	// default.
 	Clients mtls.Clients
-	// Flags declares flags of the service's own; nil when it has none.
+	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
-	// New builds the service. It pushes what it starts on the host's stack.
+	// New creates the service. It pushes the parts that it starts on the host's stack.
 	New func(context.Context, Host) (Service, error)
 }
 
@@ -100,12 +101,12 @@ func (m Program) Main() {
 	})
 }
 
-// DefaultClients are the names of those who may call every service.
+// DefaultClients are the certificate names of the clients that may call every service.
 func DefaultClients() mtls.Clients { return mtls.Clients{"edge", "operator"} }
 
-// RegisterClients declares the flag that lists who may call a gRPC port.
+// RegisterClients declares the flag that lists the clients of a gRPC port.
 func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
-	flags.Var(clients, "clients", "with TLS, who may call: `names` of certificates, with commas between them")
+	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
 }
 
 func (m Program) serve(
@@ -128,7 +129,7 @@ func (m Program) serve(
 	return nil
 }
 
-// Sweep lets a service sweep now and from time to time.
+// Sweep runs a service's sweep now and then once every interval.
 func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) {
 	name := service.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {

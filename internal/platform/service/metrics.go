@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// OpenStore opens a program's store, pushes its closing, and has each call to it
-// counted and traced.
+// OpenStore opens a program's store and pushes its closing. The returned engine counts and
+// traces each call.
 func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics) (docstore.Engine, error) {
 	engine, err := flags.Open(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *se
 		env.Announce(slog.String("store", "mongodb "+engine.Location()))
 	}
 	calls := serve.NewDurations("waybook_store_call_duration_seconds",
-		"How long calls to the store took, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
+		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
 	metrics.Registry.MustRegister(calls)
 	return observed.Wrap(engine, env.Tracing.Tracer(), func(c observed.Call) {
 		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
@@ -38,11 +38,11 @@ func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *se
 }
 
 func countFile(metrics *serve.Metrics, file *embedded.Engine) {
-	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file.",
+	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.",
 		func() float64 { return float64(file.FileBytes()) })
-	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with a sync of its file.", nil,
+	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with one sync of its file.", nil,
 		func() float64 { return float64(file.Commits()) })
-	metrics.CounterFunc("waybook_store_commit_writes_total", "Writes that shared the commits of the embedded store.", nil,
+	metrics.CounterFunc("waybook_store_commit_writes_total", "Writes in the commits of the embedded store.", nil,
 		func() float64 { return float64(file.CommittedWrites()) })
 }
 
@@ -52,14 +52,14 @@ type Sweeps struct {
 	last  *prometheus.GaugeVec
 }
 
-// NewSweeps adds the counts of sweeps.
+// NewSweeps adds the metrics of sweeps.
 func NewSweeps(metrics *serve.Metrics) *Sweeps {
 	s := &Sweeps{
 		count: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome, which is ok or error.",
+			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",
 		}, []string{"service", "outcome"}),
 		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "When a service's last sweep that succeeded ended.",
+			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, by service.",
 		}, []string{"service"}),
 	}
 	metrics.Registry.MustRegister(s.count, s.last)
@@ -67,7 +67,7 @@ func NewSweeps(metrics *serve.Metrics) *Sweeps {
 }
 
 func (s *Sweeps) observe(service string, err error, now time.Time) {
-	// Both from the start, so that an increase shows when the first one comes.
+	// Create both series at once, so that the first increase is visible.
 	ok, failed := s.count.WithLabelValues(service, "ok"), s.count.WithLabelValues(service, "error")
 	if err != nil {
 		failed.Inc()

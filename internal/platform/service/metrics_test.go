@@ -28,7 +28,7 @@ func scrape(metrics *serve.Metrics) string {
 	return recorder.Body.String()
 }
 
-// expectLines checks that lines begin as given.
+// expectLines checks that the metrics have lines with these beginnings.
 func expectLines(t *testing.T, metrics *serve.Metrics, beginnings ...string) {
 	t.Helper()
 	text := scrape(metrics)
@@ -53,7 +53,7 @@ func newEnv(t *testing.T) serve.Env {
 	return env
 }
 
-func TestTheCallsOfAStoreAndTheCommitsOfItsFileAreCounted(t *testing.T) {
+func TestStoreCallsAndCommitsAreCounted(t *testing.T) {
 	metrics := serve.NewMetrics()
 	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics)
 	if err != nil {
@@ -75,14 +75,14 @@ func TestTheCallsOfAStoreAndTheCommitsOfItsFileAreCounted(t *testing.T) {
 	expectLines(t, metrics,
 		`waybook_store_call_duration_seconds_count{collection="things",index="_id",outcome="ok",verb="insert"} 1`,
 		`waybook_store_call_duration_seconds_count{collection="things",index="_id",outcome="not_found",verb="get"} 1`,
-		"waybook_store_commits_total 2", "waybook_store_commit_writes_total 2", // one declared the collection
+		"waybook_store_commits_total 2", "waybook_store_commit_writes_total 2", // one of them declared the collection
 	)
 	if strings.Contains(scrape(metrics), "\nwaybook_store_file_bytes 0") {
 		t.Error("the file is empty")
 	}
 }
 
-// sweeping is a service whose sweeps end as told.
+// sweeping is a service whose sweeps return err.
 type sweeping struct {
 	service.Service
 	name string
@@ -93,7 +93,7 @@ func (s sweeping) Name() string { return s.name }
 
 func (s sweeping) Sweep(context.Context) error { return s.err }
 
-func TestSweepsAreCountedByHowTheyEnd(t *testing.T) {
+func TestSweepsAreCountedByOutcome(t *testing.T) {
 	env, metrics := newEnv(t), serve.NewMetrics()
 	sweeps := service.NewSweeps(metrics)
 	service.Sweep(t.Context(), env, sweeps, sweeping{name: "album"})
@@ -107,17 +107,17 @@ func TestSweepsAreCountedByHowTheyEnd(t *testing.T) {
 		`waybook_sweeps_total{outcome="ok",service="blog"} 0`, `waybook_sweeps_total{outcome="error",service="blog"} 1`,
 		`waybook_sweep_last_success_timestamp_seconds{service="album"}`)
 	if strings.Contains(scrape(metrics), `timestamp_seconds{service="blog"}`) {
-		t.Error("a sweep that failed is a success")
+		t.Error("a failed sweep counts as a success")
 	}
 }
 
-func TestACallIsOfTheRequestOfItsCallerAndCountedAsInFlight(t *testing.T) {
+func TestACallKeepsItsRequestIDAndCountsAsInFlight(t *testing.T) {
 	c := newChain(t)
 	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-request-id", "abc123"))
 	check := func(ctx context.Context, line string) {
 		t.Helper()
 		if id := requestid.From(ctx); id != "abc123" {
-			t.Errorf("the request is %q", id)
+			t.Errorf("the request id is %q", id)
 		}
 		expectLines(t, c.metrics, line)
 	}

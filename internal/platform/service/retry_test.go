@@ -15,7 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// trailer keeps what a call sends after its reply.
+// trailer records the trailer of a unary call.
 type trailer struct {
 	grpc.ServerTransportStream
 	sent metadata.MD
@@ -26,7 +26,7 @@ func (t *trailer) SetTrailer(sent metadata.MD) error {
 	return nil
 }
 
-// streamTrailer is the same of a stream.
+// streamTrailer does the same for a stream.
 type streamTrailer struct {
 	incoming
 	sent metadata.MD
@@ -34,22 +34,22 @@ type streamTrailer struct {
 
 func (t *streamTrailer) SetTrailer(sent metadata.MD) { t.sent = sent }
 
-func TestOnlyACallThatWasUnavailableAtOnceMayBeRepeatedAtOnce(t *testing.T) {
+func TestOnlyACallThatFailsQuicklyMayBeRetriedAtOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes time.Duration
 		err   error
 		want  string
 	}{
-		"at once":                       {0, docstore.ErrUnavailable, ""},
-		"after waiting for the store":   {3 * time.Second, docstore.ErrUnavailable, "-1"},
-		"nothing that would be retried": {3 * time.Second, apierror.New(codes.Aborted, "X", "x"), ""},
-		"success":                       {3 * time.Second, nil, ""},
+		"at once":                     {0, docstore.ErrUnavailable, ""},
+		"after waiting for the store": {3 * time.Second, docstore.ErrUnavailable, "-1"},
+		"an error without retries":    {3 * time.Second, apierror.New(codes.Aborted, "X", "x"), ""},
+		"success":                     {3 * time.Second, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				chain, unary := newChain(t), &trailer{}
 				wait := func() error {
-					time.Sleep(c.takes) // of the bubble's clock
+					time.Sleep(c.takes) // on the fake clock
 					return c.err
 				}
 				_ = chain.unary(grpc.NewContextWithServerTransportStream(t.Context(), unary), valid,
@@ -59,7 +59,7 @@ func TestOnlyACallThatWasUnavailableAtOnceMayBeRepeatedAtOnce(t *testing.T) {
 					func(any, grpc.ServerStream) error { return wait() })
 				for kind, sent := range map[string]metadata.MD{"unary": unary.sent, "stream": streaming.sent} {
 					if got := strings.Join(sent.Get("grpc-retry-pushback-ms"), ","); got != c.want {
-						t.Errorf("%s: told %q, want %q", kind, got, c.want)
+						t.Errorf("%s: got %q, want %q", kind, got, c.want)
 					}
 				}
 			})

@@ -12,22 +12,22 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// openTimeout bounds how long a program waits for MongoDB at its start.
+// openTimeout bounds how long a starting program waits for MongoDB.
 const openTimeout = 30 * time.Second
 
-// StoreFlags say which store a program uses.
+// StoreFlags select a program's store.
 type StoreFlags struct {
 	// Data is the directory of the embedded store.
 	Data string
-	// MongoDBURI, unless empty, is the MongoDB to use instead.
+	// MongoDBURI, unless empty, is the URI of a MongoDB to use instead.
 	MongoDBURI string
 }
 
-// Register declares the flags; data is the default directory.
+// Register declares the flags. data is the default directory.
 func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
-	flags.StringVar(&f.Data, "data", data, "`directory` of the embedded store, made when missing")
+	flags.StringVar(&f.Data, "data", data, "`directory` of the embedded store, created if missing")
 	flags.StringVar(&f.MongoDBURI, "mongodb-uri", "",
-		"use this MongoDB, 6 or newer, instead of the embedded store; a `URI` such as mongodb://host/waybook?replicaSet=rs0")
+		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as mongodb://host/waybook?replicaSet=rs0")
 }
 
 // Open opens the store.
@@ -38,8 +38,8 @@ func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	return f.connect(ctx)
 }
 
-// OpenReadOnly opens a store that exists, to look at it. The embedded one refuses writes
-// and can be looked at by several processes as long as no service has it open.
+// OpenReadOnly opens an existing store to inspect it. The embedded store rejects writes;
+// several processes may open it this way while no service has it open.
 func (f *StoreFlags) OpenReadOnly(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
 		return embedded.OpenReadOnly(f.file())

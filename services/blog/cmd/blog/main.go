@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	_ "time/tzdata" // the zone of -time-zone, on machines that have no zone files
+	_ "time/tzdata" // for -time-zone on machines without zone files
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -21,8 +21,8 @@ func main() {
 		Name: "blog",
 		GRPC: "127.0.0.1:9093",
 		Flags: func(flags *flag.FlagSet) {
-			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward, "what an author gets for posting an entry, in the virtual currency")
-			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei", "`zone` of the day up to which entries are published")
+			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
+			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei", "time `zone` whose current day is the last day of published entries")
 		},
 		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
 			var err error
