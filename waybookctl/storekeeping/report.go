@@ -94,7 +94,7 @@ func ofConstraint(service string, constraint integrity.Constraint, found integri
 	case integrity.LowCount:
 		finding.Detail = fmt.Sprintf("count fewer %s than they have", constraint.Children)
 	case integrity.WrongTally:
-		finding.Detail = fmt.Sprintf("have other numbers than %s add up to; which of the two is right, only you can tell", constraint.Children)
+		finding.Detail = fmt.Sprintf("have numbers that differ from the totals of %s; check which of the two is right", constraint.Children)
 	}
 	return finding
 }
