@@ -72,6 +72,19 @@ func (f fakeAlbum) StreamAlbums(r *albumv1.StreamAlbumsRequest, s grpc.ServerStr
 	return f.albums(r, s)
 }
 
+// fakeBlog has the same two entries for everybody.
+type fakeBlog struct {
+	blogv1.UnimplementedBlogServiceServer
+	*fakes
+}
+
+func (f fakeBlog) StreamBlogs(r *blogv1.StreamBlogsRequest, s grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
+	if err := f.accept(r); err != nil {
+		return err
+	}
+	return s.Send(&blogv1.StreamBlogsResponse{Blogs: []*blogv1.BlogSummary{{BlogId: 1, Title: "a"}, {BlogId: 2, Title: "b"}}})
+}
+
 type fakePoi struct {
 	poiv1.UnimplementedPoiServiceServer
 	*fakes
@@ -143,7 +156,7 @@ func newEdge(tb testing.TB, f *fakes, changes ...func(*Config)) http.Handler {
 	server := grpc.NewServer(grpc.UnaryInterceptor(f.intercept))
 	accountv1.RegisterAccountServiceServer(server, fakeAccount{})
 	albumv1.RegisterAlbumServiceServer(server, fakeAlbum{fakes: f})
-	blogv1.RegisterBlogServiceServer(server, blogv1.UnimplementedBlogServiceServer{})
+	blogv1.RegisterBlogServiceServer(server, fakeBlog{fakes: f})
 	poiv1.RegisterPoiServiceServer(server, fakePoi{fakes: f})
 	go server.Serve(listener)
 	tb.Cleanup(server.Stop)

@@ -156,6 +156,13 @@ var operationCases = []operationCase{
 			`"replyBlogID":2,"zoomLevel":14,"mapType":1,"score":8,` +
 			`"vote":{"description":"?","choices":[{"description":"y","votes":3},{"description":"n","votes":0}]}`,
 	},
+	{
+		name:    "a user's published entries are listed",
+		form:    "func=getUserBlogList&userID=7&limit=1",
+		request: &blogv1.StreamBlogsRequest{AuthorId: 7, Limit: 2, Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED},
+		xml:     "<blogList><blog1><blogID>1</blogID><blogTitle>a</blogTitle></blog1></blogList><next>1</next>",
+		json:    `"blogList":[{"blogID":1,"blogTitle":"a"}],"next":1`,
+	},
 }
 
 const blogForm = "type=0_8&lat=25.0339639&lng=121.5644722&blogTitle=t&blogContent=a%0D%0Ab&year=2012&month=02&day=29&weather=有彩虹"

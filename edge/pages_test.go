@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 )
@@ -52,4 +55,23 @@ func TestAnAlbumDeletedBetweenTwoPagesIsNotFound(t *testing.T) {
 	if got := get(newEdge(t, f), "func=getAlbum&albumID=12").Body.String(); got != failed("ALBUM NOT FOUND") {
 		t.Errorf("got %s", got)
 	}
+}
+
+// suddenEnd is an album service whose second page of photos ends in a panic of its client.
+type suddenEnd struct{ albumv1.AlbumServiceClient }
+
+func (suddenEnd) ListPhotos(context.Context, *albumv1.ListPhotosRequest, ...grpc.CallOption) (*albumv1.ListPhotosResponse, error) {
+	panic("boom")
+}
+
+func TestAPanicDuringAWaitEndsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := &albumv1.GetAlbumResponse{Album: &albumv1.Album{AlbumId: 12}, NextPhotosToken: "p1"}
+		h := newEdge(t, &fakes{answer: always(first, nil)}, func(c *Config) { c.Album = suddenEnd{c.Album} })
+		w := get(h, "func=getAlbum&albumID=12")
+		time.Sleep(2 * patience) // when nothing may be sent for this request any more
+		if got := w.Body.String(); got != failed("INTERNAL ERROR") {
+			t.Errorf("got %s", got)
+		}
+	})
 }

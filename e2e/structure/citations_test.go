@@ -14,8 +14,8 @@ import (
 	"github.com/waybook/waybook/e2e/golden/casefile"
 )
 
-// citing are the extensions of the files whose citations are checked.
-var citing = []string{".go", ".md", ".proto", ".txt", ".yaml", ".sh"}
+// citing are the extensions of the files whose citations are checked; scripts have none.
+var citing = []string{".go", ".md", ".proto", ".txt", ".yaml", ".sh", ".js", ".json", ""}
 
 // gap matches the text between two words: blanks, or a line break within a comment.
 const gap = `(?:[ \t]|\r?\n[ \t]*(?://|#)?[ \t]*)+`

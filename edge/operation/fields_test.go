@@ -53,10 +53,18 @@ func isField(message protoreflect.MessageDescriptor, path string) bool {
 	return field != nil && (!isNested || isField(field.Message(), rest))
 }
 
+// isSet reports whether a field has a value other than zero. A parameter that is missing gives
+// zero, also to a field with presence.
 func isSet(message protoreflect.Message, path string) bool {
 	name, rest, isNested := strings.Cut(path, ".")
 	field := message.Descriptor().Fields().ByName(protoreflect.Name(name))
-	return message.Has(field) && (!isNested || isSet(message.Get(field).Message(), rest))
+	if !message.Has(field) {
+		return false
+	}
+	if isNested {
+		return isSet(message.Get(field).Message(), rest)
+	}
+	return field.Message() != nil || !message.Get(field).Equal(field.Default())
 }
 
 // leaves returns the paths of the fields that hold a value. A repeated field counts as one.

@@ -82,10 +82,10 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		}
 	}
 	readiness := serve.NewReadiness(engine.Ping)
-	face := config.Interface.Config()
-	face.Account, face.Album, face.Blog, face.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
-	face.Zone, face.Validator = zone, validator
-	handler := program.NewHandler(env, metrics, config.HasAccessLog, face)
+	edgeConfig := config.Interface.Config()
+	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
+	edgeConfig.Zone, edgeConfig.Validator = zone, validator
+	handler := program.NewHandler(env, metrics, config.HasAccessLog, edgeConfig)
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return nil, err

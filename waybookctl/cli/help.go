@@ -103,7 +103,7 @@ type commandLineError struct {
 	twins []string
 }
 
-// Unwrap returns the cause, which may be errHelpShown.
+// Unwrap returns the cause, which may be errAnswered.
 func (e *commandLineError) Unwrap() error { return e.ParseError.Unwrap() }
 
 // help names the command that prints the right usage.

@@ -103,7 +103,7 @@ func Run(
 	}
 	err := parse(flags, args, lookupEnv)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stdout, "%s: %s\n\nEach flag can also be given in the environment: -some-flag as %s.\n\n",
+		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -version can also be given in the environment: -some-flag as %s.\n\n",
 			program.Name, program.Summary, envName("some-flag"))
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
@@ -159,8 +159,8 @@ func runUntilDone(
 	}
 	if err == nil {
 		start.log(ctx, log)
-		<-runCtx.Done()
 	}
+	<-runCtx.Done() // at once when a signal ended the start
 	began, cause := time.Now(), context.Cause(runCtx)
 	var failed error
 	reason := cause.Error()
