@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -129,5 +130,33 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 				t.Errorf("score %d, %v", score, err)
 			}
 		})
+	}
+}
+
+// Rule 4.6: updateDate tells of the owner's changes only.
+func TestCommentsAndRecommendationsLeaveTheUpdateTime(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	album := w.newAlbum(owner, "x")
+	updated := func() time.Time {
+		t.Helper()
+		reply, err := w.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: album})
+		return got(t, reply, err).GetAlbum().GetUpdateTime().AsTime()
+	}
+	created := updated()
+	comment, err := w.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: "x"})
+	id := got(t, comment, err).GetComment().GetCommentId()
+	for what, err := range map[string]error{
+		"recommend": failed(w.album.Recommend(t.Context(), &albumv1.RecommendRequest{UserId: owner, AlbumId: album})),
+		"reply":     failed(w.album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{ActorId: owner, AlbumId: album, CommentId: id, Text: "x"})),
+		"withdraw":  failed(w.album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{UserId: owner, AlbumId: album})),
+		"remove":    failed(w.album.RemoveComment(t.Context(), &albumv1.RemoveCommentRequest{ActorId: owner, AlbumId: album, CommentId: id})),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if now := updated(); !now.Equal(created) {
+		t.Errorf("the update time went from %v to %v", created, now)
 	}
 }
