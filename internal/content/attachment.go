@@ -24,8 +24,9 @@ type attached interface {
 
 // ChildSpec declares children of type C for documents of type P.
 type ChildSpec[P, C any] struct {
-	// Documents declares the collection of the children; it must have child.Index.
+	// Documents declares the collection of the children. ByParent is one of its indexes.
 	Documents docstore.Spec
+	ByParent  docstore.Index1[int64]
 	// Noun names a child in error messages. NotFound is the reason of the error for an
 	// unknown id.
 	Noun, NotFound string
@@ -38,13 +39,13 @@ type ChildSpec[P, C any] struct {
 // Children attaches children to a kind. When the kind opens, into receives the set.
 func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		documents, err := docstore.Open[C](ctx, deps.Store, spec.Documents)
+		documents, err := docstore.Open[int64, C](ctx, deps.Store, spec.Documents)
 		if err != nil {
 			return nil, err
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, NewID: deps.NewID,
-			Count: spec.Count, ParentOf: spec.ParentOf,
+			Count: spec.Count, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil
@@ -65,7 +66,7 @@ type ChoiceSpec[P any] struct {
 // counter.
 func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		documents, err := docstore.Open[choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
+		documents, err := docstore.Open[int64, choices.Choice](ctx, deps.Store, choices.Spec(spec.Collection))
 		if err != nil {
 			return nil, err
 		}
@@ -83,8 +84,8 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		set := &comments.Set[P]{Profiles: deps.Profiles, Now: deps.Now}
 		*into = set
 		return Children(&set.Set, ChildSpec[P, comments.Comment]{
-			Documents: comments.Spec(spec.Name + "_comments"),
-			Noun:      "comment", NotFound: "COMMENT_NOT_FOUND",
+			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
+			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
 			Count: spec.CommentCount, ParentOf: comments.ParentOf,
 		})(ctx, deps, parents)
 	}

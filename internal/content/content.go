@@ -50,7 +50,7 @@ type Kind[P any] struct {
 
 // Open opens the collections of a kind of content.
 func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error) {
-	documents, err := docstore.Open[P](ctx, deps.Store, spec.Documents)
+	documents, err := docstore.Open[int64, P](ctx, deps.Store, spec.Documents)
 	if err != nil {
 		return nil, err
 	}

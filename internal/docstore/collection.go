@@ -6,36 +6,35 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Collection is a collection of documents of type T, a struct with bson tags. One of
-// the tags is _id.
-type Collection[T any] struct {
-	spec  Spec
-	table Table
-	// plan decodes documents; nil if only the driver can.
-	plan *plan
+// the tags is _id, with a field of type K.
+type Collection[K Key, T any] struct {
+	reader[T]
+	shape shape
 }
 
 // Open opens a collection as declared by spec, and creates it if necessary.
-func Open[T any](ctx context.Context, engine Engine, spec Spec) (*Collection[T], error) {
+func Open[K Key, T any](ctx context.Context, engine Engine, spec Spec) (*Collection[K, T], error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
+	}
+	if id := fieldOf[K](IDIndex); id.Kind != spec.ID {
+		return nil, fmt.Errorf("docstore: collection %q is opened with another kind of _id than declared", spec.Name)
 	}
 	table, err := engine.Open(ctx, spec)
 	if err != nil {
 		return nil, fmt.Errorf("open collection %s: %w", spec.Name, err)
 	}
-	return &Collection[T]{spec: spec, table: table, plan: planFor(reflect.TypeFor[T]())}, nil
+	return &Collection[K, T]{newReader[T](spec, table), shapeOf(reflect.TypeFor[T]())}, nil
 }
 
-// Name is the collection's name.
-func (c *Collection[T]) Name() string { return c.spec.Name }
-
 // Insert stores a new document. Errors: *DuplicateError.
-func (c *Collection[T]) Insert(ctx context.Context, document T) error {
+func (c *Collection[K, T]) Insert(ctx context.Context, document T) error {
 	errs, err := c.InsertMany(ctx, []T{document})
 	if err != nil {
 		return err
@@ -47,7 +46,7 @@ func (c *Collection[T]) Insert(ctx context.Context, document T) error {
 // why documents[i] was refused: a *DuplicateError or a plain error. If two documents
 // exclude each other, the first is stored. err is the failure of the whole call, which
 // may have stored some of the documents.
-func (c *Collection[T]) InsertMany(ctx context.Context, documents []T) (errs []error, err error) {
+func (c *Collection[K, T]) InsertMany(ctx context.Context, documents []T) (errs []error, err error) {
 	if len(documents) == 0 {
 		return nil, nil
 	}
@@ -64,18 +63,28 @@ func (c *Collection[T]) InsertMany(ctx context.Context, documents []T) (errs []e
 }
 
 // Get returns the document with the given id, or ErrNotFound.
-func (c *Collection[T]) Get(ctx context.Context, id any) (T, error) {
-	raw, err := c.table.Get(ctx, id)
+func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error) {
+	raw, err := c.table.Get(ctx, ValueOf(id))
 	if err != nil {
-		var none T
-		return none, c.wrap("get", err)
+		return document, c.wrap("get", err)
+	}
+	return c.decode(raw)
+}
+
+// GetLinearizable is Get, and no later failure of a server undoes a write that the result
+// shows. A caller that answers "done" because of a document which it has not written itself
+// reads it this way. It takes about as long as a write.
+func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (document T, err error) {
+	raw, err := c.table.GetLinearizable(ctx, ValueOf(id))
+	if err != nil {
+		return document, c.wrap("get", err)
 	}
 	return c.decode(raw)
 }
 
 // Exists reports whether a document has the given id.
-func (c *Collection[T]) Exists(ctx context.Context, id int64) (bool, error) {
-	_, err := c.table.Get(ctx, id)
+func (c *Collection[K, T]) Exists(ctx context.Context, id K) (bool, error) {
+	_, err := c.table.Get(ctx, ValueOf(id))
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}
@@ -83,83 +92,44 @@ func (c *Collection[T]) Exists(ctx context.Context, id int64) (bool, error) {
 }
 
 // GetMany returns the documents that exist, in any order, each once.
-func (c *Collection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
-	values := make([]any, len(ids))
-	for i, id := range ids {
-		values[i] = id
-	}
-	raws, err := c.table.GetMany(ctx, values)
+func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
+	raws, err := c.table.GetMany(ctx, valuesOf(ids))
 	if err != nil {
 		return nil, c.wrap("get many", err)
 	}
 	return c.decodeAll(raws)
 }
 
-// Find returns the first document of an index whose first index fields have the given
-// values, or ErrNotFound.
-func (c *Collection[T]) Find(ctx context.Context, index string, equal ...any) (T, error) {
-	var none T
-	raws, err := c.table.Scan(ctx, Scan{Index: index, Equal: equal, Limit: 1})
-	if err != nil {
-		return none, c.wrap("find", err)
+// Increment adds amounts to fields that Spec.Counters names, without reading the document.
+// It disturbs no Update. Errors: ErrNotFound.
+func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amount) error {
+	for _, amount := range amounts {
+		if !slices.Contains(c.spec.Counters, amount.Field) {
+			return c.wrap("increment", fmt.Errorf("field %q is not declared as a counter", amount.Field))
+		}
 	}
-	if len(raws) == 0 {
-		return none, c.wrap("find", ErrNotFound)
-	}
-	return c.decode(raws[0])
+	return c.wrap("increment", c.table.Increment(ctx, ValueOf(id), amounts))
 }
 
 // Delete removes a document, or returns ErrNotFound.
-func (c *Collection[T]) Delete(ctx context.Context, id any) error {
-	return c.wrap("delete", c.table.Delete(ctx, id))
+func (c *Collection[K, T]) Delete(ctx context.Context, id K) error {
+	return c.wrap("delete", c.table.Delete(ctx, ValueOf(id)))
 }
 
-// Count counts the documents whose first index fields have the given values. Without
-// values it counts all documents.
-func (c *Collection[T]) Count(ctx context.Context, index string, equal ...any) (int64, error) {
-	n, err := c.table.Count(ctx, index, equal)
-	return n, c.wrap("count", err)
-}
-
-// DeleteAll deletes the documents whose first index fields have the given values, and
-// returns how many it deleted. It is not atomic: if it fails, some of them may be
-// deleted, and a retry deletes the rest.
-func (c *Collection[T]) DeleteAll(ctx context.Context, index string, equal ...any) (int64, error) {
-	n, err := c.table.DeleteAll(ctx, index, equal)
+// DeleteAll deletes the documents of a selection, in chunks, and returns how many it
+// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry deletes
+// the rest.
+func (c *Collection[K, T]) DeleteAll(ctx context.Context, where Where) (int64, error) {
+	n, err := c.table.DeleteAll(ctx, where)
 	return n, c.wrap("delete all", err)
 }
 
-func (c *Collection[T]) wrap(verb string, err error) error {
-	if err == nil {
-		return nil
+func valuesOf[K Key](keys []K) []Value {
+	values := make([]Value, len(keys))
+	for i, key := range keys {
+		values[i] = ValueOf(key)
 	}
-	return fmt.Errorf("%s %s: %w", verb, c.spec.Name, err)
-}
-
-func (c *Collection[T]) decode(raw bson.Raw) (T, error) {
-	var document T
-	return document, c.decodeInto(raw, &document)
-}
-
-func (c *Collection[T]) decodeAll(raws []bson.Raw) ([]T, error) {
-	documents := make([]T, len(raws))
-	for i, raw := range raws {
-		if err := c.decodeInto(raw, &documents[i]); err != nil {
-			return nil, err
-		}
-	}
-	return documents, nil
-}
-
-// decodeInto decodes a document into the zero value of T.
-func (c *Collection[T]) decodeInto(raw bson.Raw, document *T) error {
-	if c.plan != nil && c.plan.decode(raw, reflect.ValueOf(document).Elem()) {
-		return nil
-	}
-	var anew T
-	err := bson.Unmarshal(raw, &anew)
-	*document = anew
-	return c.wrap("decode", err)
+	return values
 }
 
 // encode marshals a document to BSON and appends its revision.

@@ -16,8 +16,9 @@ const RequestIndex = "request"
 
 // Request identifies the request that creates a document.
 type Request struct {
-	// Owner are the values of the fields of RequestIndex before the request key.
-	Owner []any
+	// By selects, in RequestIndex, all documents that the caller may have created: it fixes
+	// the fields before the request key.
+	By Where
 	// ID is the caller's request id; empty if the caller sent none.
 	ID string
 }
@@ -33,21 +34,36 @@ const (
 	Repeated
 )
 
-// key returns the key of a request in RequestIndex.
-func (r Request) key(requestKey string) []any {
-	return append(r.Owner[:len(r.Owner):len(r.Owner)], requestKey)
+// key selects the document that a request has created.
+func (r Request) key(requestKey string) Where {
+	by := r.By
+	by.index = RequestIndex
+	return by.And(ValueOf(requestKey))
 }
 
 // Answered returns the document that an earlier call with the same request id created,
-// in its current state. found is false if the request is new or has no id.
-func Answered[T any](ctx context.Context, c *Collection[T], request Request) (document T, found bool, err error) {
+// in its current state. found is false if the request is new or has no id. The document is
+// durable, even if the earlier call never learned that it was stored.
+func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (document T, found bool, err error) {
 	if request.ID == "" {
 		return document, false, nil
 	}
-	document, err = c.Find(ctx, RequestIndex, request.key(request.ID)...)
+	raws, _, err := c.table.Scan(ctx, Scan{Where: request.key(request.ID), Limit: 1})
+	if err != nil || len(raws) == 0 {
+		return document, false, c.wrap("find", err)
+	}
+	id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raws[0])
+	if err != nil {
+		return document, false, c.wrap("find", err)
+	}
+	raw, err := c.table.GetLinearizable(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return document, false, nil
 	}
+	if err != nil {
+		return document, false, c.wrap("find", err)
+	}
+	document, err = c.decode(raw)
 	return document, err == nil, err
 }
 
@@ -58,7 +74,7 @@ func Answered[T any](ctx context.Context, c *Collection[T], request Request) (do
 // RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
 // in a unique index other than RequestIndex.
 func Create[T any](
-	ctx context.Context, c *Collection[T], newID func() int64, request Request, build func(id int64, requestKey string) T,
+	ctx context.Context, c *Collection[int64, T], newID func() int64, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
 	var none T
 	for range maxDraws {
@@ -80,7 +96,7 @@ func Create[T any](
 		if duplicate.Index == IDIndex {
 			continue
 		}
-		first, found, findErr := Answered(ctx, c, request)
+		first, found, findErr := c.Answered(ctx, request)
 		switch {
 		case findErr != nil:
 			return none, 0, findErr

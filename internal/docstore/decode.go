@@ -58,8 +58,8 @@ func planFor(t reflect.Type) *plan {
 	for i := range t.NumField() {
 		field := t.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("bson"), ",")
-		if strings.EqualFold(name, RevisionField) {
-			return nil // find skips the revision
+		if strings.EqualFold(name, RevisionField) || strings.EqualFold(name, AddsField) {
+			return nil // find skips these
 		}
 		if !field.IsExported() || field.Anonymous || name == "" || name == "-" || options != "" && options != "omitempty" {
 			return nil
@@ -132,7 +132,7 @@ func (p *plan) find(name []byte, expected int) (at int, known bool) {
 	if expected < len(p.fields) && p.fields[expected].name == string(name) {
 		return expected, true
 	}
-	if string(name) == RevisionField { // in every document, but in no struct
+	if string(name) == RevisionField || string(name) == AddsField { // maintained by engines, in no struct
 		return -1, true
 	}
 	known = true

@@ -14,8 +14,7 @@
 //     means that the write has not happened.
 //   - A write of one document, with all its index entries, is atomic.
 //   - A read that starts after a write returned nil sees that write.
-//   - A value from a caller (an id, Equal, From, To, After) may have any signed integer
-//     or string type of the declared kind. A value of another kind is a plain error.
+//   - A selection or an id of another kind than declared is a plain error.
 package docstore
 
 import (
@@ -55,16 +54,6 @@ func (e *DuplicateError) Error() string {
 // IDIndex names the index of the _id field, which every collection has.
 const IDIndex = "_id"
 
-// Kind is the type of an indexed field, the same in every document of a collection.
-type Kind int
-
-// The kinds of an indexed field. Int64 sorts by value. String is valid UTF-8 and sorts
-// by its bytes, independent of language.
-const (
-	Int64 Kind = iota + 1
-	String
-)
-
 // Spec declares a collection.
 type Spec struct {
 	// Name is the collection's name, in lower_snake_case, unique in the store.
@@ -73,6 +62,13 @@ type Spec struct {
 	ID Kind
 	// Indexes are all indexes of the collection except the one of _id.
 	Indexes []Index
+	// Defaults are the values of indexed fields in documents that lack them: those that a
+	// program without the field wrote. A default never changes. It is not allowed in a
+	// unique index.
+	Defaults map[string]Value
+	// Counters are the top-level integer fields that Increment changes. They are not
+	// indexed. An Update changes them by an amount.
+	Counters []string
 	// Sharding is the placement of the collection on a sharded cluster.
 	Sharding Sharding
 }
@@ -93,23 +89,6 @@ const (
 	// index asks every shard.
 	ByID
 )
-
-// Index declares an index. Documents sort by the fields in their order and, where all
-// of them are equal, by _id. Every document must have every indexed field.
-type Index struct {
-	// Name is the index's name, unique in the collection.
-	Name string
-	// Fields are one or more top-level fields.
-	Fields []Field
-	// Unique refuses a second document with equal fields.
-	Unique bool
-}
-
-// Field is an indexed field of a document.
-type Field struct {
-	Name string
-	Kind Kind
-}
 
 // MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
 // fields and _id. Insert and Replace refuse a longer key with a plain error.
@@ -140,7 +119,8 @@ type Engine interface {
 //
 // Documents are BSON with an _id of the declared kind and a revision in RevisionField.
 // The engine reads only these and the indexed fields. The caller owns the documents
-// that a method returns. The caller must not change the documents that it passes in,
+// that a method returns; a document keeps at most a few kilobytes of others alive. The caller
+// must not change the documents that it passes in,
 // not even after ctx is done.
 type Table interface {
 	// Insert stores or refuses each document separately. errs[i] is nil or the reason
@@ -149,76 +129,43 @@ type Table interface {
 	// the failure of the whole call, which may have stored some of the documents.
 	Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error)
 	// Get returns a document, or ErrNotFound.
-	Get(ctx context.Context, id any) (bson.Raw, error)
+	Get(ctx context.Context, id Value) (bson.Raw, error)
+	// GetLinearizable is Get, and whatever it returns is durable: no later failure of a
+	// server undoes a write that the result shows. It takes about as long as a write.
+	GetLinearizable(ctx context.Context, id Value) (bson.Raw, error)
 	// GetMany returns the documents that exist, in any order, each once.
-	GetMany(ctx context.Context, ids []any) ([]bson.Raw, error)
-	// Replace replaces the stored document with the same _id, if it has the given
-	// revision. Errors: ErrConflict for another revision, ErrNotFound,
-	// *DuplicateError.
-	Replace(ctx context.Context, revision int64, document bson.Raw) error
+	GetMany(ctx context.Context, ids []Value) ([]bson.Raw, error)
+	// Update changes the document with change.ID, if it has change.Revision, and raises its
+	// revision by one. Fields that the change does not name stay as they are. Errors:
+	// ErrConflict for another revision, ErrNotFound, *DuplicateError.
+	Update(ctx context.Context, change Change) error
+	// UpdateMany makes each change whose document has its revision, and skips the others. It
+	// returns how many it made. The changes have different documents and no indexed fields of
+	// a unique index. If it fails, some of them may have been made.
+	UpdateMany(ctx context.Context, changes []Change) (int64, error)
+	// Increment adds amounts to integer fields, whatever the document's revision. It leaves
+	// the revision alone and raises AddsField by one. The fields are not indexed. Errors:
+	// ErrNotFound.
+	Increment(ctx context.Context, id Value, amounts []Amount) error
 	// Delete removes a document, or returns ErrNotFound.
-	Delete(ctx context.Context, id any) error
-	// Scan returns documents in the order of an index.
-	Scan(ctx context.Context, scan Scan) ([]bson.Raw, error)
-	// Count counts the documents whose first index fields have the values of equal.
-	Count(ctx context.Context, index string, equal []any) (int64, error)
-	// DeleteAll deletes the documents whose first index fields have the values of
-	// equal, and returns how many it deleted. It is not atomic: if it fails, some of
-	// them may be deleted, and a retry deletes the rest.
-	DeleteAll(ctx context.Context, index string, equal []any) (int64, error)
+	Delete(ctx context.Context, id Value) error
+	// Scan returns documents in the order of an index. more reports whether more documents
+	// follow the last one.
+	Scan(ctx context.Context, scan Scan) (documents []bson.Raw, more bool, err error)
+	// Count counts the documents of a selection.
+	Count(ctx context.Context, where Where) (int64, error)
+	// DeleteAll deletes the documents of a selection, in chunks, and returns how many it
+	// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry
+	// deletes the rest.
+	DeleteAll(ctx context.Context, where Where) (int64, error)
 }
 
-// RevisionField is the field of a stored document that holds its revision, an int64
-// that grows by one with each Replace.
-const RevisionField = "_rev"
-
-// Scan asks for documents in the order of an index.
-type Scan struct {
-	// Index is a declared index, or IDIndex.
-	Index string
-	// Equal are the values that a document must have in the first fields of the index.
-	// If it is empty, every document matches.
-	Equal []any
-	// From and To, unless nil, are the lowest and the highest value of the field that
-	// follows those of Equal. If From is above To, no document matches.
-	From, To any
-	// After, unless nil, is the position after which the scan starts: the values of the
-	// remaining fields and _id. It may lie outside the range. In a unique index, a
-	// document that differs from it in _id only may be returned or not.
-	After []any
-	// Limit is the maximum number of documents returned, 1 or more.
-	Limit int
-}
-
-// FieldsOf returns the sort fields of the named index, with _id last.
-func (s Spec) FieldsOf(index string) ([]Field, error) {
-	id := Field{Name: "_id", Kind: s.ID}
-	if index == IDIndex {
-		return []Field{id}, nil
-	}
-	for _, ix := range s.Indexes {
-		if ix.Name == index {
-			return append(append(make([]Field, 0, len(ix.Fields)+1), ix.Fields...), id), nil
-		}
-	}
-	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
-}
-
-// ValueOf returns the value of an indexed field in a document, an int64 or a string.
-func ValueOf(document bson.Raw, field Field) (any, error) {
-	value, err := document.LookupErr(field.Name)
-	if err != nil {
-		return nil, fmt.Errorf("docstore: field %q: %w", field.Name, err)
-	}
-	switch field.Kind {
-	case Int64:
-		if n, ok := value.Int64OK(); ok {
-			return n, nil
-		}
-	case String:
-		if s, ok := value.StringValueOK(); ok {
-			return s, nil
-		}
-	}
-	return nil, fmt.Errorf("docstore: field %q has the wrong BSON type %s", field.Name, value.Type)
-}
+// The fields of a stored document that engines maintain.
+const (
+	// RevisionField holds the document's revision, an int64 that grows by one with each
+	// Update.
+	RevisionField = "_rev"
+	// AddsField holds how often Increment has changed the document; it is missing until the
+	// first time.
+	AddsField = "_adds"
+)

@@ -32,13 +32,17 @@ func (readOnly) Insert(ctx context.Context, _ []bson.Raw) ([]error, error) {
 	return nil, refuseWrite(ctx)
 }
 
-func (readOnly) Replace(ctx context.Context, _ int64, _ bson.Raw) error { return refuseWrite(ctx) }
+func (readOnly) Update(ctx context.Context, _ Change) error { return refuseWrite(ctx) }
 
-func (readOnly) Delete(ctx context.Context, _ any) error { return refuseWrite(ctx) }
-
-func (readOnly) DeleteAll(ctx context.Context, _ string, _ []any) (int64, error) {
+func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
 	return 0, refuseWrite(ctx)
 }
+
+func (readOnly) Increment(ctx context.Context, _ Value, _ []Amount) error { return refuseWrite(ctx) }
+
+func (readOnly) Delete(ctx context.Context, _ Value) error { return refuseWrite(ctx) }
+
+func (readOnly) DeleteAll(ctx context.Context, _ Where) (int64, error) { return 0, refuseWrite(ctx) }
 
 func refuseWrite(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

@@ -9,16 +9,19 @@ import (
 // Projection reads documents of a collection as a type that has only some of their
 // fields. A long list costs less this way. It may be used concurrently.
 type Projection[T any] struct {
-	of Collection[T]
+	of reader[T]
 }
 
 // Project returns a projection of a collection's documents to T, a struct with bson tags.
-func Project[T, Whole any](c *Collection[Whole]) *Projection[T] {
-	plan := planFor(reflect.TypeFor[T]())
-	if plan != nil {
-		plan.endsEarly = true
+func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Projection[T] {
+	of := newReader[T](c.spec, c.table)
+	if of.plan != nil {
+		of.plan.endsEarly = true
 	}
-	return &Projection[T]{Collection[T]{spec: c.spec, table: c.table, plan: plan}}
+	for name := range shapeOf(reflect.TypeFor[T]()) {
+		of.fields = append(of.fields, name)
+	}
+	return &Projection[T]{of}
 }
 
 // BatchesUpTo is Collection.BatchesUpTo.

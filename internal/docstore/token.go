@@ -14,24 +14,20 @@ import (
 // originBytes is the length of the hash that binds a token to its query.
 const originBytes = 4
 
-// origin returns a hash of the collection and of the query's index, Equal and range.
-// A token that was issued for another query has another origin and is refused.
-func (c *Collection[T]) origin(query Query, fields []Field) ([]byte, error) {
-	walk, err := AppendValues([]byte(c.spec.Name+"\x00"+query.Index+"\x00"), fields, query.Equal)
-	if err != nil {
-		return nil, err
-	}
-	for mark, bound := range []any{query.From, query.To} {
-		if bound == nil {
-			continue
-		}
-		if walk, err = AppendValues(append(walk, byte(mark)), fields[len(query.Equal):], []any{bound}); err != nil {
-			return nil, err
+// origin returns a hash of the collection and of the query's selection. A token that was
+// issued for another query has another origin and is refused.
+func (r *reader[T]) origin(where Where) []byte {
+	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"), where.equal...)
+	for _, span := range where.spans {
+		for mark, bound := range []Value{span.From, span.To} {
+			if !bound.IsNone() {
+				walk = AppendValues(append(walk, byte(mark)), bound)
+			}
 		}
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write(walk)
-	return binary.BigEndian.AppendUint32(nil, sum.Sum32()), nil
+	return binary.BigEndian.AppendUint32(nil, sum.Sum32())
 }
 
 // tokenOf returns the token of the page that starts after a document.
@@ -44,24 +40,26 @@ func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 }
 
 // parseToken decodes the field values of a token, or returns ErrBadToken.
-func parseToken(token string, origin []byte, fields []Field) ([]any, error) {
+func parseToken(token string, origin []byte, fields []Field) ([]Value, error) {
 	key, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(key) < originBytes || string(key[:originBytes]) != string(origin) {
 		return nil, ErrBadToken
 	}
 	key = key[originBytes:]
-	values := make([]any, len(fields))
+	values := make([]Value, len(fields))
 	for i, field := range fields {
 		switch field.Kind {
 		case Int64:
-			values[i], key, err = keys.CutInt64(key)
+			var number int64
+			number, key, err = keys.CutInt64(key)
+			values[i] = ValueOf(number)
 		case String:
 			var text string
 			text, key, err = keys.CutString(key)
 			if !utf8.ValidString(text) {
 				return nil, ErrBadToken
 			}
-			values[i] = text
+			values[i] = ValueOf(text)
 		}
 		if err != nil {
 			return nil, ErrBadToken

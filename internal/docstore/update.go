@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // maxUpdateTries bounds how often Update and Observe start again. In each round at
@@ -21,10 +23,13 @@ const maxUpdateTries = 256
 // error, Update writes nothing and returns that error unwrapped. change must not modify
 // _id. Errors: ErrNotFound, *DuplicateError, and ErrConflict if other writers were
 // faster 256 times in a row.
-func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) error) (T, error) {
+//
+// Update writes only what changed. So fields that T does not have stay as they are, and a
+// small change of a large document is a small write.
+func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
 	var none T
 	for try := range maxUpdateTries {
-		raw, err := c.table.Get(ctx, id)
+		raw, err := c.table.Get(ctx, ValueOf(id))
 		if err != nil {
 			return none, c.wrap("update", err)
 		}
@@ -35,18 +40,11 @@ func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) erro
 		if err := change(&document); err != nil {
 			return none, err
 		}
-		revision, err := RevisionOf(raw)
+		made, err := c.changeTo(raw, &document)
 		if err != nil {
 			return none, c.wrap("update", err)
 		}
-		next, err := encode(&document, revision+1)
-		if err != nil {
-			return none, c.wrap("update", err)
-		}
-		if !next.Lookup("_id").Equal(raw.Lookup("_id")) {
-			return none, c.wrap("update", fmt.Errorf("the change altered the _id of document %v", id))
-		}
-		err = c.table.Replace(ctx, revision, next)
+		err = c.table.Update(ctx, made)
 		if err == nil {
 			return document, nil
 		}
@@ -60,15 +58,81 @@ func (c *Collection[T]) Update(ctx context.Context, id any, change func(*T) erro
 	return none, c.wrap("update", ErrConflict)
 }
 
+// UpdateMany changes the documents that exist of those with the given ids, which differ
+// from each other. It calls change for each and skips the document if change returns false.
+// Where another writer was faster, it starts again with the present document. UpdateMany is
+// not atomic, and change must not touch _id or a field of a unique index. Errors:
+// ErrConflict as with Update.
+func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(*T) bool) error {
+	for try := range maxUpdateTries {
+		raws, err := c.table.GetMany(ctx, valuesOf(ids))
+		if err != nil {
+			return c.wrap("update many", err)
+		}
+		changes := make([]Change, 0, len(raws))
+		for _, raw := range raws {
+			document, err := c.decode(raw)
+			if err != nil {
+				return err
+			}
+			if !change(&document) {
+				continue
+			}
+			made, err := c.changeTo(raw, &document)
+			if err != nil {
+				return c.wrap("update many", err)
+			}
+			changes = append(changes, made)
+		}
+		if len(changes) == 0 {
+			return nil
+		}
+		made, err := c.table.UpdateMany(ctx, changes)
+		if err != nil {
+			return c.wrap("update many", err)
+		}
+		if made == int64(len(changes)) {
+			return nil
+		}
+		if err := pause(ctx, try); err != nil {
+			return c.wrap("update many", err)
+		}
+	}
+	return c.wrap("update many", ErrConflict)
+}
+
+// changeTo returns the change from a stored document to another state of it.
+func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error) {
+	revision, err := RevisionOf(stored)
+	if err != nil {
+		return Change{}, err
+	}
+	after, err := bson.Marshal(document)
+	if err != nil {
+		return Change{}, err
+	}
+	id := stored.Lookup(IDIndex)
+	if !bson.Raw(after).Lookup(IDIndex).Equal(id) {
+		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
+	}
+	made, err := c.shape.difference(stored, after, c.spec.Counters)
+	if err != nil {
+		return Change{}, err
+	}
+	made.Revision = revision
+	made.ID, err = Field{Name: IDIndex, Kind: c.spec.ID}.Value(stored)
+	return made, err
+}
+
 // Observe reads a document and calls look with it. If the document has changed when
 // look returns, Observe starts again. So everything else that look reads is consistent
 // with the document that it was given.
 //
 // Observe writes nothing. If look returns an error, Observe returns it unwrapped.
 // Errors: ErrNotFound, and ErrConflict if the document changed 256 times in a row.
-func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error) error {
+func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) error) error {
 	for try := range maxUpdateTries {
-		before, err := c.table.Get(ctx, id)
+		before, err := c.table.Get(ctx, ValueOf(id))
 		if err != nil {
 			return c.wrap("observe", err)
 		}
@@ -79,11 +143,11 @@ func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error
 		if err := look(&document); err != nil {
 			return err
 		}
-		after, err := c.table.Get(ctx, id)
+		after, err := c.table.Get(ctx, ValueOf(id))
 		if err != nil {
 			return c.wrap("observe", err)
 		}
-		if after.Lookup(RevisionField).Equal(before.Lookup(RevisionField)) {
+		if isUnchanged(before, after) {
 			return nil
 		}
 		if err := pause(ctx, try); err != nil {
@@ -91,6 +155,16 @@ func (c *Collection[T]) Observe(ctx context.Context, id any, look func(*T) error
 		}
 	}
 	return c.wrap("observe", ErrConflict)
+}
+
+// isUnchanged reports whether two reads of a document saw the same state.
+func isUnchanged(before, after bson.Raw) bool {
+	for _, counter := range []string{RevisionField, AddsField} {
+		if !after.Lookup(counter).Equal(before.Lookup(counter)) {
+			return false
+		}
+	}
+	return true
 }
 
 // pause waits a random time, longer after more tries, so that concurrent writers of one

@@ -50,7 +50,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 	if !errors.As(err, &taken) {
 		return nil, err
 	}
-	first, isRepeated, err := docstore.Answered(ctx, s.applications, docstore.Request{ID: request.GetRequestId()})
+	first, isRepeated, err := s.applications.Answered(ctx, docstore.Request{ID: request.GetRequestId()})
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Server) GetApplication(ctx context.Context, request *accountv1.GetAppli
 // ListApplications returns a page of applications.
 func (s *Server) ListApplications(ctx context.Context, request *accountv1.ListApplicationsRequest) (*accountv1.ListApplicationsResponse, error) {
 	page, err := s.applications.Page(ctx, docstore.Query{
-		Index: docstore.IDIndex, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage),
+		Where: docstore.All(docstore.IDIndex), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), applicationsPage),
 	})
 	if err != nil {
 		return nil, err

@@ -33,12 +33,12 @@ const (
 // attempt before the password is checked, so concurrent attempts cannot exceed a limit.
 // It may be used concurrently.
 type limiter struct {
-	attempts            *docstore.Collection[attempts]
+	attempts            *docstore.Collection[string, attempts]
 	now                 func() time.Time
 	perEmail, perClient int64
 }
 
-func newLimiter(attempts *docstore.Collection[attempts], now func() time.Time) *limiter {
+func newLimiter(attempts *docstore.Collection[string, attempts], now func() time.Time) *limiter {
 	return &limiter{attempts: attempts, now: now, perEmail: attemptsPerEmail, perClient: attemptsPerClient}
 }
 

@@ -21,18 +21,19 @@ type user struct {
 	PasswordHash string `bson:"password_hash"`
 }
 
-// emailIndex makes an email address unique and finds the user who logs in with it.
-const emailIndex = "email"
+// byEmail makes an email address unique and finds the user who logs in with it.
+func byEmail() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "email", A: "email_key", Unique: true}
+}
+
+// byRequest finds the document that a request created.
+func byRequest() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
+}
 
 func usersSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "users",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// Finds the user that a request created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}},
-			{Name: emailIndex, Unique: true, Fields: []docstore.Field{{Name: "email_key", Kind: docstore.String}}},
-		},
+		Name: "users", ID: docstore.Int64, Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare()},
 	}
 }
 
@@ -84,11 +85,7 @@ type application struct {
 
 func applicationsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "applications", ID: docstore.String,
-		Indexes: []docstore.Index{
-			// Finds the application that a request created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}},
-		},
+		Name: "applications", ID: docstore.String, Indexes: []docstore.Index{byRequest().Declare()},
 	}
 }
 
@@ -105,39 +102,34 @@ type usedSignature struct {
 
 func usedSignaturesSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "used_signatures", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry()},
+		Name: "used_signatures", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
 	}
 }
-
-const (
-	// expiryIndex orders documents by their expiry time, for their removal.
-	expiryIndex = "expiry"
-	// userIndex finds a user's sessions, to list or close them, and a user's rewards, to
-	// add them up.
-	userIndex = "user"
-)
 
 func sessionsSpec() docstore.Spec {
 	// Almost every read is by id.
 	return docstore.Spec{
-		Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry(), byUser()},
+		Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare(), byUser().Declare()},
 	}
 }
 
 func attemptsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "login_attempts", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry()},
+		Name: "login_attempts", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
 	}
 }
 
 func rewardsSpec() docstore.Spec {
-	return docstore.Spec{Name: "rewards", ID: docstore.String, Indexes: []docstore.Index{byUser()}}
+	return docstore.Spec{Name: "rewards", ID: docstore.String, Indexes: []docstore.Index{byUser().Declare()}}
 }
 
-func byExpiry() docstore.Index {
-	return docstore.Index{Name: expiryIndex, Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}}
+// byExpiry orders documents by their expiry time, for their removal.
+func byExpiry() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "expiry", A: "expire_millis"}
 }
 
-func byUser() docstore.Index {
-	return docstore.Index{Name: userIndex, Fields: []docstore.Field{{Name: "user_id", Kind: docstore.Int64}}}
+// byUser finds a user's sessions, to list or close them, and a user's rewards, to add them
+// up.
+func byUser() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "user", A: "user_id"}
 }

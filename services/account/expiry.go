@@ -13,8 +13,8 @@ const expiredBatch = 200
 
 // removeExpired removes the documents that have expired, oldest first. Other processes
 // may do so at the same time.
-func removeExpired[T any](ctx context.Context, c *docstore.Collection[T], now time.Time, idOf func(T) string) error {
-	expired := docstore.Query{Index: expiryIndex, To: now.UnixMilli(), Limit: expiredBatch}
+func removeExpired[T any](ctx context.Context, c *docstore.Collection[string, T], now time.Time, idOf func(T) string) error {
+	expired := docstore.Query{Where: byExpiry().In(docstore.UpTo(now.UnixMilli())), Limit: expiredBatch}
 	for batch, err := range c.Batches(ctx, expired) {
 		if err != nil {
 			return err

@@ -19,7 +19,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.users.Find(ctx, emailIndex, key)
+	found, err := s.users.Find(ctx, byEmail().Is(key))
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestARetriedPasswordChangeClosesTheSessionsThatItCouldNotCloseBefore(t *tes
 
 	reachable := s.sessions
 	unreachable := newStore(t)
-	if s.sessions, err = docstore.Open[session](t.Context(), unreachable, sessionsSpec()); err != nil {
+	if s.sessions, err = docstore.Open[string, session](t.Context(), unreachable, sessionsSpec()); err != nil {
 		t.Fatal(err)
 	}
 	if err := unreachable.Close(); err != nil {

@@ -45,12 +45,12 @@ func (c *Config) Register(flags *flag.FlagSet) {
 type Server struct {
 	accountv1.UnimplementedAccountServiceServer
 
-	users        *docstore.Collection[user]
-	sessions     *docstore.Collection[session]
-	rewards      *docstore.Collection[reward]
+	users        *docstore.Collection[int64, user]
+	sessions     *docstore.Collection[string, session]
+	rewards      *docstore.Collection[string, reward]
 	passwords    *passwords
 	logins       *limiter
-	applications *docstore.Collection[application]
+	applications *docstore.Collection[string, application]
 	signatures   *verifier
 	newID        func() int64
 	now          func() time.Time
@@ -60,27 +60,27 @@ type Server struct {
 
 // New returns the service. It opens its collections in deps.Store.
 func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
-	users, err := docstore.Open[user](ctx, deps.Store, usersSpec())
+	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec())
 	if err != nil {
 		return nil, err
 	}
-	sessions, err := docstore.Open[session](ctx, deps.Store, sessionsSpec())
+	sessions, err := docstore.Open[string, session](ctx, deps.Store, sessionsSpec())
 	if err != nil {
 		return nil, err
 	}
-	rewards, err := docstore.Open[reward](ctx, deps.Store, rewardsSpec())
+	rewards, err := docstore.Open[string, reward](ctx, deps.Store, rewardsSpec())
 	if err != nil {
 		return nil, err
 	}
-	attempts, err := docstore.Open[attempts](ctx, deps.Store, attemptsSpec())
+	attempts, err := docstore.Open[string, attempts](ctx, deps.Store, attemptsSpec())
 	if err != nil {
 		return nil, err
 	}
-	applications, err := docstore.Open[application](ctx, deps.Store, applicationsSpec())
+	applications, err := docstore.Open[string, application](ctx, deps.Store, applicationsSpec())
 	if err != nil {
 		return nil, err
 	}
-	used, err := docstore.Open[usedSignature](ctx, deps.Store, usedSignaturesSpec())
+	used, err := docstore.Open[string, usedSignature](ctx, deps.Store, usedSignaturesSpec())
 	if err != nil {
 		return nil, err
 	}

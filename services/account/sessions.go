@@ -76,7 +76,7 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 	if err := s.removeExpiredSessions(ctx); err != nil {
 		return nil, err
 	}
-	closed, err := s.sessions.DeleteAll(ctx, userIndex, request.GetUserId())
+	closed, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId()))
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 		return nil, noUser(err, request.GetUserId())
 	}
 	page, err := s.sessions.Page(ctx, docstore.Query{
-		Index: userIndex, Equal: []any{request.GetUserId()},
+		Where: byUser().Is(request.GetUserId()),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
 	if err != nil {

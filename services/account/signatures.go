@@ -29,14 +29,14 @@ const (
 // verifier decides whether a correct signature may be used. It works over all processes
 // that share the store. It may be used concurrently.
 type verifier struct {
-	used   *docstore.Collection[usedSignature]
+	used   *docstore.Collection[string, usedSignature]
 	now    func() time.Time
 	window time.Duration
 	// nobody has the secret that is used for an application that does not exist.
 	nobody application
 }
 
-func newVerifier(used *docstore.Collection[usedSignature], now func() time.Time, window time.Duration) *verifier {
+func newVerifier(used *docstore.Collection[string, usedSignature], now func() time.Time, window time.Duration) *verifier {
 	if window <= 0 {
 		window = DefaultSignatureWindow
 	}

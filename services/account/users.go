@@ -88,7 +88,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
 	if request.Password != nil {
-		if _, err := s.sessions.DeleteAll(ctx, userIndex, request.GetUserId()); err != nil {
+		if _, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId())); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 // HasUsers reports whether any user exists. Program standalone uses it to fill an empty
 // store with demo content.
 func (s *Server) HasUsers(ctx context.Context) (bool, error) {
-	page, err := s.users.Page(ctx, docstore.Query{Index: docstore.IDIndex, Limit: 1})
+	page, err := s.users.Page(ctx, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1})
 	return len(page.Documents) > 0, err
 }
 
@@ -111,7 +111,7 @@ func noUser(err error, id int64) error {
 
 func emailTaken(err error) error {
 	var duplicate *docstore.DuplicateError
-	if errors.As(err, &duplicate) && duplicate.Index == emailIndex {
+	if errors.As(err, &duplicate) && duplicate.Index == byEmail().Name {
 		return apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "another user already has this email address")
 	}
 	return err

@@ -18,7 +18,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.albums.Documents, s.newID,
-		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
+		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId()},
 		func(id int64, requestKey string) album {
 			now := s.now()
 			return album{

@@ -3,6 +3,7 @@ package album
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -26,21 +27,28 @@ type album struct {
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// ownerIndex orders an owner's albums by creation.
-const ownerIndex = "owner"
+// byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.
+func byOwner() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "owner", A: "owner_id"}
+}
+
+// byRequest finds the album that a request created.
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
+}
 
 func albumsSpec() docstore.Spec {
-	owner := docstore.Field{Name: "owner_id", Kind: docstore.Int64}
 	return docstore.Spec{
-		Name: "albums",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// ListAlbums and StreamAlbums.
-			{Name: ownerIndex, Fields: []docstore.Field{owner}},
-			// The album that a request created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{owner, {Name: "request_key", Kind: docstore.String}}},
-		},
+		Name: "albums", ID: docstore.Int64, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
 	}
+}
+
+// byAlbum orders the photos by album.
+func byAlbum() docstore.Index1[int64] { return child.ByParent("album_id") }
+
+// byPhotoRequest finds the photo that a request added to an album.
+func byPhotoRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "album_id", B: "request_key", Unique: true}
 }
 
 // photo is the stored form of a photo.

@@ -13,7 +13,7 @@ import (
 // ListAlbums returns a page of a user's albums.
 func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequest) (*albumv1.ListAlbumsResponse, error) {
 	page, err := s.albums.Documents.Page(ctx, docstore.Query{
-		Index: ownerIndex, Equal: []any{request.GetOwnerId()},
+		Where: byOwner().Is(request.GetOwnerId()),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
 	if err != nil {
@@ -45,7 +45,7 @@ func showSummary(message *albumv1.AlbumSummary, a *summary) {
 // StreamAlbums sends the albums of a user.
 func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
 	query := docstore.Query{
-		Index: ownerIndex, Equal: []any{request.GetOwnerId()}, From: request.GetAfterAlbumId() + 1,
+		Where: byOwner().Is(request.GetOwnerId()).FromID(request.GetAfterAlbumId() + 1),
 		Limit: service.StreamBatch,
 	}
 	found, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*albumv1.AlbumSummary) error {

@@ -41,8 +41,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
 		Attached: []content.Attachment[album]{
 			content.Children(&s.photos, content.ChildSpec[album, photo]{
-				Documents: child.Spec("album_photos", "album_id"),
-				Noun:      "photo", NotFound: "PHOTO_NOT_FOUND",
+				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
+				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(a *album) *int64 { return &a.PhotoCount },
 				ParentOf: func(p *photo) int64 { return p.AlbumID },
 			}),

@@ -18,9 +18,9 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	asked := docstore.Request{Owner: []any{request.GetAuthorId()}, ID: request.GetRequestId()}
+	asked := docstore.Request{By: byRequest().First(request.GetAuthorId()), ID: request.GetRequestId()}
 	// A retried request gets its reply even if the quoted entry has been deleted since.
-	earlier, found, err := docstore.Answered(ctx, s.blogs.Documents, asked)
+	earlier, found, err := s.blogs.Documents.Answered(ctx, asked)
 	if err != nil {
 		return nil, err
 	}

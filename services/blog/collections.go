@@ -70,35 +70,35 @@ func votesOf(b *blog) []int64 {
 	return votes
 }
 
-// The indexes of entries, in addition to docstore.RequestIndex.
-const (
-	// authorIndex orders an author's entries by creation.
-	authorIndex = "author"
-	// authorPostDayIndex orders an author's entries by planned date. postDayIndex does so
-	// for all entries.
-	authorPostDayIndex = "author_post_day"
-	postDayIndex       = "post_day"
-	// dueIndex separates the entries whose reward is due.
-	dueIndex = "due"
-)
+// byAuthor orders an author's entries by creation.
+func byAuthor() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "author", A: "author_id"}
+}
+
+// byAuthorPostDay orders an author's entries by planned date.
+func byAuthorPostDay() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "author_post_day", A: "author_id", B: "post_day"}
+}
+
+// byPostDay orders all entries by planned date.
+func byPostDay() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "post_day", A: "post_day"}
+}
+
+// byDue separates the entries whose reward is due, for the sweep that settles it.
+func byDue() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "due", A: "reward_due"}
+}
+
+// byRequest finds the entry that a request created.
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "author_id", B: "request_key", Unique: true}
+}
 
 func blogsSpec() docstore.Spec {
-	author := docstore.Field{Name: "author_id", Kind: docstore.Int64}
-	postDay := docstore.Field{Name: "post_day", Kind: docstore.Int64}
 	return docstore.Spec{
-		Name: "blogs",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// Lists of an author's entries, by creation.
-			{Name: authorIndex, Fields: []docstore.Field{author}},
-			// ListBlogs of an author, by planned date.
-			{Name: authorPostDayIndex, Fields: []docstore.Field{author, postDay}},
-			// ListBlogs of all authors, by planned date.
-			{Name: postDayIndex, Fields: []docstore.Field{postDay}},
-			// The rewards that a sweep settles.
-			{Name: dueIndex, Fields: []docstore.Field{{Name: "reward_due", Kind: docstore.Int64}}},
-			// The entry that a request created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{author, {Name: "request_key", Kind: docstore.String}}},
+		Name: "blogs", ID: docstore.Int64, Indexes: []docstore.Index{
+			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		},
 	}
 }

@@ -51,7 +51,7 @@ func showSummary(message *blogv1.BlogSummary, b *summary) {
 // StreamBlogs sends the entries of a user.
 func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
 	query := docstore.Query{
-		Index: authorIndex, Equal: []any{request.GetAuthorId()}, From: request.GetAfterBlogId() + 1,
+		Where: byAuthor().Is(request.GetAuthorId()).FromID(request.GetAfterBlogId() + 1),
 		Limit: service.StreamBatch,
 	}
 	var isShown func(*summary) bool
@@ -70,27 +70,31 @@ func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.Ser
 
 // listQuery returns the query for a page of a list.
 func listQuery(request *blogv1.ListBlogsRequest) docstore.Query {
-	query := docstore.Query{
-		Index: authorIndex,
-		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
+	return docstore.Query{
+		Where: listed(request), Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 20),
 	}
-	if request.GetAuthorId() != 0 {
-		query.Equal = []any{request.GetAuthorId()}
-	}
+}
+
+// listed selects the entries of a list.
+func listed(request *blogv1.ListBlogsRequest) docstore.Where {
+	author := request.GetAuthorId()
 	if request.GetOrder() != blogv1.BlogOrder_BLOG_ORDER_POST_DATE {
-		return query
+		if author == 0 {
+			return byAuthor().All()
+		}
+		return byAuthor().Is(author)
 	}
-	query.Index = postDayIndex
-	if request.GetAuthorId() != 0 {
-		query.Index = authorPostDayIndex
-	}
+	var days docstore.Range[int64]
 	if from := request.GetPostDateFrom(); from != nil {
-		query.From = dayFromProto(from)
+		days.From = new(int64(dayFromProto(from)))
 	}
 	if to := request.GetPostDateTo(); to != nil {
-		query.To = dayFromProto(to)
+		days.To = new(int64(dayFromProto(to)))
 	}
-	return query
+	if author == 0 {
+		return byPostDay().In(days)
+	}
+	return byAuthorPostDay().In(author, days)
 }
 
 // upTo ends a list by planned date after the day last. That day cannot be a bound of the

@@ -3,6 +3,7 @@ package poi
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -28,28 +29,34 @@ type poi struct {
 	CommentCount int64 `bson:"comment_count"`
 }
 
-// categoryIndex orders a category's landmarks by creation.
-const categoryIndex = "category"
+// byCategory orders a category's landmarks by creation: ListPois and StreamPois.
+func byCategory() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "category", A: "category"}
+}
 
-// cellIndex orders landmarks so that near ones are mostly together.
-const cellIndex = "cell"
+// byCell orders landmarks so that near ones are mostly together: SearchNearby.
+func byCell() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "cell", A: "cell"}
+}
+
+// byRequest finds the landmark that a request or an import created.
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
+}
 
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "pois",
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// ListPois and StreamPois.
-			{Name: categoryIndex, Fields: []docstore.Field{{Name: "category", Kind: docstore.Int64}}},
-			// SearchNearby.
-			{Name: cellIndex, Fields: []docstore.Field{{Name: "cell", Kind: docstore.Int64}}},
-			// The landmark that a request or an import created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: []docstore.Field{
-				{Name: "owner_id", Kind: docstore.Int64},
-				{Name: "request_key", Kind: docstore.String},
-			}},
-		},
+		Name: "pois", ID: docstore.Int64,
+		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byRequest().Declare()},
 	}
+}
+
+// byPoi orders the photos by landmark.
+func byPoi() docstore.Index1[int64] { return child.ByParent("poi_id") }
+
+// byPhotoRequest finds the photo that a request added to a landmark.
+func byPhotoRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "poi_id", B: "request_key", Unique: true}
 }
 
 // photo is the stored form of a photo.

@@ -20,7 +20,7 @@ const ownPrefix = "poi:"
 // and sends the requested ones. Exports are rare, and an index of owners would slow down
 // every write.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
-	query := docstore.Query{Index: docstore.IDIndex, Limit: service.StreamBatch}
+	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: service.StreamBatch}
 	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
 		if err != nil {
 			return err

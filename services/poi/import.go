@@ -158,7 +158,7 @@ func (s *Server) insertImported(
 			again = append(again, i)
 			continue
 		}
-		stored, err := s.pois.Documents.Find(ctx, docstore.RequestIndex, ownerID, documents[n].RequestKey)
+		stored, err := s.pois.Documents.Find(ctx, byRequest().Is(ownerID, documents[n].RequestKey))
 		switch {
 		case errors.Is(err, docstore.ErrNotFound):
 			again = append(again, i)

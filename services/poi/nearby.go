@@ -60,7 +60,7 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 
 // search is a search for the landmarks of an area.
 type search struct {
-	pois *docstore.Collection[poi]
+	pois *docstore.Collection[int64, poi]
 	area area
 	// category is 0 for all categories.
 	category int64
@@ -125,7 +125,7 @@ func (s search) read(ctx context.Context, after position, outer float64, want in
 	enough := 4*want + 2*ringBatch
 	nearest := make(farthestFirst, 0, min(want, 128))
 	for _, cells := range s.area.ring(after.distance, outer).cells() {
-		query := docstore.Query{Index: cellIndex, From: cells.from, To: cells.to, Limit: ringBatch}
+		query := docstore.Query{Where: byCell().In(docstore.Between(cells.from, cells.to)), Limit: ringBatch}
 		for pois, err := range s.pois.Batches(ctx, query) {
 			if err != nil {
 				return nil, 0, err

@@ -18,7 +18,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.pois.Documents, s.newID,
-		docstore.Request{Owner: []any{request.GetOwnerId()}, ID: request.GetRequestId()},
+		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId()},
 		func(id int64, requestKey string) poi {
 			now := s.now()
 			return poi{

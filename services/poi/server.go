@@ -43,8 +43,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
 		Attached: []content.Attachment[poi]{
 			content.Children(&s.photos, content.ChildSpec[poi, photo]{
-				Documents: child.Spec("poi_photos", "poi_id"),
-				Noun:      "photo", NotFound: "PHOTO_NOT_FOUND",
+				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
+				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(p *poi) *int64 { return &p.PhotoCount },
 				ParentOf: func(p *photo) int64 { return p.PoiID },
 			}),

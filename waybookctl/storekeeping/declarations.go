@@ -53,24 +53,38 @@ func (declaredTable) Insert(context.Context, []bson.Raw) ([]error, error) {
 	return nil, errDeclaredOnly
 }
 
-func (declaredTable) Get(context.Context, any) (bson.Raw, error) { return nil, errDeclaredOnly }
-
-func (declaredTable) GetMany(context.Context, []any) ([]bson.Raw, error) {
+func (declaredTable) Get(context.Context, docstore.Value) (bson.Raw, error) {
 	return nil, errDeclaredOnly
 }
 
-func (declaredTable) Replace(context.Context, int64, bson.Raw) error { return errDeclaredOnly }
-
-func (declaredTable) Delete(context.Context, any) error { return errDeclaredOnly }
-
-func (declaredTable) Scan(context.Context, docstore.Scan) ([]bson.Raw, error) {
+func (declaredTable) GetLinearizable(context.Context, docstore.Value) (bson.Raw, error) {
 	return nil, errDeclaredOnly
 }
 
-func (declaredTable) Count(context.Context, string, []any) (int64, error) {
+func (declaredTable) GetMany(context.Context, []docstore.Value) ([]bson.Raw, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) Update(context.Context, docstore.Change) error { return errDeclaredOnly }
+
+func (declaredTable) UpdateMany(context.Context, []docstore.Change) (int64, error) {
 	return 0, errDeclaredOnly
 }
 
-func (declaredTable) DeleteAll(context.Context, string, []any) (int64, error) {
+func (declaredTable) Increment(context.Context, docstore.Value, []docstore.Amount) error {
+	return errDeclaredOnly
+}
+
+func (declaredTable) Delete(context.Context, docstore.Value) error { return errDeclaredOnly }
+
+func (declaredTable) Scan(context.Context, docstore.Scan) ([]bson.Raw, bool, error) {
+	return nil, false, errDeclaredOnly
+}
+
+func (declaredTable) Count(context.Context, docstore.Where) (int64, error) {
+	return 0, errDeclaredOnly
+}
+
+func (declaredTable) DeleteAll(context.Context, docstore.Where) (int64, error) {
 	return 0, errDeclaredOnly
 }

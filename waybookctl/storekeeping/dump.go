@@ -16,8 +16,7 @@ import (
 // dumpPermissions are the permissions of a dump, which holds session secrets and password hashes.
 const dumpPermissions = 0o600
 
-// scanDocuments is how many documents are read at a time. It bounds memory to that many of the
-// largest documents.
+// scanDocuments is how many documents are read at a time, if they fit into a page.
 const scanDocuments = 100
 
 // Dump writes all documents of a store to a file, which appears only when complete and synced. No
@@ -69,9 +68,9 @@ func dump(ctx context.Context, options Options, file io.Writer, collections []co
 }
 
 func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
-	scan := docstore.Scan{Index: docstore.IDIndex, Limit: scanDocuments}
+	scan := docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes}
 	for count := int64(0); ; {
-		documents, err := c.found.Table.Scan(ctx, scan)
+		documents, more, err := c.found.Table.Scan(ctx, scan)
 		if err != nil {
 			return err
 		}
@@ -80,13 +79,13 @@ func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c 
 		}
 		count += int64(len(documents))
 		options.progress(c.spec.Name, count)
-		if len(documents) < scanDocuments {
+		if !more {
 			return w.EndCollection()
 		}
 		last, err := idOf(c.spec, documents[len(documents)-1])
 		if err != nil {
 			return err
 		}
-		scan.After = []any{last}
+		scan.After = []docstore.Value{last}
 	}
 }

@@ -78,7 +78,7 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 		if err != nil {
 			return err
 		}
-		count, err := found.Table.Count(ctx, docstore.IDIndex, nil)
+		count, err := found.Table.Count(ctx, docstore.All(docstore.IDIndex))
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 
 // countEqual returns how many of the documents a table holds unchanged.
 func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, documents []bson.Raw) (count int64, err error) {
-	ids, given := make([]any, len(documents)), make(map[any]bson.Raw, len(documents))
+	ids, given := make([]docstore.Value, len(documents)), make(map[docstore.Value]bson.Raw, len(documents))
 	for i, document := range documents {
 		if ids[i], err = idOf(spec, document); err != nil {
 			return 0, err
@@ -162,6 +162,6 @@ func insert(ctx context.Context, table docstore.Table, documents []bson.Raw) err
 }
 
 // idOf returns a document's id.
-func idOf(spec docstore.Spec, document bson.Raw) (any, error) {
-	return docstore.ValueOf(document, docstore.Field{Name: "_id", Kind: spec.ID})
+func idOf(spec docstore.Spec, document bson.Raw) (docstore.Value, error) {
+	return docstore.Field{Name: docstore.IDIndex, Kind: spec.ID}.Value(document)
 }

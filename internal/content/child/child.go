@@ -6,7 +6,6 @@ package child
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
@@ -14,24 +13,16 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// Index is the name of the index that orders children by parent and then by id.
-const Index = "parent"
+// ByParent orders children by parent and then by id. field holds the parent's id.
+func ByParent(field string) docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "parent", A: field}
+}
 
-// Spec declares a collection of children. The field parent holds the parent's id. If other
-// users than the parent's owner add children, the fields author tell their requests apart.
-func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
-	under := []docstore.Field{{Name: parent, Kind: docstore.Int64}}
+// Spec declares a collection of children. byRequest is docstore.RequestIndex, with the
+// parent's id as its first field.
+func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index) docstore.Spec {
 	return docstore.Spec{
-		Name: collection,
-		ID:   docstore.Int64,
-		Indexes: []docstore.Index{
-			// The children of a parent, oldest first.
-			{Name: Index, Fields: under},
-			// The child that a request created.
-			{Name: docstore.RequestIndex, Unique: true, Fields: slices.Concat(
-				under, author, []docstore.Field{{Name: "request_key", Kind: docstore.String}},
-			)},
-		},
+		Name: collection, ID: docstore.Int64, Indexes: []docstore.Index{byParent.Declare(), byRequest},
 	}
 }
 
@@ -39,13 +30,14 @@ func Spec(collection, parent string, author ...docstore.Field) docstore.Spec {
 // creation. It may be used concurrently.
 type Set[P, C any] struct {
 	Parents  *owned.Collection[P]
-	Children *docstore.Collection[C]
+	Children *docstore.Collection[int64, C]
 	// NewID returns a new id for a child.
 	NewID func() int64
 	// Count returns the parent's number of children. A crash may leave it too high, never
 	// too low.
 	Count func(*P) *int64
-	// ParentOf returns the id of a child's parent.
+	// ByParent orders the children. ParentOf returns the id of a child's parent.
+	ByParent docstore.Index1[int64]
 	ParentOf func(*C) int64
 	// NoChild returns the error for an unknown id.
 	NoChild func(id int64) *apierror.Error
@@ -59,7 +51,7 @@ func (s *Set[P, C]) Add(
 	allow func(*P) error, build func(id int64, requestKey string) C,
 ) (C, error) {
 	var none C
-	earlier, found, err := docstore.Answered(ctx, s.Children, request)
+	earlier, found, err := s.Children.Answered(ctx, request)
 	if err != nil {
 		return none, err
 	}
@@ -139,7 +131,7 @@ func (s *Set[P, C]) First(ctx context.Context, parentID int64, parent *P, limit 
 	if *s.Count(parent) == 0 {
 		return docstore.Page[C]{}, nil
 	}
-	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Limit: limit})
+	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Limit: limit})
 }
 
 // Page returns a page of a parent's children. The parent must exist.
@@ -147,12 +139,12 @@ func (s *Set[P, C]) Page(ctx context.Context, parentID int64, limit int, token s
 	if _, err := s.Parents.Get(ctx, parentID); err != nil {
 		return docstore.Page[C]{}, err
 	}
-	return s.Children.Page(ctx, docstore.Query{Index: Index, Equal: []any{parentID}, Token: token, Limit: limit})
+	return s.Children.Page(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Token: token, Limit: limit})
 }
 
 // RemoveAll deletes all children of a deleted parent.
 func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
-	_, err := s.Children.DeleteAll(ctx, Index, parentID)
+	_, err := s.Children.DeleteAll(ctx, s.ByParent.Is(parentID))
 	return err
 }
 
@@ -162,7 +154,7 @@ func (s *Set[P, C]) RemoveAll(ctx context.Context, parentID int64) error {
 func (s *Set[P, C]) Constraint() integrity.Constraint {
 	const one = 1
 	return integrity.Rule[P, C]{
-		Parents: s.Parents, Children: s.Children, Index: Index, ParentOf: s.ParentOf,
+		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
 		Value: func(*P, *C) int32 { return one },
 		Kind:  integrity.LowCount,
 		Fits:  func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },

@@ -45,11 +45,11 @@ func newSet(t *testing.T) *set {
 			t.Error(err)
 		}
 	})
-	boxes, err := docstore.Open[box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := docstore.Open[item](t.Context(), engine, child.Spec("items", "box_id"))
+	items, err := docstore.Open[int64, item](t.Context(), engine, child.Spec("items", "box_id"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,19 +42,16 @@ type Choice struct {
 	CountedAt int64 `bson:"counted_at"`
 }
 
-const userIndex = "user"
+// byUser finds a user's choice under a parent. A user has one. The choices of a parent are
+// deleted together.
+func byUser() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "user", A: "parent_id", B: "user_id", Unique: true}
+}
 
 // Spec declares a collection of choices.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
-		Name: collection,
-		ID:   docstore.Int64,
-		// A user has one choice under a parent. The choices of a parent are deleted
-		// together.
-		Indexes: []docstore.Index{{Name: userIndex, Unique: true, Fields: []docstore.Field{
-			{Name: "parent_id", Kind: docstore.Int64},
-			{Name: "user_id", Kind: docstore.Int64},
-		}}},
+		Name: collection, ID: docstore.Int64, Indexes: []docstore.Index{byUser().Declare()},
 	}
 }
 
@@ -62,7 +59,7 @@ func Spec(collection string) docstore.Spec {
 // creation. It may be used concurrently.
 type Counter[P any] struct {
 	Parents *owned.Collection[P]
-	Choices *docstore.Collection[Choice]
+	Choices *docstore.Collection[int64, Choice]
 	// NewID returns a new id for a choice.
 	NewID func() int64
 	// Mark returns a parent's mark.
@@ -99,7 +96,7 @@ func Always(value int32) func(present int32) (int32, error) {
 
 // RemoveAll removes the choices under a deleted parent.
 func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
-	_, err := c.Choices.DeleteAll(ctx, userIndex, parentID)
+	_, err := c.Choices.DeleteAll(ctx, byUser().First(parentID))
 	return err
 }
 
@@ -108,7 +105,7 @@ func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 // may be wrong instead.
 func (c *Counter[P]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, Choice]{
-		Parents: c.Parents, Children: c.Choices, Index: userIndex,
+		Parents: c.Parents, Children: c.Choices, Under: byUser().First,
 		ParentOf: func(choice *Choice) int64 { return choice.ParentID },
 		Value: func(parent *P, choice *Choice) int32 {
 			if c.Numbers(parent) != nil && c.Mark(parent).ChoiceID == choice.ID {
@@ -138,7 +135,7 @@ func (c *Counter[P]) Constraint() integrity.Constraint {
 // there was no choice.
 func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
 	for {
-		choice, err := c.Choices.Find(ctx, userIndex, parentID, userID)
+		choice, err := c.Choices.Find(ctx, byUser().Is(parentID, userID))
 		if err == nil {
 			return c.rewant(ctx, choice, decide)
 		}

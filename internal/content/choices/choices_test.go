@@ -137,11 +137,11 @@ func newStore(t *testing.T) docstore.Engine {
 
 func newCounter(t *testing.T, engine docstore.Engine) *choices.Counter[vote] {
 	t.Helper()
-	votes, err := docstore.Open[vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
+	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cast, err := docstore.Open[choices.Choice](t.Context(), engine, choices.Spec("choices"))
+	cast, err := docstore.Open[int64, choices.Choice](t.Context(), engine, choices.Spec("choices"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,17 @@ type Reply struct {
 
 // Spec declares a collection of comments.
 func Spec(collection string) docstore.Spec {
-	return child.Spec(collection, "parent_id", docstore.Field{Name: "author_id", Kind: docstore.Int64})
+	return child.Spec(collection, ByParent(), byRequest().Declare())
+}
+
+// ByParent orders the comments by the documents that they belong to.
+func ByParent() docstore.Index1[int64] { return child.ByParent("parent_id") }
+
+// byRequest finds the comment that an author's request created.
+func byRequest() docstore.Index3[int64, int64, string] {
+	return docstore.Index3[int64, int64, string]{
+		Name: docstore.RequestIndex, A: "parent_id", B: "author_id", C: "request_key", Unique: true,
+	}
 }
 
 // Set holds the comments under documents of type P. Its fields do not change after
@@ -55,7 +65,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, 
 	if _, err := s.Profiles.Require(ctx, authorID); err != nil {
 		return nil, err
 	}
-	comment, err := s.Add(ctx, parentID, docstore.Request{Owner: []any{parentID, authorID}, ID: requestID},
+	comment, err := s.Add(ctx, parentID, docstore.Request{By: byRequest().Second(parentID, authorID), ID: requestID},
 		func(*P) error { return nil },
 		func(id int64, requestKey string) Comment {
 			return Comment{

@@ -76,9 +76,10 @@ type Numbers map[int32]int64
 // Rule is a constraint between parents of type P and children of type C.
 type Rule[P, C any] struct {
 	Parents  *owned.Collection[P]
-	Children *docstore.Collection[C]
-	// Index orders the children by their parent's id.
-	Index    string
+	Children *docstore.Collection[int64, C]
+	// Under selects the children of a parent, in an index that orders them by their parent's
+	// id.
+	Under    func(parentID int64) docstore.Where
 	ParentOf func(*C) int64
 	// Value returns the value that a child of a parent counts for.
 	Value func(*P, *C) int32
@@ -93,14 +94,17 @@ type Rule[P, C any] struct {
 
 // Constraint returns the rule without its type parameters.
 func (r Rule[P, C]) Constraint() Constraint {
-	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.Index, Check: r.check}
+	return Constraint{Parents: r.Parents.Documents.Name(), Children: r.Children.Name(), Index: r.index(), Check: r.check}
 }
+
+// index is the name of the index of Under.
+func (r Rule[P, C]) index() string { return r.Under(0).Index() }
 
 // check reads parents and children side by side, both in the order of the parents' ids.
 func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, int64)) ([]Finding, error) {
 	parents := read(ctx, r.Parents.Documents, docstore.IDIndex, progress)
 	defer parents.stop()
-	children := read(ctx, r.Children, r.Index, progress)
+	children := read(ctx, r.Children, r.index(), progress)
 	defer children.stop()
 	orphans := Finding{Kind: Orphan, Collection: r.Children.Name()}
 	misfits := Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()}
@@ -167,10 +171,10 @@ func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 	}
 	var count, repaired int64
 	if mode == Repair {
-		repaired, err = r.Children.DeleteAll(ctx, r.Index, parentID)
+		repaired, err = r.Children.DeleteAll(ctx, r.Under(parentID))
 		count = repaired
 	} else {
-		count, err = r.Children.Count(ctx, r.Index, parentID)
+		count, err = r.Children.Count(ctx, r.Under(parentID))
 	}
 	if err != nil || count == 0 {
 		return err
@@ -217,7 +221,7 @@ func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, findin
 // count counts the children of a parent.
 func (r Rule[P, C]) count(ctx context.Context, parentID int64, parent *P) (Numbers, error) {
 	numbers := Numbers{}
-	for batch, err := range r.Children.Batches(ctx, docstore.Query{Index: r.Index, Equal: []any{parentID}, Limit: batchDocuments}) {
+	for batch, err := range r.Children.Batches(ctx, docstore.Query{Where: r.Under(parentID), Limit: batchDocuments}) {
 		if err != nil {
 			return nil, err
 		}

@@ -56,11 +56,11 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
-	boxes, err := docstore.Open[box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
 	must(t, err)
-	items, err := docstore.Open[item](t.Context(), w.store, child.Spec("items", "box_id"))
+	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", "box_id"))
 	must(t, err)
-	chosen, err := docstore.Open[choices.Choice](t.Context(), w.store, choices.Spec("choices"))
+	chosen, err := docstore.Open[int64, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
 	tombstones, err := tombstone.Open(t.Context(), w.store, "box_trash", w.clock)
 	must(t, err)
@@ -189,7 +189,7 @@ func (w *world) contents() map[string][]any {
 	return all
 }
 
-func gather[T any](w *world, c *docstore.Collection[T], into map[string][]any) {
+func gather[T any](w *world, c *docstore.Collection[int64, T], into map[string][]any) {
 	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 1000}) {
 		must(w.t, err)
 		for _, document := range batch {

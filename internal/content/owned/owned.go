@@ -14,7 +14,7 @@ import (
 // Collection is a collection of owned documents. Its fields do not change after creation.
 // It may be used concurrently.
 type Collection[T any] struct {
-	Documents *docstore.Collection[T]
+	Documents *docstore.Collection[int64, T]
 	// Tombstones ensure that deletions are finished.
 	Tombstones *tombstone.Records
 	// ID returns a document's id. Owner returns its owner's id.

@@ -20,7 +20,10 @@ const grace = 5 * time.Minute
 // sweepBatch is how many records a sweep holds at a time.
 const sweepBatch = 100
 
-const timeIndex = "time"
+// byTime orders the records by the time of the deletion; a sweep reads the oldest first.
+func byTime() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "time", A: "delete_millis"}
+}
 
 // record marks a document for deletion.
 type record struct {
@@ -32,18 +35,15 @@ type record struct {
 // Records are the tombstones of one collection's documents. They may be used concurrently,
 // by any number of processes.
 type Records struct {
-	records *docstore.Collection[record]
+	records *docstore.Collection[int64, record]
 	now     func() time.Time
 	grace   time.Duration
 }
 
 // Open opens the records in the named collection.
 func Open(ctx context.Context, engine docstore.Engine, collection string, now func() time.Time) (*Records, error) {
-	records, err := docstore.Open[record](ctx, engine, docstore.Spec{
-		Name: collection,
-		ID:   docstore.Int64,
-		// A sweep reads the records, oldest first.
-		Indexes: []docstore.Index{{Name: timeIndex, Fields: []docstore.Field{{Name: "delete_millis", Kind: docstore.Int64}}}},
+	records, err := docstore.Open[int64, record](ctx, engine, docstore.Spec{
+		Name: collection, ID: docstore.Int64, Indexes: []docstore.Index{byTime().Declare()},
 	})
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func Open(ctx context.Context, engine docstore.Engine, collection string, now fu
 
 // Delete removes a parent's document with remove and returns its error. After success, a
 // sweep will purge the children.
-func (r *Records) Delete(ctx context.Context, id int64, remove func(context.Context, any) error) error {
+func (r *Records) Delete(ctx context.Context, id int64, remove func(context.Context, int64) error) error {
 	now := r.now().UnixMilli()
 	err := r.records.Insert(ctx, record{ID: id, DeleteMillis: now})
 	var earlier *docstore.DuplicateError
@@ -81,7 +81,7 @@ func (r *Records) Holds(ctx context.Context, id int64) (bool, error) {
 func (r *Records) Sweep(ctx context.Context, exists func(context.Context, int64) (bool, error), purge func(context.Context, int64) error) error {
 	var failed []error
 	oldest := r.now().Add(-r.grace).UnixMilli()
-	for records, err := range r.records.Batches(ctx, docstore.Query{Index: timeIndex, Limit: sweepBatch}) {
+	for records, err := range r.records.Batches(ctx, docstore.Query{Where: byTime().All(), Limit: sweepBatch}) {
 		if err != nil {
 			return errors.Join(append(failed, err)...)
 		}

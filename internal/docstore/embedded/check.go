@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	bolt "go.etcd.io/bbolt"
+
+	"github.com/waybook/waybook/internal/docstore"
 )
 
 // Check reads the whole file and returns all damage that it finds as one joined error. It
@@ -58,7 +60,7 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 // In a unique index it also checks that no two entries have equal fields.
 func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	entries := tx.Bucket(ix.bucket).Cursor()
-	documents, n := t.walk(tx, nil, nil, 0), 0
+	documents, n := t.walk(tx, nil, docstore.Bounds{}), 0
 	for ; documents.valid(); documents.next() {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -75,7 +77,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		}
 	}
 	var last []byte
-	for w := t.walk(tx, ix, nil, 0); w.valid(); w.next() {
+	for w := t.walk(tx, ix, docstore.Bounds{}); w.valid(); w.next() {
 		if n--; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -15,12 +15,8 @@ const (
 )
 
 // DeleteAll deletes in chunks, so that other writers can write in between.
-func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64, error) {
-	ix, err := t.find(name)
-	if err != nil {
-		return 0, err
-	}
-	prefix, err := docstore.AppendValues(nil, t.fields(ix), equal)
+func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
+	ix, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +26,7 @@ func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64,
 		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (bool, error) {
 			var doomed []prepared
 			var err error
-			if doomed, more, err = t.chunk(tx, ix, prefix); err != nil {
+			if doomed, more, err = t.chunk(tx, ix, bounds); err != nil {
 				return false, err
 			}
 			b := t.buckets(tx)
@@ -52,10 +48,10 @@ func (t *table) DeleteAll(ctx context.Context, name string, equal []any) (int64,
 	}
 }
 
-// chunk returns the first documents with a prefix, and whether there are more.
-func (t *table) chunk(tx *bolt.Tx, ix *index, prefix []byte) (doomed []prepared, more bool, err error) {
+// chunk returns the first documents within bounds, and whether there are more.
+func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []prepared, more bool, err error) {
 	size := 0
-	for w := t.walk(tx, ix, prefix, len(prefix)); w.valid(); w.next() {
+	for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
 		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
 			return doomed, true, nil
 		}

@@ -55,26 +55,30 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 // absent is a collection that does not exist in the file. It reads as an empty one.
 type absent struct{ *table }
 
-func (a absent) Get(ctx context.Context, _ any) (bson.Raw, error) {
+func (a absent) Get(ctx context.Context, _ docstore.Value) (bson.Raw, error) {
 	if err := a.engine.enterOnce(ctx); err != nil {
 		return nil, err
 	}
 	return nil, docstore.ErrNotFound
 }
 
-func (a absent) GetMany(ctx context.Context, _ []any) ([]bson.Raw, error) {
+func (a absent) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	return a.Get(ctx, id)
+}
+
+func (a absent) GetMany(ctx context.Context, _ []docstore.Value) ([]bson.Raw, error) {
 	return nil, a.engine.enterOnce(ctx)
 }
 
-func (a absent) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
-	if _, err := a.find(scan.Index); err != nil {
-		return nil, err
+func (a absent) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
+	if _, err := a.find(scan.Index()); err != nil {
+		return nil, false, err
 	}
-	return nil, a.engine.enterOnce(ctx)
+	return nil, false, a.engine.enterOnce(ctx)
 }
 
-func (a absent) Count(ctx context.Context, index string, _ []any) (int64, error) {
-	if _, err := a.find(index); err != nil {
+func (a absent) Count(ctx context.Context, where docstore.Where) (int64, error) {
+	if _, err := a.find(where.Index()); err != nil {
 		return 0, err
 	}
 	return 0, a.engine.enterOnce(ctx)

@@ -16,7 +16,7 @@ import (
 const checkEvery = 1024
 
 // Get returns a copy of a document.
-func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	key, err := t.idKey(id)
 	if err != nil {
 		return nil, err
@@ -33,8 +33,18 @@ func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
 	return document, err
 }
 
+// GetLinearizable is Get: a reader sees a commit only once it is synced. The exception is a
+// commit whose last sync failed, after which the engine has stopped writing.
+func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	document, err := t.Get(ctx, id)
+	if failed := t.engine.commit.failure(); err == nil && failed != nil {
+		return nil, failed
+	}
+	return document, err
+}
+
 // GetMany looks up the ids in the order of the file.
-func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
 	wanted := make([][]byte, len(ids))
 	for i, id := range ids {
 		var err error
@@ -47,18 +57,17 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	var documents []bson.Raw
 	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
 		cursor := tx.Bucket(t.documents).Cursor()
-		found := make([][]byte, 0, len(wanted))
-		size := 0
+		found := make([]bson.Raw, 0, len(wanted))
+		var shelf copier
 		for i, key := range wanted {
 			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
-				found = append(found, raw)
-				size += len(raw)
+				found = append(found, shelf.copy(raw))
 			}
 		}
-		documents = copyAll(found, size)
+		documents = found
 		return nil
 	})
 	return documents, err
@@ -66,74 +75,49 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 
 // Scan seeks to the start position in the index and walks from there. The seek costs the
 // same at any position.
-func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
-	ix, err := t.find(scan.Index)
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+	ix, bounds, err := t.resolve(scan)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	fields := t.fields(ix)
-	if scan, err = scan.Checked(fields); err != nil {
-		return nil, err
-	}
-	start, err := docstore.AppendValues(make([]byte, 0, 64), fields, scan.Equal)
-	if err != nil {
-		return nil, err
-	}
-	prefix, rest := len(start), fields[len(scan.Equal):]
-	var last []byte
-	if scan.To != nil {
-		if last, err = docstore.AppendValues(bytes.Clone(start), rest, []any{scan.To}); err != nil {
-			return nil, err
-		}
-	}
-	first := scan.After
-	if scan.From != nil {
-		first = []any{scan.From}
-	}
-	if start, err = docstore.AppendValues(start, rest, first); err != nil {
-		return nil, err
-	}
-	var documents []bson.Raw
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		w := t.walk(tx, ix, start, prefix)
-		w.last = last
-		if scan.After != nil {
-			w.pass(start)
-		}
-		var few [32][]byte // enough for most scans, and not on the heap
-		found, size := few[:0], 0
-		for len(found) < scan.Limit && w.valid() {
-			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+		var shelf copier
+		size := 0
+		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
+			if len(documents)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			raw, err := w.document()
 			if err != nil {
 				return err
 			}
-			found = append(found, raw)
 			size += len(raw)
-			w.next()
+			if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && size > scan.MaxBytes {
+				more = true
+				break
+			}
+			if documents == nil {
+				documents = make([]bson.Raw, 0, min(scan.Limit, 64))
+			}
+			documents = append(documents, shelf.copy(raw))
 		}
-		documents = copyAll(found, size)
-		t.engine.scanned(tx, len(found), size)
+		t.engine.scanned(tx, len(documents), size)
 		return nil
 	})
-	return documents, err
+	if err != nil {
+		return nil, false, err
+	}
+	return documents, more, nil
 }
 
 // Count walks the index entries without reading documents.
-func (t *table) Count(ctx context.Context, name string, equal []any) (int64, error) {
-	ix, err := t.find(name)
+func (t *table) Count(ctx context.Context, where docstore.Where) (n int64, err error) {
+	ix, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
-	start, err := docstore.AppendValues(nil, t.fields(ix), equal)
-	if err != nil {
-		return 0, err
-	}
-	var n int64
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		for w := t.walk(tx, ix, start, len(start)); w.valid(); w.next() {
+		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
 			n++
 			if n%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -147,6 +131,16 @@ func (t *table) Count(ctx context.Context, name string, equal []any) (int64, err
 	return n, nil
 }
 
+// resolve returns the index of a scan and the scan's bounds.
+func (t *table) resolve(scan docstore.Scan) (*index, docstore.Bounds, error) {
+	ix, err := t.find(scan.Index())
+	if err != nil {
+		return nil, docstore.Bounds{}, err
+	}
+	bounds, err := scan.Resolve(t.fields(ix))
+	return ix, bounds, err
+}
+
 func (t *table) fields(ix *index) []docstore.Field {
 	if ix == nil {
 		return t.id
@@ -154,25 +148,26 @@ func (t *table) fields(ix *index) []docstore.Field {
 	return ix.fields
 }
 
-// walk iterates over the entries of an index, or over the documents, whose keys begin
-// with a prefix.
+// walk iterates over the entries of an index, or over the documents, within bounds.
 type walk struct {
 	entries *bolt.Cursor
 	// documents is nil when the entries are the documents.
 	documents *bolt.Cursor
 	// placed is true once the documents cursor is at a document.
 	placed bool
+	// prefix begins every key of the walk. spans are the ranges that are left, the first
+	// being the present one. last, unless nil, begins the last keys of the present span.
 	prefix []byte
-	// last, unless nil, is the prefix of the last keys of the walk.
-	last []byte
+	spans  []docstore.Span
+	last   []byte
 	// skip are the fields of an index key before _id.
 	skip  []docstore.Field
 	key   []byte
 	value []byte
 }
 
-func (t *table) walk(tx *bolt.Tx, ix *index, start []byte, prefix int) *walk {
-	w := &walk{prefix: start[:prefix]}
+func (t *table) walk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) *walk {
+	w := &walk{prefix: docstore.AppendValues(make([]byte, 0, 64), bounds.Equal...), spans: bounds.Spans}
 	documents := tx.Bucket(t.documents).Cursor()
 	if ix == nil {
 		w.entries = documents
@@ -181,24 +176,69 @@ func (t *table) walk(tx *bolt.Tx, ix *index, start []byte, prefix int) *walk {
 		w.documents = documents
 		w.skip = ix.fields[:len(ix.fields)-1]
 	}
-	w.key, w.value = w.entries.Seek(start)
+	if bounds.Empty {
+		return w
+	}
+	start := w.begin()
+	if bounds.After != nil {
+		after := docstore.AppendValues(w.prefix[:len(w.prefix):len(w.prefix)], bounds.After...)
+		if bytes.Compare(start, after) <= 0 {
+			start = after
+		}
+	}
+	w.seek(start)
+	if bounds.After != nil && bytes.Equal(w.key, start) {
+		w.next()
+	}
 	return w
 }
 
-func (w *walk) next() { w.key, w.value = w.entries.Next() }
-
-func (w *walk) valid() bool {
-	if w.key == nil || !bytes.HasPrefix(w.key, w.prefix) {
-		return false
+// begin sets the end of the present span and returns the first key that it may have.
+func (w *walk) begin() []byte {
+	if len(w.spans) == 0 {
+		return w.prefix
 	}
-	return w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last)
+	span := w.spans[0]
+	fixed := w.prefix[:len(w.prefix):len(w.prefix)]
+	w.last = nil
+	if !span.To.IsNone() {
+		w.last = docstore.AppendValues(fixed, span.To)
+	}
+	if span.From.IsNone() {
+		return w.prefix
+	}
+	return docstore.AppendValues(fixed, span.From)
 }
 
-// pass skips the entry with the given key if the walk is at it.
-func (w *walk) pass(key []byte) {
-	if bytes.Equal(w.key, key) {
-		w.next()
+// seek moves to the first entry of the walk that is not before a key.
+func (w *walk) seek(key []byte) {
+	w.key, w.value = w.entries.Seek(key)
+	w.settle()
+}
+
+func (w *walk) next() {
+	w.key, w.value = w.entries.Next()
+	w.settle()
+}
+
+// settle moves to the next span while the entry is behind the present one.
+func (w *walk) settle() {
+	for w.isPast() && len(w.spans) > 1 {
+		w.spans = w.spans[1:]
+		if start := w.begin(); bytes.Compare(w.key, start) < 0 {
+			w.key, w.value = w.entries.Seek(start)
+		}
 	}
+}
+
+// isPast reports whether the entry is one behind the present span, with the walk's prefix.
+func (w *walk) isPast() bool {
+	return w.last != nil && bytes.HasPrefix(w.key, w.prefix) &&
+		bytes.Compare(w.key, w.last) > 0 && !bytes.HasPrefix(w.key, w.last)
+}
+
+func (w *walk) valid() bool {
+	return w.key != nil && bytes.HasPrefix(w.key, w.prefix) && !w.isPast()
 }
 
 // id returns the encoded id of the current document.
@@ -230,15 +270,23 @@ func (w *walk) document() ([]byte, error) {
 	return raw, nil
 }
 
-// copyAll copies documents from the mapped file into one allocation. size is their total
-// size in bytes.
-func copyAll(found [][]byte, size int) []bson.Raw {
-	arena := make([]byte, 0, size)
-	documents := make([]bson.Raw, len(found))
-	for i, raw := range found {
-		start := len(arena)
-		arena = append(arena, raw...)
-		documents[i] = arena[start:len(arena):len(arena)]
+// A copier copies documents from the mapped file. Small ones share an allocation, which is
+// itself small: so a document that is kept does not keep many others alive.
+type copier struct{ free []byte }
+
+const (
+	sharedBytes = 8 << 10
+	largeBytes  = 1 << 10
+)
+
+func (c *copier) copy(raw []byte) bson.Raw {
+	if len(raw) >= largeBytes {
+		return bytes.Clone(raw)
 	}
-	return documents
+	if cap(c.free)-len(c.free) < len(raw) {
+		c.free = make([]byte, 0, sharedBytes)
+	}
+	start := len(c.free)
+	c.free = append(c.free, raw...)
+	return bson.Raw(c.free[start:len(c.free):len(c.free)])
 }

@@ -34,11 +34,12 @@ func newTable(e *Engine, spec docstore.Spec) *table {
 	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
 	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), id: id}
 	for _, declared := range spec.Indexes {
+		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		t.indexes = append(t.indexes, index{
 			name:   declared.Name,
 			bucket: indexBucket(spec.Name, declared.Name),
 			unique: declared.Unique,
-			fields: append(append([]docstore.Field(nil), declared.Fields...), id...),
+			fields: fields,
 		})
 	}
 	return t
@@ -143,6 +144,9 @@ func (t *table) place(raw bson.Raw) (prepared, error) {
 }
 
 // idKey encodes an id given by a caller.
-func (t *table) idKey(id any) ([]byte, error) {
-	return docstore.AppendValues(make([]byte, 0, 32), t.id, []any{id})
+func (t *table) idKey(id docstore.Value) ([]byte, error) {
+	if id.Kind() != t.spec.ID {
+		return nil, fmt.Errorf("collection %q has no id of the kind of %v", t.spec.Name, id)
+	}
+	return docstore.AppendValues(make([]byte, 0, 32), id), nil
 }

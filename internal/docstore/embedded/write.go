@@ -3,6 +3,7 @@ package embedded
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -75,38 +76,69 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 	return refused, nil
 }
 
-// Replace replaces a document. It changes only the index entries whose fields have
-// changed.
-func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
-	next, err := t.prepare(document)
+// Update changes a document. It changes only the index entries whose fields have changed.
+func (t *table) Update(ctx context.Context, change docstore.Change) error {
+	refusals, err := t.update(ctx, []docstore.Change{change})
 	if err != nil {
 		return err
 	}
-	var refusal error
-	err = t.engine.write(ctx, len(document), func(tx *bolt.Tx) (bool, error) {
-		refusal = nil
+	return refusals[0]
+}
+
+// UpdateMany makes the changes in one transaction.
+func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
+	refusals, err := t.update(ctx, changes)
+	for _, refusal := range refusals {
+		switch {
+		case refusal == nil:
+			made++
+		case !errors.Is(refusal, docstore.ErrConflict) && !errors.Is(refusal, docstore.ErrNotFound):
+			return made, refusal
+		}
+	}
+	return made, err
+}
+
+// update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
+// made, or nil.
+func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
+	size := 0
+	for _, change := range changes {
+		for _, set := range change.Set {
+			size += len(set.Value.Value)
+		}
+	}
+	refusals = make([]error, len(changes))
+	err = t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
-		old := b.documents.Get(next.id)
-		if old == nil {
-			refusal = docstore.ErrNotFound
-			return false, nil
+		for i, change := range changes {
+			refusals[i], err = b.modify(change.ID, func(old bson.Raw) (bson.Raw, error) {
+				switch revision, err := docstore.RevisionOf(old); {
+				case err != nil:
+					return nil, err
+				case revision != change.Revision:
+					return nil, docstore.ErrConflict
+				}
+				return change.Apply(old)
+			})
+			changed = changed || refusals[i] == nil
+			if err != nil {
+				return changed, err
+			}
 		}
-		current, err := docstore.RevisionOf(old)
-		if err != nil {
-			return false, err
-		}
-		if current != revision {
-			refusal = docstore.ErrConflict
-			return false, nil
-		}
-		before, err := t.place(old)
-		if err != nil {
-			return false, err
-		}
-		if refusal = b.refuseChange(next, before); refusal != nil {
-			return false, nil
-		}
-		return true, b.put(next, before.entries)
+		return changed, nil
+	})
+	return refusals, err
+}
+
+// Increment adds amounts to fields of a document.
+func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+	var refusal error
+	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
+		refusal, err = t.buckets(tx).modify(id, func(old bson.Raw) (bson.Raw, error) {
+			return docstore.Increase(old, amounts)
+		})
+		return refusal == nil && err == nil, err
 	})
 	if err != nil {
 		return err
@@ -114,8 +146,36 @@ func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) 
 	return refusal
 }
 
+// modify replaces a document by the result of change, whose error is the refusal.
+func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
+	key, refusal := b.table.idKey(id)
+	if refusal != nil {
+		return refusal, nil
+	}
+	old := b.documents.Get(key)
+	if old == nil {
+		return docstore.ErrNotFound, nil
+	}
+	changed, refusal := change(old)
+	if refusal != nil {
+		return refusal, nil
+	}
+	next, refusal := b.table.prepare(changed)
+	if refusal != nil {
+		return refusal, nil
+	}
+	before, err := b.table.place(old)
+	if err != nil {
+		return nil, err
+	}
+	if refusal := b.refuseChange(next, before); refusal != nil {
+		return refusal, nil
+	}
+	return nil, b.put(next, before.entries)
+}
+
 // Delete removes a document and its index entries.
-func (t *table) Delete(ctx context.Context, id any) error {
+func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 	key, err := t.idKey(id)
 	if err != nil {
 		return err

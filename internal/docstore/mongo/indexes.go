@@ -125,11 +125,12 @@ func (t *table) storedIndexes(ctx context.Context) (map[string]storedIndex, erro
 // checkIDKind checks one document. All documents of a collection have the same kind of
 // _id.
 func (t *table) checkIDKind(ctx context.Context) error {
-	documents, err := t.find(ctx, bson.D{}, options.Find().SetLimit(1).SetSort(bson.D{{Key: "_id", Value: 1}}))
+	documents, _, err := t.find(ctx, query{filter: bson.D{}, order: byIDOrder(), limit: 1})
 	if err != nil || len(documents) == 0 {
 		return err
 	}
-	if _, err := docstore.ValueOf(documents[0], docstore.Field{Name: "_id", Kind: t.spec.ID}); err != nil {
+	id := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}
+	if _, err := id.Value(documents[0]); err != nil {
 		return fmt.Errorf("%w: collection %q exists with another kind of _id", errMisfit, t.spec.Name)
 	}
 	return nil

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"math"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -24,33 +25,49 @@ func (t *table) scanFields(name string) ([]docstore.Field, error) {
 }
 
 // equalTo returns a filter for documents that have values[i] in fields[i].
-func equalTo(fields []docstore.Field, values []any) (bson.D, error) {
-	filter := bson.D{}
+func equalTo(fields []docstore.Field, values []docstore.Value) bson.D {
+	filter := make(bson.D, 0, len(values)+2)
 	for i, value := range values {
-		value, err := fields[i].Value(value)
-		if err != nil {
-			return nil, err
-		}
-		filter = append(filter, bson.E{Key: fields[i].Name, Value: value})
+		filter = append(filter, bson.E{Key: fields[i].Name, Value: value.BSON()})
 	}
-	return filter, nil
+	return filter
+}
+
+// filterOf returns a filter for the documents within bounds. fields are the sort fields of
+// the server's index.
+func filterOf(all, fields []docstore.Field, bounds docstore.Bounds) bson.D {
+	filter := equalTo(all, bounds.Equal)
+	rest := fields[min(len(bounds.Equal), len(fields)):]
+	if bounds.After != nil && len(rest) > 0 {
+		var last docstore.Value
+		if n := len(bounds.Spans); n > 0 {
+			last = bounds.Spans[n-1].To
+		}
+		filter = append(filter, behind(rest, bounds.After, last)...)
+		if len(bounds.Spans) > 1 {
+			filter = append(filter, bson.E{Key: "$and", Value: bson.A{bson.D{withinAny(rest[0], bounds.Spans)}}})
+		}
+	} else if len(bounds.Spans) > 0 {
+		filter = append(filter, withinAny(bounds.Rest[0], bounds.Spans))
+	}
+	if len(filter) == 0 {
+		filter = everything(fields[0])
+	}
+	return filter
 }
 
 // behind returns a filter for documents that sort after the given values. Unless last is
-// nil, their first field is at most last:
+// none, their first field is at most last:
 //
 //	A <= a <= LAST and (a > A, or a = A and b > B, or a = A and b = B and _id > ID)
 //
 // The condition A <= a is redundant. It gives the server a lower bound for the index scan,
 // however it plans the alternatives.
-func behind(fields []docstore.Field, values []any, last any) (bson.D, error) {
-	equal, err := equalTo(fields, values[:len(fields)])
-	if err != nil || len(equal) == 0 {
-		return nil, err
-	}
+func behind(fields []docstore.Field, values []docstore.Value, last docstore.Value) bson.D {
+	equal := equalTo(fields, values[:len(fields)])
 	first := equal[0]
 	if len(fields) == 1 {
-		return bson.D{{Key: first.Key, Value: within("$gt", first.Value, last)}}, nil
+		return bson.D{{Key: first.Key, Value: within("$gt", values[0], last)}}
 	}
 	alternatives := make(bson.A, len(fields))
 	for i, field := range equal {
@@ -58,20 +75,32 @@ func behind(fields []docstore.Field, values []any, last any) (bson.D, error) {
 		alternatives[i] = append(equal[:i:i], greater)
 	}
 	return bson.D{
-		{Key: first.Key, Value: within("$gte", first.Value, last)},
+		{Key: first.Key, Value: within("$gte", values[0], last)},
 		{Key: "$or", Value: alternatives},
-	}, nil
+	}
+}
+
+// withinAny returns the condition that a field is in one of the spans.
+func withinAny(field docstore.Field, spans []docstore.Span) bson.E {
+	if len(spans) == 1 {
+		return bson.E{Key: field.Name, Value: within("$gte", spans[0].From, spans[0].To)}
+	}
+	alternatives := make(bson.A, len(spans))
+	for i, span := range spans {
+		alternatives[i] = bson.D{{Key: field.Name, Value: within("$gte", span.From, span.To)}}
+	}
+	return bson.E{Key: "$or", Value: alternatives}
 }
 
 // within returns the condition that a field is between two bounds, either of which may be
-// nil. above is the operator of the lower bound, $gt or $gte.
-func within(above string, low, high any) bson.D {
+// none. above is the operator of the lower bound, $gt or $gte.
+func within(above string, low, high docstore.Value) bson.D {
 	bounds := bson.D{}
-	if low != nil {
-		bounds = append(bounds, bson.E{Key: above, Value: low})
+	if !low.IsNone() {
+		bounds = append(bounds, bson.E{Key: above, Value: low.BSON()})
 	}
-	if high != nil {
-		bounds = append(bounds, bson.E{Key: "$lte", Value: high})
+	if !high.IsNone() {
+		bounds = append(bounds, bson.E{Key: "$lte", Value: high.BSON()})
 	}
 	return bounds
 }
@@ -83,6 +112,27 @@ func orderOf(fields []docstore.Field) bson.D {
 		order = append(order, bson.E{Key: field.Name, Value: 1})
 	}
 	return order
+}
+
+// byIDOrder sorts by _id.
+func byIDOrder() bson.D { return bson.D{{Key: docstore.IDIndex, Value: 1}} }
+
+// projection returns a projection to the wanted fields and those that give a document's
+// position; nil for whole documents.
+func projection(wanted []string, position []docstore.Field) bson.D {
+	if wanted == nil {
+		return nil
+	}
+	fields := bson.D{}
+	for _, name := range wanted {
+		fields = append(fields, bson.E{Key: name, Value: 1})
+	}
+	for _, field := range position {
+		if !slices.Contains(wanted, field.Name) {
+			fields = append(fields, bson.E{Key: field.Name, Value: 1})
+		}
+	}
+	return fields
 }
 
 // everything returns a filter that all documents match and that an index on the field

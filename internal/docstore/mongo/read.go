@@ -4,26 +4,50 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// idsPerQuery bounds the ids of one query, to stay far below the maximum message size.
-const idsPerQuery = 1000
+const (
+	// idsPerQuery bounds the ids of one query, to stay far below the maximum message size.
+	idsPerQuery = 1000
+	// maxFind bounds the documents of one query.
+	maxFind = 10_000
+	// unknownSize is the assumed size of a document before the first scan, in bytes.
+	unknownSize = 64 << 10
+	// longestFind bounds a query on the server if its caller has no deadline.
+	longestFind = 5 * time.Minute
+)
 
 // Get reads one document.
-func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	return t.get(ctx, t.collection, id)
+}
+
+// GetLinearizable reads one document with read concern linearizable. Before it replies, the
+// primary has a majority acknowledge everything that the read has seen.
+func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	return t.get(ctx, t.collection.Clone(options.Collection().SetReadConcern(readconcern.Linearizable())), id)
+}
+
+func (t *table) get(ctx context.Context, collection *mongo.Collection, id docstore.Value) (bson.Raw, error) {
 	filter, err := t.byID(id)
 	if err != nil {
 		return nil, err
 	}
 	var document bson.Raw
 	err = t.engine.call(ctx, func() error {
-		found, err := t.collection.FindOne(ctx, filter).Raw()
+		ctx, cancel := bounded(ctx)
+		defer cancel()
+		found, err := collection.FindOne(ctx, filter).Raw()
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return docstore.ErrNotFound
 		}
@@ -37,28 +61,34 @@ func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
 }
 
 // GetMany reads documents by their ids, up to idsPerQuery per query.
-func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
-	wanted, seen := make(bson.A, 0, len(ids)), make(map[any]bool, len(ids))
+func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	wanted, seen := make(bson.A, 0, len(ids)), make(map[docstore.Value]bool, len(ids))
 	for _, id := range ids {
-		value, err := t.id().Value(id)
-		if err != nil {
+		if _, err := t.byID(id); err != nil {
 			return nil, err
 		}
-		if !seen[value] {
-			seen[value] = true
-			wanted = append(wanted, value)
+		if !seen[id] {
+			seen[id] = true
+			wanted = append(wanted, id.BSON())
 		}
 	}
 	var documents []bson.Raw
 	err := t.engine.call(ctx, func() error {
 		for len(wanted) > 0 {
 			n := min(len(wanted), idsPerQuery)
-			filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: wanted[:n]}}}}
-			found, err := t.find(ctx, filter, options.Find().SetBatchSize(int32(n)))
-			if err != nil {
-				return err
+			for left := wanted[:n]; len(left) > 0; {
+				filter := bson.D{{Key: docstore.IDIndex, Value: bson.D{{Key: "$in", Value: left}}}}
+				found, more, err := t.find(ctx, query{filter: filter, order: byIDOrder(), limit: n})
+				if err != nil {
+					return err
+				}
+				documents = append(documents, found...)
+				if !more {
+					break
+				}
+				left = without(left, found)
 			}
-			documents, wanted = append(documents, found...), wanted[n:]
+			wanted = wanted[n:]
 		}
 		return nil
 	})
@@ -68,66 +98,199 @@ func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
 	return documents, nil
 }
 
+// without returns the ids that none of the documents has.
+func without(ids bson.A, documents []bson.Raw) (left bson.A) {
+	found := make(map[any]bool, len(documents))
+	for _, document := range documents {
+		var id any
+		if document.Lookup(docstore.IDIndex).Unmarshal(&id) == nil {
+			found[id] = true
+		}
+	}
+	for _, id := range ids {
+		if !found[id] {
+			left = append(left, id)
+		}
+	}
+	return left
+}
+
 // Scan reads a page of an index. The index serves each of its filters and sorts, starting
-// with the first field.
-func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
-	all, err := t.spec.FieldsOf(scan.Index)
+// with the first field. Each query asks for as many documents as are likely to fit into the
+// budget; the next one continues after them.
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
+	all, fields, bounds, err := t.resolve(scan)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	if scan, err = scan.Checked(all); err != nil {
-		return nil, err
+	rest := fields[min(len(bounds.Equal), len(fields)):]
+	wanted := scan.Limit + 1 // one more tells whether more follow
+	if len(rest) == 0 {
+		wanted = 1
 	}
-	filter, err := equalTo(all, scan.Equal)
-	if err != nil {
-		return nil, err
-	}
-	fields, err := t.scanFields(scan.Index)
-	if err != nil {
-		return nil, err
-	}
-	rest := fields[min(len(scan.Equal), len(fields)):]
-	if scan.After != nil {
-		if len(rest) == 0 {
-			// Equal matches at most one document, and the scan starts after it.
-			return nil, t.engine.call(ctx, func() error { return nil })
+	size := 0
+	err = t.engine.call(ctx, func() error {
+		for !bounds.Empty {
+			next := query{
+				filter: filterOf(all, fields, bounds), order: orderOf(rest), fields: projection(scan.Fields, bounds.Rest),
+				limit: t.likelyToFit(wanted-len(documents), scan.MaxBytes, size),
+			}
+			found, follow, err := t.find(ctx, next)
+			if err != nil {
+				return err
+			}
+			t.learn(found)
+			for _, document := range found {
+				size += len(document)
+				if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && size > scan.MaxBytes {
+					more = true
+					return nil
+				}
+				documents = append(documents, document)
+			}
+			if len(rest) == 0 || !follow && len(found) < next.limit || len(found) == 0 {
+				return nil
+			}
+			if bounds.After, err = positionOf(found[len(found)-1], bounds.Rest); err != nil {
+				return err
+			}
 		}
-		continued, err := behind(rest, scan.After, scan.To)
-		if err != nil {
-			return nil, err
-		}
-		filter = append(filter, continued...)
-	} else if scan.From != nil || scan.To != nil {
-		filter = append(filter, bson.E{Key: all[len(scan.Equal)].Name, Value: within("$gte", scan.From, scan.To)})
-	}
-	if len(filter) == 0 {
-		filter = everything(fields[0])
-	}
-	find := options.Find().SetLimit(int64(scan.Limit)).SetBatchSize(int32(min(scan.Limit, 1<<20)))
-	if len(rest) > 0 {
-		find.SetSort(orderOf(rest))
-	}
-	var documents []bson.Raw
-	err = t.engine.call(ctx, func() (err error) {
-		documents, err = t.find(ctx, filter, find)
-		return err
+		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return documents, nil
+	return documents, more, nil
+}
+
+// positionOf returns the values of a document in the given fields.
+func positionOf(document bson.Raw, fields []docstore.Field) ([]docstore.Value, error) {
+	position := make([]docstore.Value, len(fields))
+	for i, field := range fields {
+		var err error
+		if position[i], err = field.Value(document); err != nil {
+			return nil, err
+		}
+	}
+	return position, nil
+}
+
+// likelyToFit returns how many of the wanted documents are likely to fit into the rest of a
+// budget, and one more. A budget of 0 has no limit.
+func (t *table) likelyToFit(wanted, budget, used int) int {
+	wanted = min(wanted, maxFind)
+	if budget == 0 {
+		return wanted
+	}
+	size := int(t.size.Load())
+	if size == 0 {
+		size = unknownSize
+	}
+	return min(wanted, max(budget-used, 0)/size+1)
+}
+
+// learn notes the average size of the documents found. A collection with large documents
+// is remembered for some scans.
+func (t *table) learn(found []bson.Raw) {
+	if len(found) == 0 {
+		return
+	}
+	total := int64(0)
+	for _, document := range found {
+		total += int64(len(document))
+	}
+	t.size.Store(max(total/int64(len(found)), t.size.Load()/2, 1))
 }
 
 // Count counts in the index.
-func (t *table) Count(ctx context.Context, index string, equal []any) (int64, error) {
-	filter, err := t.prefix(index, equal)
-	if err != nil {
+func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) {
+	all, fields, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
+	if err != nil || bounds.Empty {
 		return 0, err
 	}
 	var n int64
 	err = t.engine.call(ctx, func() (err error) {
-		n, err = t.collection.CountDocuments(ctx, filter)
+		ctx, cancel := bounded(ctx)
+		defer cancel()
+		n, err = t.collection.CountDocuments(ctx, filterOf(all, fields, bounds))
 		return err
 	})
 	return n, err
+}
+
+// query is a find command.
+type query struct {
+	filter, order, fields bson.D
+	skip, limit           int
+}
+
+// find runs a query. more reports that the server ended its reply before the limit, because
+// of the reply's size. The batch is one larger than the limit, since a server that could
+// fill a batch exactly would leave a cursor open. Every query has a time limit on the
+// server, which the driver's own Find would omit.
+func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more bool, err error) {
+	ctx, cancel := bounded(ctx)
+	defer cancel()
+	command := bson.D{{Key: "find", Value: t.collection.Name()}, {Key: "filter", Value: q.filter}}
+	if len(q.order) > 0 {
+		command = append(command, bson.E{Key: "sort", Value: q.order})
+	}
+	if len(q.fields) > 0 {
+		command = append(command, bson.E{Key: "projection", Value: q.fields})
+	}
+	if q.skip > 0 {
+		command = append(command, bson.E{Key: "skip", Value: int64(q.skip)})
+	}
+	command = append(command, bson.E{Key: "limit", Value: int64(q.limit)}, bson.E{Key: "batchSize", Value: int32(q.limit + 1)})
+	reply, err := t.engine.read(ctx, command)
+	if err != nil {
+		return nil, false, err
+	}
+	batch, err := reply.Lookup("cursor", "firstBatch").Array().Values()
+	if err != nil {
+		return nil, false, fmt.Errorf("reply to find: %w", err)
+	}
+	documents = make([]bson.Raw, len(batch))
+	for i, value := range batch {
+		documents[i] = bytes.Clone(value.Document())
+	}
+	cursor := reply.Lookup("cursor", "id").AsInt64()
+	if cursor != 0 {
+		_ = t.engine.database.RunCommand(ctx, bson.D{
+			{Key: "killCursors", Value: t.collection.Name()}, {Key: "cursors", Value: bson.A{cursor}},
+		}).Err() // the server closes it in the end
+	}
+	return documents, cursor != 0, nil
+}
+
+// read runs a command that only reads, and repeats it once after a failure that may pass,
+// as the driver does with its own reads.
+func (e *Engine) read(ctx context.Context, command bson.D) (bson.Raw, error) {
+	primary := options.RunCmd().SetReadPreference(readpref.Primary())
+	reply, err := e.database.RunCommand(ctx, command, primary).Raw()
+	if err != nil && mayPass(err) && ctx.Err() == nil {
+		reply, err = e.database.RunCommand(ctx, command, primary).Raw()
+	}
+	return reply, err
+}
+
+// mayPass reports whether a read that failed may succeed at once on the same or on a new
+// primary.
+func mayPass(err error) bool {
+	var server mongo.ServerError
+	return mongo.IsNetworkError(err) || errors.As(err, &server) && !mongo.IsTimeout(err) && !isRefusal(err)
+}
+
+// bounded gives a call that has no deadline one, from which the driver derives the time
+// limit on the server.
+func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if hasDeadline(ctx) {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, longestFind)
+}
+
+func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
+	documents, _, err := t.find(ctx, query{filter: filter, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
+	return len(documents) > 0, err
 }

@@ -1,14 +1,11 @@
 package mongo
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -18,48 +15,26 @@ type table struct {
 	engine     *Engine
 	spec       docstore.Spec
 	collection *mongo.Collection
+	// size is the average size of the documents of the last scans, in bytes; see learn.
+	size atomic.Int64
 }
 
-// prefix returns a filter for documents whose first index fields have the given values.
-func (t *table) prefix(index string, equal []any) (bson.D, error) {
-	fields, err := t.spec.FieldsOf(index)
-	if err != nil {
-		return nil, err
+// resolve returns the sort fields of an index, those of the server's index, and the bounds
+// of a scan.
+func (t *table) resolve(scan docstore.Scan) (all, fields []docstore.Field, bounds docstore.Bounds, err error) {
+	if all, err = t.spec.FieldsOf(scan.Index()); err != nil {
+		return nil, nil, bounds, err
 	}
-	if len(equal) > len(fields) {
-		return nil, fmt.Errorf("got %d values for the %d fields of index %q", len(equal), len(fields), index)
+	if fields, err = t.scanFields(scan.Index()); err != nil {
+		return nil, nil, bounds, err
 	}
-	if len(equal) == 0 {
-		return everything(fields[0]), nil
-	}
-	return equalTo(fields, equal)
+	bounds, err = scan.Resolve(all)
+	return all, fields, bounds, err
 }
 
-func (t *table) id() docstore.Field {
-	return docstore.Field{Name: "_id", Kind: t.spec.ID}
-}
-
-func (t *table) byID(id any) (bson.D, error) {
-	return equalTo([]docstore.Field{t.id()}, []any{id})
-}
-
-// find returns all documents that match a filter.
-func (t *table) find(ctx context.Context, filter bson.D, find *options.FindOptionsBuilder) ([]bson.Raw, error) {
-	cursor, err := t.collection.Find(ctx, filter, find)
-	if err != nil {
-		return nil, err
+func (t *table) byID(id docstore.Value) (bson.D, error) {
+	if id.Kind() != t.spec.ID {
+		return nil, fmt.Errorf("collection %q has no id of the kind of %v", t.spec.Name, id)
 	}
-	var documents []bson.Raw
-	for cursor.Next(ctx) {
-		documents = append(documents, bytes.Clone(cursor.Current))
-	}
-	if err := errors.Join(cursor.Err(), cursor.Close(ctx)); err != nil {
-		return nil, err
-	}
-	return documents, nil
-}
-
-func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
-	documents, err := t.find(ctx, filter, options.Find().SetLimit(1).SetProjection(bson.D{{Key: "_id", Value: 1}}))
-	return len(documents) > 0, err
+	return bson.D{{Key: docstore.IDIndex, Value: id.BSON()}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -86,17 +87,17 @@ func (t *table) refusal(
 	return &docstore.DuplicateError{Index: index}, nil
 }
 
-// Replace replaces the document if its revision is still the given one. If no document
+// Update changes the document if its revision is still the given one. If no document
 // matches, it checks whether the id exists, to tell ErrConflict from ErrNotFound.
-func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
-	if err := t.spec.CheckDocument(document); err != nil {
+func (t *table) Update(ctx context.Context, change docstore.Change) error {
+	filter, update, err := t.updateOf(change)
+	if err != nil {
 		return err
 	}
-	filter := bson.D{{Key: "_id", Value: document.Lookup("_id")}, {Key: docstore.RevisionField, Value: revision}}
 	return t.engine.call(ctx, func() error {
-		result, err := t.collection.ReplaceOne(ctx, filter, document)
+		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
-			return t.replaceError(ctx, err, document)
+			return t.updateError(ctx, err, change)
 		}
 		if result.MatchedCount > 0 {
 			return nil
@@ -111,7 +112,83 @@ func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) 
 	})
 }
 
-func (t *table) replaceError(ctx context.Context, err error, document bson.Raw) error {
+// UpdateMany sends all changes in one unordered command.
+func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
+	models := make([]mongo.WriteModel, len(changes))
+	for i, change := range changes {
+		filter, update, err := t.updateOf(change)
+		if err != nil {
+			return 0, err
+		}
+		models[i] = mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(update)
+	}
+	if len(models) == 0 {
+		return 0, t.engine.call(ctx, func() error { return nil })
+	}
+	err = t.engine.call(ctx, func() error {
+		result, err := t.collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		if result != nil {
+			made = result.MatchedCount
+		}
+		return err
+	})
+	return made, err
+}
+
+// Increment adds amounts to fields of one document.
+func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+	filter, err := t.byID(id)
+	if err != nil {
+		return err
+	}
+	update := bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}
+	return t.engine.call(ctx, func() error {
+		result, err := t.collection.UpdateOne(ctx, filter, update)
+		if err == nil && result.MatchedCount == 0 {
+			return docstore.ErrNotFound
+		}
+		return err
+	})
+}
+
+// updateOf returns the filter and the operators of a change.
+func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err error) {
+	if filter, err = t.byID(change.ID); err != nil {
+		return nil, nil, err
+	}
+	if err := t.spec.CheckChange(change); err != nil {
+		return nil, nil, err
+	}
+	filter = append(filter, bson.E{Key: docstore.RevisionField, Value: change.Revision})
+	update = bson.D{{Key: "$inc", Value: increase(docstore.RevisionField, change.Add)}}
+	if len(change.Set) > 0 {
+		set := make(bson.D, len(change.Set))
+		for i, assignment := range change.Set {
+			set[i] = bson.E{Key: assignment.Path, Value: assignment.Value}
+		}
+		update = append(update, bson.E{Key: "$set", Value: set})
+	}
+	if len(change.Unset) > 0 {
+		unset := make(bson.D, len(change.Unset))
+		for i, path := range change.Unset {
+			unset[i] = bson.E{Key: path, Value: ""}
+		}
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	return filter, update, nil
+}
+
+// increase returns the fields of a $inc: the amounts, and one more of a field that the
+// engine maintains.
+func increase(maintained string, amounts []docstore.Amount) bson.D {
+	fields := bson.D{{Key: maintained, Value: int64(1)}}
+	for _, amount := range amounts {
+		fields = append(fields, bson.E{Key: amount.Field, Value: amount.By})
+	}
+	return fields
+}
+
+func (t *table) updateError(ctx context.Context, err error, change docstore.Change) error {
 	if index, found := t.sqliteDuplicate(err); found {
 		return &docstore.DuplicateError{Index: index}
 	}
@@ -119,15 +196,35 @@ func (t *table) replaceError(ctx context.Context, err error, document bson.Raw) 
 	if !errors.As(err, &refused) || refused.WriteConcernError != nil || len(refused.WriteErrors) != 1 {
 		return err
 	}
-	refusal, err := t.refusal(ctx, refused.WriteErrors[0], document, func() []bson.Raw { return nil })
-	if err != nil {
-		return err
+	failure := refused.WriteErrors[0]
+	if failure.Code != duplicateKey {
+		if isPassing(failure.Code) {
+			return fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
+		}
+		return fmt.Errorf("refused by the server: %v", failure)
 	}
-	return refusal
+	index, known := t.duplicateIn(failure.Message)
+	if !known {
+		index = t.uniqueIndexOf(change)
+	}
+	return &docstore.DuplicateError{Index: index}
+}
+
+// uniqueIndexOf returns the first unique index with a field that the change sets, for
+// servers that do not name the index of a duplicate.
+func (t *table) uniqueIndexOf(change docstore.Change) string {
+	for _, index := range t.spec.Indexes {
+		for _, field := range index.Fields {
+			if index.Unique && slices.ContainsFunc(change.Set, func(set docstore.Assignment) bool { return set.Path == field.Name }) {
+				return index.Name
+			}
+		}
+	}
+	return docstore.IDIndex
 }
 
 // Delete removes one document.
-func (t *table) Delete(ctx context.Context, id any) error {
+func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 	filter, err := t.byID(id)
 	if err != nil {
 		return err
@@ -141,19 +238,55 @@ func (t *table) Delete(ctx context.Context, id any) error {
 	})
 }
 
-// DeleteAll deletes with one command.
-func (t *table) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
-	filter, err := t.prefix(index, equal)
+// deleteChunk is how many documents DeleteAll deletes with one command, as long as few of
+// them have the same value in the field after those that the selection fixes.
+const deleteChunk = 10_000
+
+// DeleteAll deletes in chunks, so that no command runs for long.
+func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
+	all, fields, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
-	var n int64
 	err = t.engine.call(ctx, func() error {
-		result, err := t.collection.DeleteMany(ctx, filter)
-		if err == nil {
-			n = result.DeletedCount
+		for !bounds.Empty {
+			chunk, isLast, err := t.chunkOf(ctx, all, fields, bounds)
+			if err != nil {
+				return err
+			}
+			result, err := t.collection.DeleteMany(ctx, filterOf(all, fields, chunk))
+			if err != nil {
+				return err
+			}
+			deleted += result.DeletedCount
+			if isLast {
+				return nil
+			}
 		}
-		return err
+		return nil
 	})
-	return n, err
+	return deleted, err
+}
+
+// chunkOf returns the part of the bounds that the first deleteChunk documents lie in.
+func (t *table) chunkOf(ctx context.Context, all, fields []docstore.Field, bounds docstore.Bounds) (chunk docstore.Bounds, isLast bool, err error) {
+	rest := fields[min(len(bounds.Equal), len(fields)):]
+	if len(rest) == 0 || len(bounds.Spans) > 1 {
+		return bounds, true, nil
+	}
+	last, _, err := t.find(ctx, query{
+		filter: filterOf(all, fields, bounds), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+	})
+	if err != nil || len(last) == 0 {
+		return bounds, true, err
+	}
+	var span docstore.Span
+	if len(bounds.Spans) > 0 {
+		span = bounds.Spans[0]
+	}
+	if span.To, err = rest[0].Value(last[0]); err != nil {
+		return bounds, false, err
+	}
+	bounds.Spans = []docstore.Span{span}
+	return bounds, false, nil
 }

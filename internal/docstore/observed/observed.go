@@ -123,7 +123,7 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 }
 
 // Get returns a document.
-func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	ctx, call := t.begin(ctx, "get", docstore.IDIndex)
 	document, err := t.Table.Get(ctx, id)
 	call.end(err)
@@ -131,23 +131,47 @@ func (t *table) Get(ctx context.Context, id any) (bson.Raw, error) {
 }
 
 // GetMany returns documents.
-func (t *table) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
 	ctx, call := t.begin(ctx, "get_many", docstore.IDIndex)
 	documents, err := t.Table.GetMany(ctx, ids)
 	call.end(err)
 	return documents, err
 }
 
-// Replace replaces a document.
-func (t *table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
-	ctx, call := t.begin(ctx, "replace", docstore.IDIndex)
-	err := t.Table.Replace(ctx, revision, document)
+// GetLinearizable returns a document.
+func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	ctx, call := t.begin(ctx, "get_linearizable", docstore.IDIndex)
+	document, err := t.Table.GetLinearizable(ctx, id)
+	call.end(err)
+	return document, err
+}
+
+// Update changes a document.
+func (t *table) Update(ctx context.Context, change docstore.Change) error {
+	ctx, call := t.begin(ctx, "update", docstore.IDIndex)
+	err := t.Table.Update(ctx, change)
+	call.end(err)
+	return err
+}
+
+// UpdateMany changes documents.
+func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int64, error) {
+	ctx, call := t.begin(ctx, "update_many", docstore.IDIndex)
+	made, err := t.Table.UpdateMany(ctx, changes)
+	call.end(err)
+	return made, err
+}
+
+// Increment adds to fields of a document.
+func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+	ctx, call := t.begin(ctx, "increment", docstore.IDIndex)
+	err := t.Table.Increment(ctx, id, amounts)
 	call.end(err)
 	return err
 }
 
 // Delete removes a document.
-func (t *table) Delete(ctx context.Context, id any) error {
+func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 	ctx, call := t.begin(ctx, "delete", docstore.IDIndex)
 	err := t.Table.Delete(ctx, id)
 	call.end(err)
@@ -155,25 +179,25 @@ func (t *table) Delete(ctx context.Context, id any) error {
 }
 
 // Scan returns documents in the order of an index.
-func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
-	ctx, call := t.begin(ctx, "scan", scan.Index)
-	documents, err := t.Table.Scan(ctx, scan)
+func (t *table) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
+	ctx, call := t.begin(ctx, "scan", scan.Index())
+	documents, more, err := t.Table.Scan(ctx, scan)
 	call.end(err)
-	return documents, err
+	return documents, more, err
 }
 
 // Count counts documents.
-func (t *table) Count(ctx context.Context, index string, equal []any) (int64, error) {
-	ctx, call := t.begin(ctx, "count", index)
-	n, err := t.Table.Count(ctx, index, equal)
+func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) {
+	ctx, call := t.begin(ctx, "count", where.Index())
+	n, err := t.Table.Count(ctx, where)
 	call.end(err)
 	return n, err
 }
 
 // DeleteAll deletes documents.
-func (t *table) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
-	ctx, call := t.begin(ctx, "delete_all", index)
-	n, err := t.Table.DeleteAll(ctx, index, equal)
+func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
+	ctx, call := t.begin(ctx, "delete_all", where.Index())
+	n, err := t.Table.DeleteAll(ctx, where)
 	call.end(err)
 	return n, err
 }

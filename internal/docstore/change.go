@@ -1,0 +1,280 @@
+package docstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Change is the difference between two states of a document. Paths name a top-level field,
+// or with dots a field of an embedded document or an element of an array, as MongoDB does.
+// No path is the beginning of another.
+type Change struct {
+	// ID is the document's id.
+	ID Value
+	// Revision is the revision of the state from which the document changes. The change
+	// raises it by one.
+	Revision int64
+	// Set are the new values, Unset the fields to remove, and Add the amounts to add to
+	// integers. Add creates a missing field.
+	Set   []Assignment
+	Unset []string
+	Add   []Amount
+}
+
+// Assignment is the new value of a field.
+type Assignment struct {
+	Path  string
+	Value bson.RawValue
+}
+
+// Amount is added to an integer field.
+type Amount struct {
+	Field string
+	By    int64
+}
+
+// shape names the fields that a program knows of a document, with those of the embedded
+// documents and of the documents in arrays. A Change leaves all other fields alone, so the
+// fields of a newer version survive.
+type shape map[string]shape
+
+// shapeOf returns the shape of a struct type with bson tags.
+func shapeOf(t reflect.Type) shape {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t == timeType {
+		return nil
+	}
+	known := shape{}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("bson"), ",")
+		if name == "" {
+			name = strings.ToLower(t.Field(i).Name)
+		}
+		known[name] = shapeOf(t.Field(i).Type)
+	}
+	return known
+}
+
+// difference compares two states of a document. Fields in counters change by an amount, so
+// that an Increment at the same time is not lost.
+func (known shape) difference(before, after bson.Raw, counters []string) (Change, error) {
+	d := differ{counters: counters}
+	if err := d.compare("", known, before, after); err != nil {
+		return Change{}, err
+	}
+	return d.change, nil
+}
+
+type differ struct {
+	counters []string
+	change   Change
+}
+
+func (d *differ) compare(prefix string, known shape, before, after bson.Raw) error {
+	elements, err := after.Elements()
+	if err != nil {
+		return err
+	}
+	for _, element := range elements {
+		name, value := element.Key(), element.Value()
+		old, err := before.LookupErr(name)
+		if err != nil {
+			d.set(prefix+name, bson.RawValue{}, value)
+			continue
+		}
+		if err := d.compareValue(prefix+name, known[name], old, value); err != nil {
+			return err
+		}
+	}
+	elements, err = before.Elements()
+	if err != nil {
+		return err
+	}
+	for _, element := range elements {
+		name := element.Key()
+		if _, isKnown := known[name]; !isKnown {
+			continue
+		}
+		if _, err := after.LookupErr(name); err != nil {
+			d.change.Unset = append(d.change.Unset, prefix+name)
+		}
+	}
+	return nil
+}
+
+func (d *differ) compareValue(path string, known shape, old, value bson.RawValue) error {
+	switch {
+	case old.Type == value.Type && bytes.Equal(old.Value, value.Value):
+		return nil
+	case old.Type != value.Type || known == nil:
+	case value.Type == bson.TypeEmbeddedDocument:
+		return d.compare(path+".", known, old.Document(), value.Document())
+	case value.Type == bson.TypeArray:
+		was, err := old.Array().Values()
+		if err != nil {
+			return err
+		}
+		is, err := value.Array().Values()
+		if err != nil || len(was) != len(is) {
+			d.set(path, old, value)
+			return err
+		}
+		for i := range is {
+			if err := d.compareValue(path+"."+strconv.Itoa(i), known, was[i], is[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	d.set(path, old, value)
+	return nil
+}
+
+func (d *differ) set(path string, old, value bson.RawValue) {
+	for _, counter := range d.counters {
+		if counter != path {
+			continue
+		}
+		was, _ := old.Int64OK() // 0 if the field is missing
+		if is, ok := value.Int64OK(); ok {
+			d.change.Add = append(d.change.Add, Amount{path, is - was})
+			return
+		}
+	}
+	d.change.Set = append(d.change.Set, Assignment{path, value})
+}
+
+// IsEmpty reports whether the change changes nothing.
+func (c Change) IsEmpty() bool { return len(c.Set)+len(c.Unset)+len(c.Add) == 0 }
+
+// Apply returns the document after the change, with the next revision, for engines that
+// store documents themselves. It fails if an amount meets a field that is no int64, or if a
+// path leads through a value that has no fields.
+func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
+	edits := node{}
+	for _, set := range c.Set {
+		edits.add(set.Path, edit{set: &set.Value})
+	}
+	for _, path := range c.Unset {
+		edits.add(path, edit{unset: true})
+	}
+	for _, amount := range c.Add {
+		edits.add(amount.Field, edit{by: amount.By})
+	}
+	edits.add(RevisionField, edit{by: 1})
+	return edits.apply(make([]byte, 0, len(document)+64), document)
+}
+
+// Increase returns the document after an Increment, for engines that store documents
+// themselves.
+func Increase(document bson.Raw, amounts []Amount) (bson.Raw, error) {
+	edits := node{{AddsField, edit{by: 1}}}
+	for _, amount := range amounts {
+		edits.add(amount.Field, edit{by: amount.By})
+	}
+	return edits.apply(make([]byte, 0, len(document)+64), document)
+}
+
+// edit is what happens to one field: it is set, removed, increased, or changed inside.
+type edit struct {
+	set    *bson.RawValue
+	unset  bool
+	by     int64
+	inside node
+}
+
+// node holds the edits of the fields of a document, in order.
+type node []named
+
+type named struct {
+	name string
+	edit
+}
+
+func (n *node) add(path string, e edit) {
+	name, rest, isDeeper := strings.Cut(path, ".")
+	at := n.find(name)
+	if at < 0 {
+		at = len(*n)
+		*n = append(*n, named{name: name})
+	}
+	if isDeeper {
+		(*n)[at].inside.add(rest, e)
+	} else {
+		(*n)[at].edit = e
+	}
+}
+
+func (n node) find(name string) int {
+	for i := range n {
+		if n[i].name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// apply appends the edited document.
+func (n node) apply(into []byte, document bson.Raw) ([]byte, error) {
+	start := len(into)
+	into = append(into, 0, 0, 0, 0)
+	elements, err := document.Elements()
+	if err != nil {
+		return nil, err
+	}
+	met := make([]bool, len(n))
+	for _, element := range elements {
+		at := n.find(element.Key())
+		if at < 0 {
+			into = append(into, element...)
+			continue
+		}
+		met[at] = true
+		if into, err = n[at].appendTo(into, element.Value()); err != nil {
+			return nil, err
+		}
+	}
+	for i := range n {
+		if !met[i] {
+			if into, err = n[i].appendTo(into, bson.RawValue{}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	into = append(into, 0)
+	binary.LittleEndian.PutUint32(into[start:], uint32(len(into)-start))
+	return into, nil
+}
+
+// appendTo appends the edited field. old is the zero value if the field is missing.
+func (n named) appendTo(into []byte, old bson.RawValue) ([]byte, error) {
+	switch {
+	case n.set != nil:
+		return append(appendName(into, n.set.Type, n.name), n.set.Value...), nil
+	case n.unset:
+		return into, nil
+	case n.inside == nil:
+		sum, ok := old.Int64OK()
+		if !ok && old.Type != 0 {
+			return nil, fmt.Errorf("docstore: field %q is no int64", n.name)
+		}
+		return binary.LittleEndian.AppendUint64(appendName(into, bson.TypeInt64, n.name), uint64(sum+n.by)), nil
+	}
+	if old.Type != bson.TypeEmbeddedDocument && old.Type != bson.TypeArray {
+		return nil, fmt.Errorf("docstore: field %q has no fields inside", n.name)
+	}
+	return n.inside.apply(appendName(into, old.Type, n.name), bson.Raw(old.Value))
+}
+
+func appendName(into []byte, kind bson.Type, name string) []byte {
+	into = append(append(into, byte(kind)), name...)
+	return append(into, 0)
+}

@@ -1,0 +1,180 @@
+package docstore
+
+import "fmt"
+
+// Index declares an index. Documents sort by the fields in their order and, where all
+// of them are equal, by _id. Every document must have every indexed field, unless
+// Spec.Defaults has a value for it.
+type Index struct {
+	// Name is the index's name, unique in the collection.
+	Name string
+	// Fields are one or more top-level fields.
+	Fields []Field
+	// Unique refuses a second document with equal fields.
+	Unique bool
+}
+
+// Index1 is an index of one field. Its methods select documents by values of the right
+// type.
+type Index1[A Key] struct {
+	// Name is the index's name. A is the field's name.
+	Name, A string
+	Unique  bool
+}
+
+// Index2 is an index of two fields.
+type Index2[A, B Key] struct {
+	Name, A, B string
+	Unique     bool
+}
+
+// Index3 is an index of three fields.
+type Index3[A, B, C Key] struct {
+	Name, A, B, C string
+	Unique        bool
+}
+
+// Declare returns the index's declaration for a Spec.
+func (i Index1[A]) Declare() Index {
+	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A)}}
+}
+
+// Declare returns the index's declaration for a Spec.
+func (i Index2[A, B]) Declare() Index {
+	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B)}}
+}
+
+// Declare returns the index's declaration for a Spec.
+func (i Index3[A, B, C]) Declare() Index {
+	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B), fieldOf[C](i.C)}}
+}
+
+func fieldOf[K Key](name string) Field {
+	var zero K
+	return Field{Name: name, Kind: ValueOf(zero).kind}
+}
+
+// All selects all documents.
+func (i Index1[A]) All() Where { return All(i.Name) }
+
+// Is selects the documents with a value.
+func (i Index1[A]) Is(a A) Where { return All(i.Name).And(ValueOf(a)) }
+
+// In selects the documents with a value in one of the ranges.
+func (i Index1[A]) In(first Range[A], more ...Range[A]) Where {
+	return within(All(i.Name), first, more)
+}
+
+// All selects all documents.
+func (i Index2[A, B]) All() Where { return All(i.Name) }
+
+// First selects the documents with a value in the first field.
+func (i Index2[A, B]) First(a A) Where { return All(i.Name).And(ValueOf(a)) }
+
+// Is selects the documents with values in both fields.
+func (i Index2[A, B]) Is(a A, b B) Where { return i.First(a).And(ValueOf(b)) }
+
+// In selects the documents with a value in the first field, and one in the ranges in the
+// second.
+func (i Index2[A, B]) In(a A, first Range[B], more ...Range[B]) Where {
+	return within(i.First(a), first, more)
+}
+
+// All selects all documents.
+func (i Index3[A, B, C]) All() Where { return All(i.Name) }
+
+// First selects the documents with a value in the first field.
+func (i Index3[A, B, C]) First(a A) Where { return All(i.Name).And(ValueOf(a)) }
+
+// Second selects the documents with values in the first two fields.
+func (i Index3[A, B, C]) Second(a A, b B) Where { return i.First(a).And(ValueOf(b)) }
+
+// Is selects the documents with values in all fields.
+func (i Index3[A, B, C]) Is(a A, b B, c C) Where { return i.Second(a, b).And(ValueOf(c)) }
+
+// Range is a range of values of an indexed field, which includes its bounds. A bound that
+// is nil does not limit. If From is above To, the range is empty.
+type Range[K Key] struct{ From, To *K }
+
+// Between is the range from one value to another.
+func Between[K Key](from, to K) Range[K] { return Range[K]{From: &from, To: &to} }
+
+// From is the range of the values that are at least from.
+func From[K Key](from K) Range[K] { return Range[K]{From: &from} }
+
+// UpTo is the range of the values that are at most to.
+func UpTo[K Key](to K) Range[K] { return Range[K]{To: &to} }
+
+// Where selects documents by an index. The methods of Index1, Index2 and Index3 build it.
+type Where struct {
+	index string
+	equal []Value
+	spans []Span
+}
+
+// Span is a range of values; a bound that is none does not limit.
+type Span struct{ From, To Value }
+
+// All selects all documents, in the order of an index. The index may be IDIndex.
+func All(index string) Where { return Where{index: index} }
+
+// And narrows a selection to the documents with a value in the next field of the index.
+func (w Where) And(value Value) Where {
+	w.equal = append(w.equal[:len(w.equal):len(w.equal)], value)
+	return w
+}
+
+// FromID narrows a selection, which fixes all fields of its index, to the documents whose
+// integer id is at least id.
+func (w Where) FromID(id int64) Where { return w.Within(Span{From: ValueOf(id)}) }
+
+// Within narrows a selection to the documents with a value in one of the spans in the next
+// field of the index. Without spans it does not narrow it.
+func (w Where) Within(spans ...Span) Where {
+	w.spans = spans
+	return w
+}
+
+func within[K Key](w Where, first Range[K], more []Range[K]) Where {
+	spans := make([]Span, 0, 1+len(more))
+	for _, r := range append([]Range[K]{first}, more...) {
+		spans = append(spans, r.span())
+	}
+	return w.Within(spans...)
+}
+
+func (r Range[K]) span() (span Span) {
+	if r.From != nil {
+		span.From = ValueOf(*r.From)
+	}
+	if r.To != nil {
+		span.To = ValueOf(*r.To)
+	}
+	return span
+}
+
+// Index is the name of the index.
+func (w Where) Index() string { return w.index }
+
+// FieldsOf returns the sort fields of the named index, with _id last.
+func (s Spec) FieldsOf(index string) ([]Field, error) {
+	id := Field{Name: IDIndex, Kind: s.ID}
+	if index == IDIndex {
+		return []Field{id}, nil
+	}
+	for _, ix := range s.Indexes {
+		if ix.Name == index {
+			return append(s.withDefaults(ix.Fields), id), nil
+		}
+	}
+	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
+}
+
+// withDefaults returns the fields with their defaults, in a slice with room for one more.
+func (s Spec) withDefaults(fields []Field) []Field {
+	all := append(make([]Field, 0, len(fields)+1), fields...)
+	for i := range all {
+		all[i].Default = s.Defaults[all[i].Name]
+	}
+	return all
+}

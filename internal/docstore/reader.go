@@ -1,0 +1,99 @@
+package docstore
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// reader reads documents as type T.
+type reader[T any] struct {
+	spec  Spec
+	table Table
+	// plan decodes documents; nil if only the driver can.
+	plan *plan
+	// fields, unless nil, are the fields of T.
+	fields []string
+}
+
+func newReader[T any](spec Spec, table Table) reader[T] {
+	return reader[T]{spec: spec, table: table, plan: planFor(reflect.TypeFor[T]())}
+}
+
+// Name is the collection's name.
+func (r *reader[T]) Name() string { return r.spec.Name }
+
+// Find returns the first document of a selection, or ErrNotFound.
+func (r *reader[T]) Find(ctx context.Context, where Where) (document T, err error) {
+	raws, _, err := r.table.Scan(ctx, Scan{Where: where, Limit: 1, Fields: r.fields})
+	if err != nil {
+		return document, r.wrap("find", err)
+	}
+	if len(raws) == 0 {
+		return document, r.wrap("find", ErrNotFound)
+	}
+	return r.decode(raws[0])
+}
+
+// Count counts the documents of a selection.
+func (r *reader[T]) Count(ctx context.Context, where Where) (int64, error) {
+	n, err := r.table.Count(ctx, where)
+	return n, r.wrap("count", err)
+}
+
+func (r *reader[T]) wrap(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w", verb, r.spec.Name, err)
+}
+
+func (r *reader[T]) decode(raw bson.Raw) (document T, err error) {
+	return document, r.decodeInto(raw, &document)
+}
+
+func (r *reader[T]) decodeAll(raws []bson.Raw) ([]T, error) {
+	documents := make([]T, len(raws))
+	for i, raw := range raws {
+		if err := r.decodeInto(raw, &documents[i]); err != nil {
+			return nil, err
+		}
+	}
+	return documents, nil
+}
+
+// decodeInto decodes a document into the zero value of T.
+func (r *reader[T]) decodeInto(raw bson.Raw, document *T) error {
+	raw = r.spec.complete(raw)
+	if r.plan != nil && r.plan.decode(raw, reflect.ValueOf(document).Elem()) {
+		return nil
+	}
+	var anew T
+	err := bson.Unmarshal(raw, &anew)
+	*document = anew
+	return r.wrap("decode", err)
+}
+
+// complete adds the defaults of the fields that a document lacks.
+func (s Spec) complete(raw bson.Raw) bson.Raw {
+	for field, value := range s.Defaults {
+		if _, err := raw.LookupErr(field); err == nil {
+			continue
+		}
+		raw = value.appendField(raw[:len(raw)-1:len(raw)-1], field)
+		raw = append(raw, 0)
+		binary.LittleEndian.PutUint32(raw, uint32(len(raw)))
+	}
+	return raw
+}
+
+func (v Value) appendField(into []byte, name string) []byte {
+	if v.kind == Int64 {
+		return binary.LittleEndian.AppendUint64(appendName(into, bson.TypeInt64, name), uint64(v.number))
+	}
+	into = binary.LittleEndian.AppendUint32(appendName(into, bson.TypeString, name), uint32(len(v.text)+1))
+	return append(append(into, v.text...), 0)
+}

@@ -1,0 +1,124 @@
+package docstore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Scan asks an engine for documents in the order of an index.
+type Scan struct {
+	Where
+	// After, unless nil, is the position after which the scan starts: the values of the
+	// fields that Where does not fix, and _id. It may lie outside the ranges. In a unique
+	// index, a document that differs from it in _id only may be returned or not.
+	After []Value
+	// Limit is the maximum number of documents returned, 1 or more.
+	Limit int
+	// MaxBytes ends the scan before the document that would exceed this size in total; the
+	// first document is always returned. 0 means no limit.
+	MaxBytes int
+	// Fields, unless nil, are the top-level fields that the caller reads. Others may be
+	// missing from the documents.
+	Fields []string
+}
+
+// Bounds is a selection in the form that engines serve.
+type Bounds struct {
+	// Equal are the values of the first fields.
+	Equal []Value
+	// Rest are the other fields, with _id last.
+	Rest []Field
+	// Spans are the ranges of the first field of Rest: ascending, apart from each other, and
+	// not wholly before After. Nil means all values.
+	Spans []Span
+	// After is Scan.After, unless it lies before the first span.
+	After []Value
+	// Empty reports that no document can match.
+	Empty bool
+}
+
+// Resolve checks the selection of a scan against the sort fields of its index.
+func (s Scan) Resolve(fields []Field) (Bounds, error) {
+	if s.Limit < 1 {
+		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
+	}
+	b, err := s.Where.Resolve(fields)
+	if err != nil || s.After == nil {
+		return b, err
+	}
+	if err := checkKinds(b.Rest, s.After); err != nil {
+		return Bounds{}, err
+	}
+	if len(s.After) != len(b.Rest) {
+		return Bounds{}, errors.New("docstore: After must have a value for each field that Where does not fix")
+	}
+	b.After = s.After
+	b.Empty = b.Empty || len(b.Rest) == 0
+	if b.Spans != nil {
+		b.Spans = slices.DeleteFunc(b.Spans, func(span Span) bool { return !span.To.IsNone() && span.To.Compare(s.After[0]) < 0 })
+		b.Empty = b.Empty || len(b.Spans) == 0
+		if !b.Empty && !b.Spans[0].From.IsNone() && s.After[0].Compare(b.Spans[0].From) < 0 {
+			b.After = nil // the position lies before the range
+		}
+	}
+	return b, nil
+}
+
+// Resolve checks a selection against the sort fields of its index.
+func (w Where) Resolve(fields []Field) (Bounds, error) {
+	if err := checkKinds(fields, w.equal); err != nil {
+		return Bounds{}, err
+	}
+	b := Bounds{Equal: w.equal, Rest: fields[len(w.equal):]}
+	if len(w.spans) == 0 {
+		return b, nil
+	}
+	if len(b.Rest) == 0 {
+		return Bounds{}, fmt.Errorf("docstore: index %q has no field for a range", w.index)
+	}
+	for _, span := range w.spans {
+		if !span.From.IsNone() && span.From.kind != b.Rest[0].Kind || !span.To.IsNone() && span.To.kind != b.Rest[0].Kind {
+			return Bounds{}, fmt.Errorf("docstore: field %q cannot hold a bound of %v to %v", b.Rest[0].Name, span.From, span.To)
+		}
+	}
+	b.Spans = apart(w.spans)
+	b.Empty = len(b.Spans) == 0
+	if len(b.Spans) == 1 && b.Spans[0] == (Span{}) {
+		b.Spans = nil
+	}
+	return b, nil
+}
+
+func checkKinds(fields []Field, values []Value) error {
+	if len(values) > len(fields) {
+		return fmt.Errorf("docstore: got %d values for %d fields", len(values), len(fields))
+	}
+	for i, value := range values {
+		if value.kind != fields[i].Kind {
+			return fmt.Errorf("docstore: field %q cannot hold the value %v", fields[i].Name, value)
+		}
+	}
+	return nil
+}
+
+// apart returns the spans in ascending order, without empty ones. It joins those that
+// overlap.
+func apart(spans []Span) []Span {
+	sorted := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool {
+		return !s.From.IsNone() && !s.To.IsNone() && s.From.Compare(s.To) > 0
+	})
+	slices.SortFunc(sorted, func(a, b Span) int { return a.From.Compare(b.From) }) // none sorts first
+	joined := sorted[:0]
+	for _, span := range sorted {
+		last := len(joined) - 1
+		if last < 0 || !joined[last].To.IsNone() && joined[last].To.Compare(span.From) < 0 {
+			joined = append(joined, span)
+			continue
+		}
+		if span.To.IsNone() || !joined[last].To.IsNone() && joined[last].To.Compare(span.To) < 0 {
+			joined[last].To = span.To
+		}
+	}
+	return joined
+}

@@ -1,0 +1,105 @@
+package docstore
+
+import (
+	"cmp"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Kind is the type of an indexed field, the same in every document of a collection.
+type Kind int
+
+// The kinds of an indexed field. Int64 sorts by value. String is valid UTF-8 and sorts
+// by its bytes, independent of language.
+const (
+	Int64 Kind = iota + 1
+	String
+)
+
+// Key is a type of indexed fields and ids.
+type Key interface{ int64 | string }
+
+// Value is the value of an indexed field or an id. The zero Value is none.
+type Value struct {
+	kind   Kind
+	number int64
+	text   string
+}
+
+// ValueOf returns a key as a Value.
+func ValueOf[K Key](key K) Value {
+	switch key := any(key).(type) {
+	case int64:
+		return Value{kind: Int64, number: key}
+	case string:
+		return Value{kind: String, text: key}
+	}
+	return Value{}
+}
+
+// Kind returns the value's kind; 0 if there is no value.
+func (v Value) Kind() Kind { return v.kind }
+
+// IsNone reports whether there is no value.
+func (v Value) IsNone() bool { return v.kind == 0 }
+
+// Int64 returns the integer of a value of kind Int64.
+func (v Value) Int64() int64 { return v.number }
+
+// Text returns the string of a value of kind String.
+func (v Value) Text() string { return v.text }
+
+// BSON returns the value as an int64 or a string, or nil if there is none.
+func (v Value) BSON() any {
+	switch v.kind {
+	case Int64:
+		return v.number
+	case String:
+		return v.text
+	}
+	return nil
+}
+
+// Compare orders values of the same kind.
+func (v Value) Compare(other Value) int {
+	return cmp.Or(cmp.Compare(v.kind, other.kind), cmp.Compare(v.number, other.number), cmp.Compare(v.text, other.text))
+}
+
+// String formats the value for messages.
+func (v Value) String() string {
+	if v.kind == String {
+		return fmt.Sprintf("%q", v.text)
+	}
+	return fmt.Sprint(v.BSON())
+}
+
+// Field is an indexed field of a document.
+type Field struct {
+	Name string
+	Kind Kind
+	// Default is the value of a document without the field; see Spec.Defaults.
+	Default Value `bson:"-"`
+}
+
+// Value returns the field's value in a document.
+func (f Field) Value(document bson.Raw) (Value, error) {
+	found, err := document.LookupErr(f.Name)
+	if err != nil {
+		if !f.Default.IsNone() {
+			return f.Default, nil
+		}
+		return Value{}, fmt.Errorf("docstore: field %q: %w", f.Name, err)
+	}
+	switch f.Kind {
+	case Int64:
+		if n, ok := found.Int64OK(); ok {
+			return Value{kind: Int64, number: n}, nil
+		}
+	case String:
+		if s, ok := found.StringValueOK(); ok {
+			return Value{kind: String, text: s}, nil
+		}
+	}
+	return Value{}, fmt.Errorf("docstore: field %q has the wrong BSON type %s", f.Name, found.Type)
+}
