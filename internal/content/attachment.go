@@ -30,8 +30,10 @@ type ChildSpec[P, C any] struct {
 	// Noun names a child in error messages. NotFound is the reason of the error for an
 	// unknown id.
 	Noun, NotFound string
-	// Count returns the parent's number of children; see child.Set.
-	Count func(*P) *int64
+	// Count returns the parent's number of children, which the field Counter holds; see
+	// child.Set.
+	Count   func(*P) *int64
+	Counter string
 	// ParentOf returns the id of a child's parent.
 	ParentOf func(*C) int64
 }
@@ -45,7 +47,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, NewID: deps.NewID,
-			Count: spec.Count, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
+			Count: spec.Count, Counter: spec.Counter, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil
@@ -86,7 +88,7 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		return Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Count: spec.CommentCount, ParentOf: comments.ParentOf,
+			Count: spec.CommentCount, Counter: CommentCounter, ParentOf: comments.ParentOf,
 		})(ctx, deps, parents)
 	}
 }

@@ -18,6 +18,10 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
+// CommentCounter is the field of a document that holds its number of comments. It is one of
+// the counters of Spec.Documents.
+const CommentCounter = "comment_count"
+
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {
 	// Documents declares the collection of the documents.
@@ -28,7 +32,8 @@ type Spec[P any] struct {
 	Name, Noun, NotFound string
 	// ID returns a document's id. Owner returns its owner's id.
 	ID, Owner func(*P) int64
-	// CommentCount returns the document's number of comments; see child.Set.
+	// CommentCount returns the document's number of comments, which the field CommentCounter
+	// holds; see child.Set.
 	CommentCount func(*P) *int64
 	// Score returns the document's number of recommendations. Recommendations returns the
 	// mark of the last one counted; see package choices.

@@ -3,6 +3,7 @@ package album
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
@@ -37,9 +38,12 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
 }
 
+// photoCounter is the field that holds the number of photos.
+const photoCounter = "photo_count"
+
 func albumsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
+		Name: "albums", ID: docstore.Int64, Counters: []string{photoCounter, content.CommentCounter}, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
 	}
 }
 

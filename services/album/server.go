@@ -44,6 +44,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(a *album) *int64 { return &a.PhotoCount },
+				Counter:  photoCounter,
 				ParentOf: func(p *photo) int64 { return p.AlbumID },
 			}),
 		},

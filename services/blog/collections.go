@@ -3,6 +3,7 @@ package blog
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -97,7 +98,7 @@ func byRequest() docstore.Index2[int64, string] {
 
 func blogsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Indexes: []docstore.Index{
+		Name: "blogs", ID: docstore.Int64, Counters: []string{content.CommentCounter}, Indexes: []docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		},
 	}

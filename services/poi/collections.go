@@ -3,6 +3,7 @@ package poi
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
@@ -44,9 +45,12 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
 }
 
+// photoCounter is the field that holds the number of photos.
+const photoCounter = "photo_count"
+
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64,
+		Name: "pois", ID: docstore.Int64, Counters: []string{photoCounter, content.CommentCounter},
 		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byRequest().Declare()},
 	}
 }

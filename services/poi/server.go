@@ -46,6 +46,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(p *poi) *int64 { return &p.PhotoCount },
+				Counter:  photoCounter,
 				ParentOf: func(p *photo) int64 { return p.PoiID },
 			}),
 		},

@@ -33,9 +33,10 @@ type Set[P, C any] struct {
 	Children *docstore.Collection[int64, C]
 	// NewID returns a new id for a child.
 	NewID func() int64
-	// Count returns the parent's number of children. A crash may leave it too high, never
-	// too low.
-	Count func(*P) *int64
+	// Count returns the parent's number of children, which the field Counter holds. A crash
+	// may leave it too high, never too low.
+	Count   func(*P) *int64
+	Counter string
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
 	ByParent docstore.Index1[int64]
 	ParentOf func(*C) int64
@@ -43,8 +44,8 @@ type Set[P, C any] struct {
 	NoChild func(id int64) *apierror.Error
 }
 
-// Add stores a child under a parent. allow may reject the addition or change the parent. A
-// retried request returns the child of the first one in its present state, if allow still
+// Add stores a child under a parent. allow may reject the addition or change the parent; if
+// it is nil, the parent is not read. A retried request returns the child of the first one in its present state, if allow still
 // agrees.
 func (s *Set[P, C]) Add(
 	ctx context.Context, parentID int64, request docstore.Request,
@@ -59,13 +60,7 @@ func (s *Set[P, C]) Add(
 		return earlier, s.allowed(ctx, parentID, allow)
 	}
 	// The parent is counted first, so a crash in between leaves its count too high.
-	if _, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
-		if err := allow(parent); err != nil {
-			return err
-		}
-		*s.Count(parent)++
-		return nil
-	}); err != nil {
+	if err := s.count(ctx, parentID, allow); err != nil {
 		return none, err
 	}
 	child, outcome, err := docstore.Create(ctx, s.Children, s.NewID, request, build)
@@ -73,13 +68,25 @@ func (s *Set[P, C]) Add(
 		return none, err
 	}
 	if outcome == docstore.Repeated {
-		err = s.uncount(ctx, parentID)
+		err = s.Parents.Increment(ctx, parentID, s.Counter, -1)
 	}
 	return child, err
 }
 
-// Remove deletes a child of a parent. allow may reject the removal; touch may change the
-// parent.
+// count counts a child that is about to be stored.
+func (s *Set[P, C]) count(ctx context.Context, parentID int64, allow func(*P) error) error {
+	if allow == nil {
+		return s.Parents.Increment(ctx, parentID, s.Counter, 1)
+	}
+	_, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
+		*s.Count(parent)++
+		return allow(parent)
+	})
+	return err
+}
+
+// Remove deletes a child of a parent. allow may reject the removal. touch may change the
+// parent; it may be nil.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
 	parent, err := s.Parents.Get(ctx, parentID)
 	if err != nil {
@@ -95,11 +102,12 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow f
 	if err := s.Children.Delete(ctx, childID); err != nil {
 		return s.noChild(err, childID)
 	}
+	if touch == nil {
+		return s.Parents.Increment(ctx, parentID, s.Counter, -1)
+	}
 	_, err = s.Parents.Update(ctx, parentID, func(parent *P) error {
 		touch(parent)
-		if count := s.Count(parent); *count > 0 {
-			*count--
-		}
+		*s.Count(parent)--
 		return nil
 	})
 	return err
@@ -167,18 +175,10 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 // allowed calls allow with a parent that stays unchanged.
 func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) error) error {
 	parent, err := s.Parents.Get(ctx, parentID)
-	if err != nil {
+	if err != nil || allow == nil {
 		return err
 	}
 	return allow(&parent)
-}
-
-func (s *Set[P, C]) uncount(ctx context.Context, parentID int64) error {
-	_, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
-		*s.Count(parent)--
-		return nil
-	})
-	return err
 }
 
 func (s *Set[P, C]) noChild(err error, id int64) error {

@@ -66,7 +66,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, 
 		return nil, err
 	}
 	comment, err := s.Add(ctx, parentID, docstore.Request{By: byRequest().Second(parentID, authorID), ID: requestID},
-		func(*P) error { return nil },
+		nil,
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
@@ -102,7 +102,7 @@ func (s *Set[P]) Withdraw(ctx context.Context, parentID, commentID, actorID int6
 			}
 			return s.Parents.Allow(parent, actorID, parentID)
 		},
-		func(*P) {})
+		nil)
 }
 
 // List returns a page of the comments under a document, as contracts show them, and the

@@ -64,6 +64,12 @@ func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change 
 	})
 }
 
+// Increment adds to a counter of a document without reading it. See
+// docstore.Collection.Increment.
+func (c *Collection[T]) Increment(ctx context.Context, id int64, counter string, by int64) error {
+	return c.errorOf(c.Documents.Increment(ctx, id, docstore.Amount{Field: counter, By: by}), id)
+}
+
 // DeleteBy deletes a document that must belong to the user. A later sweep removes its
 // children.
 func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
