@@ -107,6 +107,10 @@ type Engine interface {
 	// collection is open or not. It changes nothing. It fails if _id was declared with
 	// another kind.
 	Inspect(ctx context.Context, spec Spec) (Inspection, error)
+	// Backfill completes the documents of the open collections that lack a field with a
+	// default, and returns how many. A program calls it now and then: an older version may
+	// have written such documents, and an index may not show them before.
+	Backfill(ctx context.Context) (int64, error)
 	// Ping checks that the store can be used now.
 	Ping(ctx context.Context) error
 	// Close waits for the calls in flight and releases the store. Later calls fail with

@@ -111,11 +111,19 @@ func (s Spec) CheckChange(change Change) error {
 // CheckEnvelope makes the checks of CheckDocument that need no declaration: the size
 // and the revision.
 func CheckEnvelope(document bson.Raw) error {
-	if len(document) > MaxDocumentBytes {
-		return fmt.Errorf("docstore: document has %d bytes, more than the limit of %d", len(document), MaxDocumentBytes)
+	if err := CheckSize(len(document)); err != nil {
+		return err
 	}
 	_, err := RevisionOf(document)
 	return err
+}
+
+// CheckSize returns an error for a document of more than MaxDocumentBytes.
+func CheckSize(bytes int) error {
+	if bytes > MaxDocumentBytes {
+		return fmt.Errorf("docstore: document has %d bytes, more than the limit of %d", bytes, MaxDocumentBytes)
+	}
+	return nil
 }
 
 // RevisionOf returns the revision of a stored document.

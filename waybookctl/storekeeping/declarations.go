@@ -40,6 +40,9 @@ func (d *declarations) Inspect(context.Context, docstore.Spec) (docstore.Inspect
 	return docstore.Inspection{}, errDeclaredOnly
 }
 
+// Backfill fails: there is no store to change.
+func (d *declarations) Backfill(context.Context) (int64, error) { return 0, errDeclaredOnly }
+
 // Ping fails: there is no store to ask.
 func (d *declarations) Ping(context.Context) error { return errDeclaredOnly }
 

@@ -45,6 +45,9 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	}
 	t := newTable(e, found.spec(name))
 	var errs []error
+	if err := t.checkApart(ctx, tx); err != nil {
+		errs = append(errs, err)
+	}
 	for i := range t.indexes {
 		if !found.Indexes[i].Complete {
 			continue
@@ -65,7 +68,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		wanted, err := ix.entryOf(documents.value)
+		wanted, err := ix.entryOf(recordOf(documents.value).bson)
 		if err != nil {
 			return fmt.Errorf("document %x: %w", documents.key, err)
 		}
@@ -81,11 +84,11 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		if n--; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		raw, err := w.document()
+		found, err := w.document()
 		if err != nil {
 			return err
 		}
-		wanted, err := ix.entryOf(raw)
+		wanted, err := ix.entryOf(found.bson)
 		if err != nil {
 			return fmt.Errorf("entry %x: %w", w.key, err)
 		}

@@ -55,16 +55,16 @@ func (t *table) chunk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) (doomed []
 		if len(doomed) == deleteChunkDocuments || size > deleteChunkBytes {
 			return doomed, true, nil
 		}
-		raw, err := w.document()
+		found, err := w.document()
 		if err != nil {
 			return nil, false, err
 		}
-		p, err := t.place(raw)
+		p, err := t.place(found)
 		if err != nil {
 			return nil, false, err
 		}
 		doomed = append(doomed, p)
-		size += len(raw)
+		size += len(found.bson)
 	}
 	return doomed, false, nil
 }

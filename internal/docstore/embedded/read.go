@@ -27,8 +27,8 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 		if found == nil {
 			return docstore.ErrNotFound
 		}
-		document = bytes.Clone(found)
-		return nil
+		document, err = t.whole(tx, key, recordOf(found), nil)
+		return err
 	})
 	return document, err
 }
@@ -64,7 +64,11 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 				return ctx.Err()
 			}
 			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
-				found = append(found, shelf.copy(raw))
+				document, err := shelf.copy(t, tx, key, recordOf(raw), nil)
+				if err != nil {
+					return err
+				}
+				found = append(found, document)
 			}
 		}
 		documents = found
@@ -87,11 +91,11 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 			if len(documents)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			raw, err := w.document()
+			found, err := w.document()
 			if err != nil {
 				return err
 			}
-			size += len(raw)
+			size += found.size()
 			if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && size > scan.MaxBytes {
 				more = true
 				break
@@ -99,7 +103,15 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 			if documents == nil {
 				documents = make([]bson.Raw, 0, min(scan.Limit, 64))
 			}
-			documents = append(documents, shelf.copy(raw))
+			id, err := w.id()
+			if err != nil {
+				return err
+			}
+			document, err := shelf.copy(t, tx, id, found, scan.Fields)
+			if err != nil {
+				return err
+			}
+			documents = append(documents, document)
 		}
 		t.engine.scanned(tx, len(documents), size)
 		return nil
@@ -247,27 +259,27 @@ func (w *walk) id() ([]byte, error) {
 }
 
 // document returns the current document. It points into the mapped file.
-func (w *walk) document() ([]byte, error) {
+func (w *walk) document() (record, error) {
 	if w.documents == nil {
-		return w.value, nil
+		return recordOf(w.value), nil
 	}
 	id, err := w.id()
 	if err != nil {
-		return nil, err
+		return record{}, err
 	}
 	// Neighbours in the index are often neighbours in the file too. A step to the next
 	// document costs a tenth of a search.
 	if w.placed {
 		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
-			return raw, nil
+			return recordOf(raw), nil
 		}
 	}
 	found, raw := w.documents.Seek(id)
 	if !bytes.Equal(found, id) {
-		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
+		return record{}, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
 	}
 	w.placed = true
-	return raw, nil
+	return recordOf(raw), nil
 }
 
 // A copier copies documents from the mapped file. Small ones share an allocation, which is
@@ -279,14 +291,15 @@ const (
 	largeBytes  = 1 << 10
 )
 
-func (c *copier) copy(raw []byte) bson.Raw {
-	if len(raw) >= largeBytes {
-		return bytes.Clone(raw)
+// copy returns the copy of a document; see whole.
+func (c *copier) copy(t *table, tx *bolt.Tx, id []byte, found record, fields []string) (bson.Raw, error) {
+	if found.stubs || len(found.bson) >= largeBytes {
+		return t.whole(tx, id, found, fields)
 	}
-	if cap(c.free)-len(c.free) < len(raw) {
+	if cap(c.free)-len(c.free) < len(found.bson) {
 		c.free = make([]byte, 0, sharedBytes)
 	}
 	start := len(c.free)
-	c.free = append(c.free, raw...)
-	return bson.Raw(c.free[start:len(c.free):len(c.free)])
+	c.free = append(c.free, found.bson...)
+	return bson.Raw(c.free[start:len(c.free):len(c.free)]), nil
 }

@@ -17,8 +17,10 @@ type table struct {
 	engine    *Engine
 	spec      docstore.Spec
 	documents []byte
-	id        []docstore.Field
-	indexes   []index
+	// apart is the bucket of the long texts; see large.go. It may not exist.
+	apart   []byte
+	id      []docstore.Field
+	indexes []index
 }
 
 // index is one secondary index.
@@ -32,7 +34,7 @@ type index struct {
 
 func newTable(e *Engine, spec docstore.Spec) *table {
 	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
-	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), id: id}
+	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), id: id}
 	for _, declared := range spec.Indexes {
 		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		t.indexes = append(t.indexes, index{
@@ -108,31 +110,44 @@ func cutFields(key []byte, fields []docstore.Field) (rest []byte, err error) {
 
 // prepared is a document with its encoded id and index entries.
 type prepared struct {
-	raw bson.Raw
-	id  []byte
+	record
+	// values are the long texts that are to be stored.
+	values []apart
+	id     []byte
 	// entries are in the order of the table's indexes.
 	entries []entry
 }
 
-// prepare computes the id and the index entries of a document. It refuses the documents
-// that docstore.Spec.CheckDocument refuses.
-func (t *table) prepare(raw bson.Raw) (prepared, error) {
-	if err := docstore.CheckEnvelope(raw); err != nil {
+// prepare computes the id and the index entries of a document, which may have stubs, and
+// separates its long texts. It refuses the documents that docstore.Spec.CheckDocument
+// refuses.
+func (t *table) prepare(document bson.Raw, hasStubs bool) (prepared, error) {
+	if err := docstore.CheckEnvelope(document); err != nil {
 		return prepared{}, err
 	}
-	return t.place(raw)
-}
-
-func (t *table) place(raw bson.Raw) (prepared, error) {
-	arena := make([]byte, 0, 32+64*len(t.indexes))
-	id, err := docstore.AppendKey(arena, t.id, raw)
+	r, values, err := separate(document, hasStubs)
 	if err != nil {
 		return prepared{}, err
 	}
-	p := prepared{raw: raw, id: id, entries: make([]entry, len(t.indexes))}
+	if err := docstore.CheckSize(r.size()); err != nil {
+		return prepared{}, err
+	}
+	p, err := t.place(r)
+	p.values = values
+	return p, err
+}
+
+// place computes the id and the index entries of a stored document.
+func (t *table) place(r record) (prepared, error) {
+	arena := make([]byte, 0, 32+64*len(t.indexes))
+	id, err := docstore.AppendKey(arena, t.id, r.bson)
+	if err != nil {
+		return prepared{}, err
+	}
+	p := prepared{record: r, id: id, entries: make([]entry, len(t.indexes))}
 	arena = id
 	for i := range t.indexes {
-		if p.entries[i], err = t.indexes[i].appendEntry(arena, raw); err != nil {
+		if p.entries[i], err = t.indexes[i].appendEntry(arena, r.bson); err != nil {
 			return prepared{}, err
 		}
 		// An entry that did not fit into the arena was moved to its own array.

@@ -33,12 +33,12 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		at := make([]int, 0, cap(chunk))
 		size := 0
 		for ; from < len(documents) && len(chunk) < insertChunkDocuments && size < insertChunkBytes; from++ {
-			p, err := t.prepare(documents[from])
+			p, err := t.prepare(documents[from], false)
 			if err != nil {
 				errs[from] = err
 				continue
 			}
-			chunk, at, size = append(chunk, p), append(at, from), size+len(p.raw)
+			chunk, at, size = append(chunk, p), append(at, from), size+len(documents[from])
 		}
 		refused, err := t.insertChunk(ctx, chunk, size)
 		if err != nil {
@@ -64,7 +64,7 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 				continue
 			}
 			changed = true
-			if err := b.put(p, nil); err != nil {
+			if err := b.put(p, prepared{}); err != nil {
 				return changed, err
 			}
 		}
@@ -152,15 +152,16 @@ func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, 
 	if refusal != nil {
 		return refusal, nil
 	}
-	old := b.documents.Get(key)
-	if old == nil {
+	stored := b.documents.Get(key)
+	if stored == nil {
 		return docstore.ErrNotFound, nil
 	}
-	changed, refusal := change(old)
+	old := recordOf(stored)
+	changed, refusal := change(old.bson)
 	if refusal != nil {
 		return refusal, nil
 	}
-	next, refusal := b.table.prepare(changed)
+	next, refusal := b.table.prepare(changed, old.stubs)
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -171,7 +172,7 @@ func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, 
 	if refusal := b.refuseChange(next, before); refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before.entries)
+	return nil, b.put(next, before)
 }
 
 // Delete removes a document and its index entries.
@@ -189,7 +190,7 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 			refusal = docstore.ErrNotFound
 			return false, nil
 		}
-		p, err := t.place(old)
+		p, err := t.place(recordOf(old))
 		if err != nil {
 			return false, err
 		}
@@ -204,12 +205,13 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 // buckets are the buckets of a table in one transaction.
 type buckets struct {
 	table     *table
+	tx        *bolt.Tx
 	documents *bolt.Bucket
 	indexes   []*bolt.Bucket
 }
 
 func (t *table) buckets(tx *bolt.Tx) buckets {
-	b := buckets{table: t, documents: tx.Bucket(t.documents), indexes: make([]*bolt.Bucket, len(t.indexes))}
+	b := buckets{table: t, tx: tx, documents: tx.Bucket(t.documents), indexes: make([]*bolt.Bucket, len(t.indexes))}
 	b.documents.FillPercent = documentFill
 	for i := range t.indexes {
 		b.indexes[i] = tx.Bucket(t.indexes[i].bucket)
@@ -238,18 +240,21 @@ func (b buckets) refuseChange(p, before prepared) error {
 	return nil
 }
 
-// put stores a document and its index entries. before are the entries of the document
-// that it replaces.
-func (b buckets) put(p prepared, before []entry) error {
-	if err := b.documents.Put(p.id, p.raw); err != nil {
+// put stores a document, its long texts and its index entries. before is the document that
+// it replaces; it has no entries if there is none.
+func (b buckets) put(p, before prepared) error {
+	if err := b.putApart(p.id, before.record, p.record, p.values); err != nil {
+		return err
+	}
+	if err := b.documents.Put(p.id, p.stored()); err != nil {
 		return err
 	}
 	for i, bucket := range b.indexes {
-		if before != nil {
-			if bytes.Equal(p.entries[i].key, before[i].key) {
+		if before.entries != nil {
+			if bytes.Equal(p.entries[i].key, before.entries[i].key) {
 				continue
 			}
-			if err := bucket.Delete(before[i].key); err != nil {
+			if err := bucket.Delete(before.entries[i].key); err != nil {
 				return err
 			}
 		}
@@ -261,6 +266,9 @@ func (b buckets) put(p prepared, before []entry) error {
 }
 
 func (b buckets) remove(p prepared) error {
+	if err := b.putApart(p.id, p.record, record{}, nil); err != nil {
+		return err
+	}
 	if err := b.documents.Delete(p.id); err != nil {
 		return err
 	}

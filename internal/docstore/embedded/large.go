@@ -1,0 +1,257 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// A long text of a document is stored in a bucket of its own, by the document's id and the
+// field's name. So a change of another field, such as a counter, does not write the text
+// again. In the document, a stub stands for it: a binary with the type and the size of the value. A
+// document with stubs ends with one more byte.
+//
+// Only top-level strings are stored apart. Indexed fields are shorter, so they are always in
+// the document.
+const (
+	// apartBytes is the size from which a value is stored apart.
+	apartBytes = 2 << 10
+	// stubSubtype is the subtype of a stub.
+	stubSubtype = 0x80
+	// hasStubs is the byte at the end of a document with stubs.
+	hasStubs = 1
+	// stubBytes is the size of a stub's content: the type and the size of the value.
+	stubBytes = 5
+)
+
+// stub stands for a value that is stored apart.
+type stub struct {
+	kind bson.Type
+	size int
+}
+
+// stubOf returns the stub that an element of a document with stubs is.
+func stubOf(value bson.RawValue) (stub, bool) {
+	subtype, content, ok := value.BinaryOK()
+	if !ok || subtype != stubSubtype || len(content) != stubBytes {
+		return stub{}, false
+	}
+	return stub{bson.Type(content[0]), int(binary.LittleEndian.Uint32(content[1:]))}, true
+}
+
+func (s stub) appendTo(into []byte, name string) []byte {
+	into = append(append(append(into, byte(bson.TypeBinary)), name...), 0)
+	into = binary.LittleEndian.AppendUint32(into, stubBytes)
+	into = append(into, stubSubtype, byte(s.kind))
+	return binary.LittleEndian.AppendUint32(into, uint32(s.size))
+}
+
+// record is a document as it is stored.
+type record struct {
+	// bson is the document, with stubs if stubs is true.
+	bson  bson.Raw
+	stubs bool
+}
+
+func recordOf(stored []byte) record {
+	if n := len(stored) - 1; n >= 4 && int(binary.LittleEndian.Uint32(stored)) == n {
+		return record{stored[:n], true}
+	}
+	return record{stored, false}
+}
+
+// stored returns the bytes to store.
+func (r record) stored() []byte {
+	if !r.stubs {
+		return r.bson
+	}
+	return append(r.bson[:len(r.bson):len(r.bson)], hasStubs)
+}
+
+// eachStub calls visit for each stub of the record, until it returns an error.
+func (r record) eachStub(visit func(name string, s stub) error) error {
+	if !r.stubs {
+		return nil
+	}
+	elements, err := r.bson.Elements()
+	if err != nil {
+		return err
+	}
+	for _, element := range elements {
+		if s, is := stubOf(element.Value()); is {
+			if err := visit(element.Key(), s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// size is the size of the whole document.
+func (r record) size() int {
+	size := len(r.bson)
+	_ = r.eachStub(func(_ string, s stub) error {
+		size += s.size - stubBytes - 1 - 4 // a binary has a length and a subtype
+		return nil
+	})
+	return size
+}
+
+// apart is a value to be stored apart.
+type apart struct {
+	name  string
+	value []byte
+}
+
+// errReserved refuses a value that would look like a stub.
+var errReserved = fmt.Errorf("a binary of %d bytes with subtype %#x is reserved", stubBytes, stubSubtype)
+
+// separate takes the long texts out of a document. had reports whether it has stubs
+// already; those stay.
+func separate(document bson.Raw, had bool) (record, []apart, error) {
+	if len(document) < apartBytes {
+		return record{document, had}, nil, nil
+	}
+	elements, err := document.Elements()
+	if err != nil {
+		return record{}, nil, err
+	}
+	var out []apart
+	var rest []byte
+	from, at := 4, 4
+	for _, element := range elements {
+		value := element.Value()
+		if _, is := stubOf(value); is && !had {
+			return record{}, nil, errReserved
+		}
+		if value.Type == bson.TypeString && len(value.Value) >= apartBytes {
+			if rest == nil {
+				rest = make([]byte, 4, 512)
+			}
+			rest = append(rest, document[from:at]...)
+			rest = stub{value.Type, len(value.Value)}.appendTo(rest, element.Key())
+			out = append(out, apart{element.Key(), value.Value})
+			from = at + len(element)
+		}
+		at += len(element)
+	}
+	if rest == nil {
+		return record{document, had}, nil, nil
+	}
+	rest = append(rest, document[from:]...)
+	binary.LittleEndian.PutUint32(rest, uint32(len(rest)))
+	return record{rest, true}, out, nil
+}
+
+// whole returns a copy of a document with its long values. Unless fields is nil, those of
+// other fields are left out.
+func (t *table) whole(tx *bolt.Tx, id []byte, r record, fields []string) (bson.Raw, error) {
+	if !r.stubs {
+		return bytes.Clone(r.bson), nil
+	}
+	elements, err := r.bson.Elements()
+	if err != nil {
+		return nil, err
+	}
+	values := tx.Bucket(t.apart)
+	if values == nil {
+		return nil, fmt.Errorf("the store is damaged: document %x has lost its long values", id)
+	}
+	into := make([]byte, 4, len(r.bson))
+	if fields == nil {
+		into = make([]byte, 4, r.size())
+	}
+	for _, element := range elements {
+		s, is := stubOf(element.Value())
+		if !is {
+			into = append(into, element...)
+			continue
+		}
+		name := element.Key()
+		if fields != nil && !slices.Contains(fields, name) {
+			continue
+		}
+		value := values.Get(apartKey(id, name))
+		if len(value) != s.size {
+			return nil, fmt.Errorf("the store is damaged: field %q of document %x has lost its value", name, id)
+		}
+		into = append(append(append(into, byte(s.kind)), name...), 0)
+		into = append(into, value...)
+	}
+	into = append(into, 0)
+	binary.LittleEndian.PutUint32(into, uint32(len(into)))
+	return into, nil
+}
+
+func apartKey(id []byte, field string) []byte { return append(id[:len(id):len(id)], field...) }
+
+// putApart stores the long values of a document, and removes those that it had before and
+// has no longer.
+func (b buckets) putApart(id []byte, before, now record, values []apart) error {
+	if !before.stubs && len(values) == 0 {
+		return nil
+	}
+	bucket, err := b.tx.CreateBucketIfNotExists(b.table.apart)
+	if err != nil {
+		return err
+	}
+	kept := map[string]bool{}
+	if err := now.eachStub(func(name string, _ stub) error { kept[name] = true; return nil }); err != nil {
+		return err
+	}
+	err = before.eachStub(func(name string, _ stub) error {
+		if kept[name] {
+			return nil
+		}
+		return bucket.Delete(apartKey(id, name))
+	})
+	if err != nil {
+		return err
+	}
+	for _, each := range values {
+		if err := bucket.Put(apartKey(id, each.name), each.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkApart checks that each stub has its value, and that there are no other values.
+func (t *table) checkApart(ctx context.Context, tx *bolt.Tx) error {
+	stubs, n := 0, 0
+	values := tx.Bucket(t.apart)
+	for w := t.walk(tx, nil, docstore.Bounds{}); w.valid(); w.next() {
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := recordOf(w.value).eachStub(func(name string, s stub) error {
+			stubs++
+			if values == nil || len(values.Get(apartKey(w.key, name))) != s.size {
+				return fmt.Errorf("field %q of document %x has lost its value", name, w.key)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	cursor := values.Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		stubs--
+	}
+	if stubs != 0 {
+		return errors.New("there are long values without a document")
+	}
+	return nil
+}
