@@ -23,7 +23,7 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	err := s.rewards.Insert(ctx, given)
 	var before *docstore.DuplicateError
 	if errors.As(err, &before) {
-		given, err = s.rewards.Get(ctx, given.ID)
+		given, err = s.rewards.GetLinearizable(ctx, given.ID)
 	}
 	if err != nil {
 		return nil, err

@@ -61,6 +61,10 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	if err == nil {
 		err = s.sessions.Delete(ctx, found.ID)
 	}
+	if errors.Is(err, docstore.ErrNotFound) {
+		// The session may have been closed by an earlier call that failed: make that durable.
+		_, err = s.sessions.GetLinearizable(ctx, sessionID(request.GetToken()))
+	}
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
 	}

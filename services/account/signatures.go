@@ -94,7 +94,7 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 	if !errors.As(err, &before) {
 		return err
 	}
-	first, err := v.used.Get(ctx, use.ID)
+	first, err := v.used.GetLinearizable(ctx, use.ID)
 	if err == nil && first.RequestID == use.RequestID {
 		return nil // a retry of the same call
 	}

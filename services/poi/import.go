@@ -60,7 +60,8 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 
 // outcome is the result of an item. The zero outcome means that it was created.
 type outcome struct {
-	unchanged bool
+	// unchanged is the id of the stored landmark, if it equals the item.
+	unchanged int64
 	// reason and message explain a rejection.
 	reason, message string
 }
@@ -85,11 +86,30 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 		return nil, err
 	}
 	for range maxImportTries {
-		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes); err != nil || len(open) == 0 {
-			return outcomes, err
+		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes); err != nil {
+			return nil, err
+		}
+		if len(open) == 0 {
+			return outcomes, s.confirm(ctx, outcomes)
 		}
 	}
 	return nil, apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same landmarks; retry")
+}
+
+// confirm makes the landmarks durable that were found unchanged. An earlier call may have
+// stored them and failed before a majority had them. One read is enough for all.
+func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
+	for _, o := range outcomes {
+		if o.unchanged == 0 {
+			continue
+		}
+		_, err := s.pois.Documents.GetLinearizable(ctx, o.unchanged)
+		if errors.Is(err, docstore.ErrNotFound) {
+			err = nil
+		}
+		return err
+	}
+	return nil
 }
 
 // recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's
@@ -175,7 +195,7 @@ func (s *Server) insertImported(
 func compare(stored poi, item *poiv1.ImportedPoi) outcome {
 	if stored.Name == item.GetName() && stored.Category == int64(item.GetCategory()) &&
 		stored.Lat == item.GetLocation().GetLat() && stored.Lng == item.GetLocation().GetLng() {
-		return outcome{unchanged: true}
+		return outcome{unchanged: stored.ID}
 	}
 	return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}
 }
@@ -205,7 +225,7 @@ func (s *importSummary) add(items []*poiv1.ImportedPoi, outcomes []outcome) {
 					Index: s.next, Key: shownKey(items[i].GetKey()), Reason: o.reason, Message: o.message,
 				})
 			}
-		case o.unchanged:
+		case o.unchanged != 0:
 			s.reply.UnchangedCount++
 		default:
 			s.reply.CreatedCount++
