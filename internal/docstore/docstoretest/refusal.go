@@ -122,6 +122,9 @@ func longKeys(t *testing.T, engine docstore.Engine) {
 	half := strings.Repeat("y", docstore.MaxKeyBytes/2)
 	must(t, words.Insert(t.Context(), word{ID: half, Text: half}))
 	wantPlain(t, words.Insert(t.Context(), word{ID: half + "y", Text: half}))
+	_, err = words.Update(t.Context(), half, func(w *word) error { w.Text += "y"; return nil })
+	wantPlain(t, err)
+	wantEqual(t, "words", walk(t, words, docstore.Query{Where: byText().All(), Limit: 2}), []word{{ID: half, Text: half}})
 }
 
 func largeDocuments(t *testing.T, engine docstore.Engine) {
