@@ -100,14 +100,14 @@ func TestTheDriverDecodesTypesThatNoPlanSupports(t *testing.T) {
 			t.Errorf("planFor returned a plan for %T", unknown)
 		}
 	}
-	collection := Collection[struct {
+	documents := newReader[struct {
 		A []string `bson:"a"`
-	}]{}
+	}](Spec{}, nil)
 	raw, err := bson.Marshal(bson.D{{Key: "a", Value: []string{"x"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := collection.decode(raw); err != nil || len(got.A) != 1 {
+	if got, err := documents.decode(raw); err != nil || len(got.A) != 1 {
 		t.Errorf("got %v, %v", got, err)
 	}
 }
@@ -148,12 +148,12 @@ func BenchmarkPlan(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	planned := Collection[whole]{plan: planFor(reflect.TypeFor[whole]())}
-	for name, collection := range map[string]*Collection[whole]{"plan": &planned, "driver": {}} {
+	planned := newReader[whole](Spec{}, nil)
+	for name, documents := range map[string]*reader[whole]{"plan": &planned, "driver": {}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := collection.decode(raw); err != nil {
+				if _, err := documents.decode(raw); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -91,7 +91,7 @@ const (
 )
 
 // MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
-// fields and _id. Insert and Replace refuse a longer key with a plain error.
+// fields and _id. Insert and Update refuse a longer key with a plain error.
 const MaxKeyBytes = 1024
 
 // Engine is a store of collections.

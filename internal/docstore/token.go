@@ -18,11 +18,16 @@ const originBytes = 4
 // issued for another query has another origin and is refused.
 func (r *reader[T]) origin(where Where) []byte {
 	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"), where.equal...)
-	for _, span := range where.spans {
-		for mark, bound := range []Value{span.From, span.To} {
-			if !bound.IsNone() {
-				walk = AppendValues(append(walk, byte(mark)), bound)
-			}
+	const from, to, next = 0, 1, 2 // a mark before each bound, and between two spans
+	for i, span := range where.spans {
+		if i > 0 {
+			walk = append(walk, next)
+		}
+		if !span.From.IsNone() {
+			walk = AppendValues(append(walk, from), span.From)
+		}
+		if !span.To.IsNone() {
+			walk = AppendValues(append(walk, to), span.To)
 		}
 	}
 	sum := fnv.New32a()

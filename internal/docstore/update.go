@@ -107,12 +107,15 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	if err != nil {
 		return Change{}, err
 	}
-	after, err := bson.Marshal(document)
+	after, err := encode(document, revision)
 	if err != nil {
 		return Change{}, err
 	}
+	if err := c.spec.CheckDocument(after); err != nil {
+		return Change{}, err
+	}
 	id := stored.Lookup(IDIndex)
-	if !bson.Raw(after).Lookup(IDIndex).Equal(id) {
+	if !after.Lookup(IDIndex).Equal(id) {
 		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
 	}
 	made, err := c.shape.difference(stored, after, c.spec.Counters)

@@ -1,7 +1,6 @@
 package docstoretest
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -27,7 +26,7 @@ func somePlaces(from, to int64) []place {
 }
 
 // insertAll inserts documents and checks that all are stored.
-func insertAll[T any](t *testing.T, c *docstore.Collection[T], documents []T) {
+func insertAll[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], documents []T) {
 	t.Helper()
 	errs, err := c.InsertMany(t.Context(), documents)
 	must(t, err)
@@ -44,65 +43,63 @@ func insertAll[T any](t *testing.T, c *docstore.Collection[T], documents []T) {
 // order is the sort order of places in an index.
 type order struct {
 	index string
-	// fields returns the values of a place in the index's fields, _id last, as for Equal.
-	fields func(p place) []any
+	// fields returns the values of a place in the index's fields, _id last.
+	fields func(p place) []docstore.Value
+}
+
+func number(n int64) docstore.Value { return docstore.ValueOf(n) }
+
+func text(s string) docstore.Value { return docstore.ValueOf(s) }
+
+// where selects the documents with values in the first fields of an index.
+func where(index string, equal ...docstore.Value) docstore.Where {
+	selection := docstore.All(index)
+	for _, value := range equal {
+		selection = selection.And(value)
+	}
+	return selection
 }
 
 func placeOrders() []order {
 	return []order{
-		{docstore.IDIndex, func(p place) []any { return []any{p.ID} }},
-		{"by_owner", func(p place) []any { return []any{p.Owner, p.ID} }},
-		{"by_title", func(p place) []any { return []any{p.Title, p.ID} }},
-		{"by_owner_title", func(p place) []any { return []any{p.Owner, p.Title, p.ID} }},
-		{"code", func(p place) []any { return []any{p.Code, p.ID} }},
-		{"owner_slot", func(p place) []any { return []any{p.Owner, p.Slot, p.ID} }},
+		{docstore.IDIndex, func(p place) []docstore.Value { return []docstore.Value{number(p.ID)} }},
+		{"by_owner", func(p place) []docstore.Value { return []docstore.Value{number(p.Owner), number(p.ID)} }},
+		{"by_title", func(p place) []docstore.Value { return []docstore.Value{text(p.Title), number(p.ID)} }},
+		{"by_owner_title", func(p place) []docstore.Value { return []docstore.Value{number(p.Owner), text(p.Title), number(p.ID)} }},
+		{"code", func(p place) []docstore.Value { return []docstore.Value{text(p.Code), number(p.ID)} }},
+		{"owner_slot", func(p place) []docstore.Value { return []docstore.Value{number(p.Owner), number(p.Slot), number(p.ID)} }},
 	}
 }
 
 // pick returns the places that have the given values, in the index's order.
-func (o order) pick(places []place, equal []any) []place {
+func (o order) pick(places []place, equal []docstore.Value) []place {
 	picked := []place{}
 	for _, p := range places {
 		if slices.Equal(o.fields(p)[:len(equal)], equal) {
 			picked = append(picked, p)
 		}
 	}
-	slices.SortFunc(picked, func(a, b place) int { return compareValues(o.fields(a), o.fields(b)) })
+	slices.SortFunc(picked, func(a, b place) int { return slices.CompareFunc(o.fields(a), o.fields(b), docstore.Value.Compare) })
 	return picked
 }
 
-// cut returns the places whose value in field n of the order is between two bounds,
-// either of which may be nil.
-func (o order) cut(places []place, n int, from, to any) []place {
+// cut returns the places whose value in field n of the order is in one of the spans.
+func (o order) cut(places []place, n int, spans ...docstore.Span) []place {
 	left := []place{}
 	for _, p := range places {
-		value := o.fields(p)[n:][:1]
-		if from != nil && compareValues(value, []any{from}) < 0 || to != nil && compareValues(value, []any{to}) > 0 {
-			continue
+		if slices.ContainsFunc(spans, func(span docstore.Span) bool { return isWithin(o.fields(p)[n], span) }) {
+			left = append(left, p)
 		}
-		left = append(left, p)
 	}
 	return left
 }
 
-func compareValues(a, b []any) int {
-	for i := range a {
-		order := 0
-		switch x := a[i].(type) {
-		case int64:
-			order = cmp.Compare(x, b[i].(int64))
-		case string:
-			order = cmp.Compare(x, b[i].(string))
-		}
-		if order != 0 {
-			return order
-		}
-	}
-	return 0
+func isWithin(value docstore.Value, span docstore.Span) bool {
+	return (span.From.IsNone() || value.Compare(span.From) >= 0) && (span.To.IsNone() || value.Compare(span.To) <= 0)
 }
 
 // walk returns the documents of all pages of a query.
-func walk[T any](t failer, c *docstore.Collection[T], query docstore.Query) []T {
+func walk[K docstore.Key, T any](t failer, c *docstore.Collection[K, T], query docstore.Query) []T {
 	t.Helper()
 	all := []T{}
 	for {
@@ -123,12 +120,12 @@ func walk[T any](t failer, c *docstore.Collection[T], query docstore.Query) []T 
 
 // wantContents checks that a collection has exactly these places, by a walk and a count
 // of every index.
-func wantContents(t failer, c *docstore.Collection[place], want []place) {
+func wantContents(t failer, c *places, want []place) {
 	t.Helper()
 	for _, o := range placeOrders() {
-		got := walk(t, c, docstore.Query{Index: o.index, Limit: 7})
+		got := walk(t, c, docstore.Query{Where: docstore.All(o.index), Limit: 7})
 		wantEqual(t, o.index, got, o.pick(want, nil))
-		n, err := c.Count(t.Context(), o.index)
+		n, err := c.Count(t.Context(), docstore.All(o.index))
 		if err != nil || n != int64(len(want)) {
 			t.Fatalf("count by %s is %d, %v; want %d", o.index, n, err, len(want))
 		}

@@ -30,12 +30,17 @@ type member struct {
 	Email      string `bson:"email"`
 }
 
-func openMembers(t *testing.T, engine docstore.Engine) *docstore.Collection[member] {
+type members = docstore.Collection[int64, member]
+
+func openMembers(t *testing.T, engine docstore.Engine) *members {
 	t.Helper()
 	return openAs[member](t, engine, docstore.Spec{Name: "members", ID: docstore.Int64, Indexes: []docstore.Index{
-		{Name: "email", Fields: []docstore.Field{{Name: "email", Kind: docstore.String}}, Unique: true},
-		{Name: docstore.RequestIndex, Fields: []docstore.Field{{Name: "request_key", Kind: docstore.String}}, Unique: true},
+		docstore.Index1[string]{Name: "email", A: "email", Unique: true}.Declare(), byRequest().Declare(),
 	}})
+}
+
+func byRequest() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
 // drawing returns the given ids in turn, then the last one again and again.
@@ -50,9 +55,9 @@ func drawing(ids ...int64) func() int64 {
 }
 
 func create(
-	t *testing.T, c *docstore.Collection[member], draw func() int64, requestID, email string,
+	t *testing.T, c *members, draw func() int64, requestID, email string,
 ) (member, docstore.Outcome, error) {
-	return docstore.Create(t.Context(), c, draw, docstore.Request{ID: requestID}, func(id int64, requestKey string) member {
+	return docstore.Create(t.Context(), c, draw, docstore.Request{By: byRequest().All(), ID: requestID}, func(id int64, requestKey string) member {
 		return member{ID: id, RequestKey: requestKey, Email: email}
 	})
 }
@@ -111,7 +116,7 @@ func createTakenKey(t *testing.T, engine docstore.Engine) {
 		_, _, err = create(t, c, drawing(2), requestID, "a")
 		wantDuplicate(t, err, "email")
 	}
-	n, err := c.Count(t.Context(), docstore.IDIndex)
+	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
 	must(t, err)
 	wantEqual(t, "documents", n, int64(1))
 }

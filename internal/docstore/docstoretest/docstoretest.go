@@ -73,21 +73,26 @@ type place struct {
 	Seen  int64  `bson:"seen"`
 }
 
-// placeID is an id type of its own, like those of the services.
-type placeID int64
-
 func placeSpec() docstore.Spec {
-	owner := docstore.Field{Name: "owner", Kind: docstore.Int64}
-	title := docstore.Field{Name: "title", Kind: docstore.String}
-	code := docstore.Field{Name: "code", Kind: docstore.String}
-	slot := docstore.Field{Name: "slot", Kind: docstore.Int64}
-	return docstore.Spec{Name: "places", ID: docstore.Int64, Indexes: []docstore.Index{
-		{Name: "by_owner", Fields: []docstore.Field{owner}},
-		{Name: "by_title", Fields: []docstore.Field{title}},
-		{Name: "by_owner_title", Fields: []docstore.Field{owner, title}},
-		{Name: "code", Fields: []docstore.Field{code}, Unique: true},
-		{Name: "owner_slot", Fields: []docstore.Field{owner, slot}, Unique: true},
+	return docstore.Spec{Name: "places", ID: docstore.Int64, Counters: []string{"seen"}, Indexes: []docstore.Index{
+		byOwner().Declare(), byTitle().Declare(), byOwnerTitle().Declare(), byCode().Declare(), byOwnerSlot().Declare(),
 	}}
+}
+
+func byOwner() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "by_owner", A: "owner"} }
+
+func byTitle() docstore.Index1[string] { return docstore.Index1[string]{Name: "by_title", A: "title"} }
+
+func byOwnerTitle() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: "by_owner_title", A: "owner", B: "title"}
+}
+
+func byCode() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "code", A: "code", Unique: true}
+}
+
+func byOwnerSlot() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "owner_slot", A: "owner", B: "slot", Unique: true}
 }
 
 // word is a document with a string id.
@@ -98,27 +103,34 @@ type word struct {
 }
 
 func wordSpec() docstore.Spec {
-	return docstore.Spec{Name: "words", ID: docstore.String, Indexes: []docstore.Index{
-		{Name: "by_text", Fields: []docstore.Field{{Name: "text", Kind: docstore.String}}},
-		{Name: "by_group_text", Fields: []docstore.Field{
-			{Name: "group", Kind: docstore.Int64}, {Name: "text", Kind: docstore.String},
-		}},
-	}}
+	return docstore.Spec{Name: "words", ID: docstore.String, Indexes: []docstore.Index{byText().Declare(), byGroupText().Declare()}}
 }
 
-func openPlaces(t *testing.T, engine docstore.Engine) *docstore.Collection[place] {
+func byText() docstore.Index1[string] { return docstore.Index1[string]{Name: "by_text", A: "text"} }
+
+func byGroupText() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: "by_group_text", A: "group", B: "text"}
+}
+
+// places is a collection of places.
+type places = docstore.Collection[int64, place]
+
+func openPlaces(t *testing.T, engine docstore.Engine) *places {
 	t.Helper()
 	return openAs[place](t, engine, placeSpec())
 }
 
-func openWords(t *testing.T, engine docstore.Engine) *docstore.Collection[word] {
+func openWords(t *testing.T, engine docstore.Engine) *docstore.Collection[string, word] {
 	t.Helper()
-	return openAs[word](t, engine, wordSpec())
+	c, err := docstore.Open[string, word](t.Context(), engine, wordSpec())
+	must(t, err)
+	return c
 }
 
-func openAs[T any](t *testing.T, engine docstore.Engine, spec docstore.Spec) *docstore.Collection[T] {
+// openAs opens a collection with integer ids.
+func openAs[T any](t *testing.T, engine docstore.Engine, spec docstore.Spec) *docstore.Collection[int64, T] {
 	t.Helper()
-	c, err := docstore.Open[T](t.Context(), engine, spec)
+	c, err := docstore.Open[int64, T](t.Context(), engine, spec)
 	must(t, err)
 	return c
 }

@@ -44,20 +44,20 @@ func inspectsNothing(t *testing.T, engine docstore.Engine) {
 		inspection := inspect(t, engine, placeSpec())
 		wantInspection(t, inspection, false, allIndexes(), nil)
 		table := inspection.Table
-		_, err := table.Get(t.Context(), int64(1))
+		_, err := table.Get(t.Context(), number(1))
 		wantError(t, err, docstore.ErrNotFound)
-		some, err := table.GetMany(t.Context(), []any{int64(1)})
+		some, err := table.GetMany(t.Context(), []docstore.Value{number(1)})
 		must(t, err)
-		all, err := table.Scan(t.Context(), docstore.Scan{Index: docstore.IDIndex, Limit: 5})
+		all, _, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 5})
 		must(t, err)
-		n, err := table.Count(t.Context(), docstore.IDIndex, nil)
+		n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex))
 		must(t, err)
 		if len(some)+len(all) > 0 || n != 0 {
 			t.Errorf("a collection that does not exist returned %v, %v and a count of %d", some, all, n)
 		}
-		_, err = table.Scan(t.Context(), docstore.Scan{Index: "code", Limit: 5})
+		_, _, err = table.Scan(t.Context(), docstore.Scan{Where: byCode().All(), Limit: 5})
 		wantPlain(t, err)
-		_, err = table.Count(t.Context(), "code", nil)
+		_, err = table.Count(t.Context(), byCode().All())
 		wantPlain(t, err)
 	}
 }
@@ -70,7 +70,7 @@ func inspectsWhole(t *testing.T, engine docstore.Engine) {
 }
 
 // openInspected returns a collection that reads from the table of an inspection.
-func openInspected(t *testing.T, inspection docstore.Inspection, spec docstore.Spec) *docstore.Collection[place] {
+func openInspected(t *testing.T, inspection docstore.Inspection, spec docstore.Spec) *places {
 	t.Helper()
 	return openAs[place](t, inspected{table: inspection.Table}, spec)
 }
@@ -89,9 +89,12 @@ func inspectionRefusesWrites(t *testing.T, engine docstore.Engine) {
 	table := inspect(t, engine, placeSpec()).Table
 	_, err := table.Insert(t.Context(), []bson.Raw{stored(t, somePlace(4), 1)})
 	wantPlain(t, err)
-	wantPlain(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)))
-	wantPlain(t, table.Delete(t.Context(), int64(1)))
-	_, err = table.DeleteAll(t.Context(), "code", nil)
+	wantPlain(t, table.Update(t.Context(), setting(t, 1, 1, bson.E{Key: "note", Value: "changed"})))
+	_, err = table.UpdateMany(t.Context(), []docstore.Change{setting(t, 1, 1)})
+	wantPlain(t, err)
+	wantPlain(t, table.Increment(t.Context(), number(1), []docstore.Amount{{Field: "seen", By: 1}}))
+	wantPlain(t, table.Delete(t.Context(), number(1)))
+	_, err = table.DeleteAll(t.Context(), byCode().All())
 	wantPlain(t, err)
 	wantContents(t, c, somePlaces(1, 3))
 }
@@ -109,12 +112,12 @@ func inspectsOtherwise(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	inspection := inspect(t, engine, other)
 	wantInspection(t, inspection, true, []string{"by_note", "by_owner", "by_title"}, []string{"by_owner_title", "owner_slot"})
 	for _, missing := range inspection.Missing {
-		_, err := inspection.Table.Scan(t.Context(), docstore.Scan{Index: missing, Limit: 1})
+		_, _, err := inspection.Table.Scan(t.Context(), docstore.Scan{Where: docstore.All(missing), Limit: 1})
 		wantPlain(t, err)
 	}
 	c := openInspected(t, inspection, other)
-	wantEqual(t, "places by code", len(walk(t, c, docstore.Query{Index: "code", Limit: 3})), 10)
-	wantEqual(t, "places by id", walk(t, c, docstore.Query{Index: docstore.IDIndex, Limit: 3}), somePlaces(1, 10))
+	wantEqual(t, "places by code", len(walk(t, c, docstore.Query{Where: byCode().All(), Limit: 3})), 10)
+	wantEqual(t, "places by id", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 3}), somePlaces(1, 10))
 	must(t, engine.Close())
 
 	engine = open(t)

@@ -17,16 +17,16 @@ func contextCases() []testCase {
 }
 
 // calls returns a call of each method of the port that takes a context.
-func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]func(context.Context) error {
+func calls(engine docstore.Engine, c *places) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Open": func(ctx context.Context) error {
 			spec := placeSpec()
 			spec.Name = "late"
-			_, err := docstore.Open[place](ctx, engine, spec)
+			_, err := docstore.Open[int64, place](ctx, engine, spec)
 			return err
 		},
 		"Open again": func(ctx context.Context) error {
-			_, err := docstore.Open[place](ctx, engine, placeSpec())
+			_, err := docstore.Open[int64, place](ctx, engine, placeSpec())
 			return err
 		},
 		"Inspect": func(ctx context.Context) error {
@@ -40,22 +40,29 @@ func calls(engine docstore.Engine, c *docstore.Collection[place]) map[string]fun
 			_, err := c.GetMany(ctx, []int64{1})
 			return err
 		},
-		"Find": func(ctx context.Context) error { _, err := c.Find(ctx, "code", "code 1"); return err },
+		"GetLinearizable": func(ctx context.Context) error { _, err := c.GetLinearizable(ctx, 1); return err },
+		"Find":            func(ctx context.Context) error { _, err := c.Find(ctx, byCode().Is("code 1")); return err },
 		"Update": func(ctx context.Context) error {
 			_, err := c.Update(ctx, int64(1), func(p *place) error { p.Seen++; return nil })
 			return err
+		},
+		"UpdateMany": func(ctx context.Context) error {
+			return c.UpdateMany(ctx, []int64{1}, func(p *place) bool { p.Seen++; return true })
+		},
+		"Increment": func(ctx context.Context) error {
+			return c.Increment(ctx, 1, docstore.Amount{Field: "seen", By: 1})
 		},
 		"Observe": func(ctx context.Context) error {
 			return c.Observe(ctx, int64(1), func(*place) error { return nil })
 		},
 		"Delete": func(ctx context.Context) error { return c.Delete(ctx, int64(1)) },
-		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, "code"); return err },
+		"Count":  func(ctx context.Context) error { _, err := c.Count(ctx, byCode().All()); return err },
 		"DeleteAll": func(ctx context.Context) error {
-			_, err := c.DeleteAll(ctx, "code")
+			_, err := c.DeleteAll(ctx, byCode().All())
 			return err
 		},
 		"Page": func(ctx context.Context) error {
-			_, err := c.Page(ctx, docstore.Query{Index: "code", Limit: 1})
+			_, err := c.Page(ctx, docstore.Query{Where: byCode().All(), Limit: 1})
 			return err
 		},
 	}

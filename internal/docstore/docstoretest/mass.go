@@ -20,7 +20,7 @@ func massCases(settings Settings) []testCase {
 func counts(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	for index, want := range map[string]int64{docstore.IDIndex: 0, "by_owner": 0, "code": 0} {
-		n, err := c.Count(t.Context(), index)
+		n, err := c.Count(t.Context(), docstore.All(index))
 		must(t, err)
 		wantEqual(t, index, n, want)
 	}
@@ -29,7 +29,7 @@ func counts(t *testing.T, engine docstore.Engine) {
 		for n := range 3 {
 			equal := o.fields(somePlace(5))
 			equal = equal[:min(n, len(equal))]
-			got, err := c.Count(t.Context(), o.index, equal...)
+			got, err := c.Count(t.Context(), where(o.index, equal...))
 			must(t, err)
 			wantEqual(t, o.index, got, int64(len(o.pick(somePlaces(1, 12), equal))))
 		}
@@ -39,16 +39,16 @@ func counts(t *testing.T, engine docstore.Engine) {
 func deletesAll(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 12))
-	n, err := c.DeleteAll(t.Context(), "by_owner", int64(1))
+	n, err := c.DeleteAll(t.Context(), byOwner().Is(1))
 	must(t, err)
 	wantEqual(t, "deleted", n, int64(4))
-	n, err = c.DeleteAll(t.Context(), "by_owner", int64(1))
+	n, err = c.DeleteAll(t.Context(), byOwner().Is(1))
 	must(t, err)
 	wantEqual(t, "deleted again", n, int64(0))
-	n, err = c.DeleteAll(t.Context(), "by_owner_title", int64(2), "title 1")
+	n, err = c.DeleteAll(t.Context(), byOwnerTitle().Is(2, "title 1"))
 	must(t, err)
 	wantEqual(t, "deleted by two fields", n, int64(1))
-	n, err = c.DeleteAll(t.Context(), docstore.IDIndex, placeID(12))
+	n, err = c.DeleteAll(t.Context(), where(docstore.IDIndex, number(12)))
 	must(t, err)
 	wantEqual(t, "deleted by id", n, int64(1))
 	wantContents(t, c, []place{somePlace(2), somePlace(3), somePlace(6), somePlace(8), somePlace(9), somePlace(11)})
@@ -57,7 +57,7 @@ func deletesAll(t *testing.T, engine docstore.Engine) {
 func deletesEverything(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 12))
-	n, err := c.DeleteAll(t.Context(), "by_title")
+	n, err := c.DeleteAll(t.Context(), byTitle().All())
 	must(t, err)
 	wantEqual(t, "deleted", n, int64(12))
 	wantContents(t, c, []place{})
@@ -69,7 +69,7 @@ func manyAtOnce(t *testing.T, engine docstore.Engine, many int) {
 	c := openPlaces(t, engine)
 	places := somePlaces(1, int64(many))
 	insertAll(t, c, places)
-	got := walk(t, c, docstore.Query{Index: docstore.IDIndex, Limit: many - 1})
+	got := walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: many - 1})
 	wantEqual(t, "documents in a page", got, places)
 	var ids []int64
 	for _, p := range places {
@@ -80,7 +80,7 @@ func manyAtOnce(t *testing.T, engine docstore.Engine, many int) {
 	wantEqual(t, "documents by id", len(read), many)
 	must(t, c.Insert(t.Context(), place{ID: -1, Owner: -1, Code: "stays"}))
 	for owner := range int64(3) {
-		_, err := c.DeleteAll(t.Context(), "owner_slot", owner)
+		_, err := c.DeleteAll(t.Context(), byOwnerSlot().First(owner))
 		must(t, err)
 	}
 	wantContents(t, c, []place{{ID: -1, Owner: -1, Code: "stays"}})

@@ -39,12 +39,14 @@ func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 		table++
 		spec := placeSpec()
 		spec.Name = fmt.Sprintf("program_%d", table)
-		c, err := docstore.Open[place](rt.Context(), engine, spec)
+		c, err := docstore.Open[int64, place](rt.Context(), engine, spec)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		m := model{c: c, places: make(map[int64]place)}
-		steps := []func(*rapid.T){m.insert, m.insert, m.insertMany, m.update, m.update, m.delete, m.walk, m.deleteAll, m.count}
+		steps := []func(*rapid.T){
+			m.insert, m.insert, m.insertMany, m.update, m.update, m.updateMany, m.increment, m.delete, m.walk, m.deleteAll, m.count,
+		}
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
 		}
@@ -68,7 +70,7 @@ func limitPrograms(t *testing.T, programs int) {
 
 // model is a collection and its expected contents.
 type model struct {
-	c      *docstore.Collection[place]
+	c      *places
 	places map[int64]place
 }
 
@@ -148,7 +150,7 @@ func (m *model) update(rt *rapid.T) {
 	p := drawPlace(rt)
 	before, exists := m.places[p.ID]
 	if keep := rapid.Bool().Draw(rt, "keep keys"); keep && exists {
-		p.Code, p.Owner, p.Slot = before.Code, before.Owner, before.Slot
+		p.Code, p.Owner, p.Slot, p.Seen = before.Code, before.Owner, before.Slot, before.Seen+2
 	}
 	got, err := m.c.Update(rt.Context(), p.ID, func(stored *place) error {
 		if *stored != before {
@@ -172,7 +174,7 @@ func (m *model) update(rt *rapid.T) {
 }
 
 func (m *model) delete(rt *rapid.T) {
-	id := rapid.Int64Range(-3, 4).Draw(rt, "id")
+	id := drawID(rt)
 	_, exists := m.places[id]
 	if err := m.c.Delete(rt.Context(), id); exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) {
 		rt.Fatalf("got error %v", err)
@@ -180,40 +182,99 @@ func (m *model) delete(rt *rapid.T) {
 	delete(m.places, id)
 }
 
-// drawRange draws an index and values for none, some or all of its first fields.
-func drawRange(rt *rapid.T) (order, []any) {
+// updateMany changes the documents with an even number of views, of the ids drawn.
+func (m *model) updateMany(rt *rapid.T) {
+	ids := rapid.SliceOfNDistinct(rapid.Int64Range(-3, 4), 0, 8, rapid.ID).Draw(rt, "ids")
+	title := drawPlace(rt).Title
+	isWanted := func(p place) bool { return p.Seen%2 == 0 }
+	err := m.c.UpdateMany(rt.Context(), ids, func(stored *place) bool {
+		if want, exists := m.places[stored.ID]; !exists || *stored != want {
+			rt.Fatalf("stored is %+v, want %+v", *stored, want)
+		}
+		wanted := isWanted(*stored)
+		stored.Title = title
+		stored.Seen++
+		return wanted
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	for _, id := range ids {
+		if p, exists := m.places[id]; exists && isWanted(p) {
+			p.Title = title
+			p.Seen++
+			m.places[id] = p
+		}
+	}
+}
+
+func (m *model) increment(rt *rapid.T) {
+	id, by := drawID(rt), rapid.Int64Range(-2, 2).Draw(rt, "by")
+	p, exists := m.places[id]
+	err := m.c.Increment(rt.Context(), id, docstore.Amount{Field: "seen", By: by})
+	if exists != (err == nil) || !exists && !errors.Is(err, docstore.ErrNotFound) {
+		rt.Fatalf("got error %v", err)
+	}
+	if exists {
+		p.Seen += by
+		m.places[id] = p
+	}
+}
+
+func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 4).Draw(rt, "id") }
+
+// drawEqual draws an index and values for none, some or all of its first fields.
+func drawEqual(rt *rapid.T) (order, []docstore.Value) {
 	o := rapid.SampledFrom(placeOrders()).Draw(rt, "index")
 	fields := o.fields(drawPlace(rt))
 	return o, fields[:rapid.IntRange(0, len(fields)).Draw(rt, "values")]
 }
 
-func (m *model) walk(rt *rapid.T) {
-	o, equal := drawRange(rt)
-	query := docstore.Query{Index: o.index, Equal: equal, Limit: rapid.IntRange(1, 9).Draw(rt, "limit")}
-	want := o.pick(m.all(), equal)
-	if n := len(equal); n < len(o.fields(place{})) {
-		for _, bound := range []*any{&query.From, &query.To} {
-			if rapid.Bool().Draw(rt, "bounded") {
+// drawSpans draws up to three ranges of the field n of an index. There are none if it has
+// no such field.
+func drawSpans(rt *rapid.T, o order, n int) (spans []docstore.Span) {
+	if n >= len(o.fields(place{})) {
+		return nil
+	}
+	for range rapid.IntRange(0, 3).Draw(rt, "ranges") {
+		var span docstore.Span
+		for _, bound := range []*docstore.Value{&span.From, &span.To} {
+			if rapid.IntRange(0, 3).Draw(rt, "bounded") > 0 {
 				*bound = o.fields(drawPlace(rt))[n]
 			}
 		}
-		want = o.cut(want, n, query.From, query.To)
+		spans = append(spans, span)
 	}
-	wantEqual(rt, o.index, walk(rt, m.c, query), want)
+	return spans
+}
+
+// drawWhere draws a selection, and returns the places that it selects.
+func (m *model) drawWhere(rt *rapid.T) (docstore.Where, []place) {
+	o, equal := drawEqual(rt)
+	spans := drawSpans(rt, o, len(equal))
+	selected := o.pick(m.all(), equal)
+	if len(spans) > 0 {
+		selected = o.cut(selected, len(equal), spans...)
+	}
+	return where(o.index, equal...).Within(spans...), selected
+}
+
+func (m *model) walk(rt *rapid.T) {
+	selection, want := m.drawWhere(rt)
+	query := docstore.Query{Where: selection, Limit: rapid.IntRange(1, 9).Draw(rt, "limit")}
+	wantEqual(rt, selection.Index(), walk(rt, m.c, query), want)
 }
 
 func (m *model) count(rt *rapid.T) {
-	o, equal := drawRange(rt)
-	n, err := m.c.Count(rt.Context(), o.index, equal...)
-	if want := len(o.pick(m.all(), equal)); err != nil || n != int64(want) {
-		rt.Fatalf("count is %d, %v; want %d", n, err, want)
+	selection, want := m.drawWhere(rt)
+	if n, err := m.c.Count(rt.Context(), selection); err != nil || n != int64(len(want)) {
+		rt.Fatalf("count is %d, %v; want %d", n, err, len(want))
 	}
 }
 
 func (m *model) deleteAll(rt *rapid.T) {
-	o, equal := drawRange(rt)
-	doomed := o.pick(m.all(), equal)
-	n, err := m.c.DeleteAll(rt.Context(), o.index, equal...)
+	selection, doomed := m.drawWhere(rt)
+	n, err := m.c.DeleteAll(rt.Context(), selection)
 	if err != nil || n != int64(len(doomed)) {
 		rt.Fatalf("deleted %d, %v; want %d", n, err, len(doomed))
 	}

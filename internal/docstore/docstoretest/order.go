@@ -32,7 +32,7 @@ func integersSort(t *testing.T, engine docstore.Engine) {
 	}
 	for _, index := range []string{docstore.IDIndex, "by_owner", "owner_slot"} {
 		var got []int64
-		for _, p := range walk(t, c, docstore.Query{Index: index, Limit: 3}) {
+		for _, p := range walk(t, c, docstore.Query{Where: docstore.All(index), Limit: 3}) {
 			got = append(got, p.ID)
 		}
 		wantEqual(t, index, got, sorted)
@@ -62,7 +62,7 @@ func sortStrings(t *testing.T, engine docstore.Engine, list []string) {
 	}
 	for _, index := range []string{docstore.IDIndex, "by_text"} {
 		var got []string
-		for _, w := range walk(t, c, docstore.Query{Index: index, Limit: 4}) {
+		for _, w := range walk(t, c, docstore.Query{Where: docstore.All(index), Limit: 4}) {
 			got = append(got, w.ID)
 		}
 		wantEqual(t, index, got, sorted)
@@ -71,7 +71,7 @@ func sortStrings(t *testing.T, engine docstore.Engine, list []string) {
 		found, err := c.Get(t.Context(), s)
 		must(t, err)
 		wantEqual(t, "id", found.ID, s)
-		n, err := c.Count(t.Context(), "by_text", s)
+		n, err := c.Count(t.Context(), byText().Is(s))
 		must(t, err)
 		wantEqual(t, "documents with the text "+s, n, int64(1))
 	}
@@ -85,7 +85,7 @@ func equalFieldsSort(t *testing.T, engine docstore.Engine) {
 	must(t, c.Insert(t.Context(), word{ID: "0", Group: 1, Text: "sam"}))
 	must(t, c.Insert(t.Context(), word{ID: "1", Group: 2, Text: "same"}))
 	var got []string
-	for _, w := range walk(t, c, docstore.Query{Index: "by_group_text", Equal: []any{int64(1), "same"}, Limit: 2}) {
+	for _, w := range walk(t, c, docstore.Query{Where: byGroupText().Is(1, "same"), Limit: 2}) {
 		got = append(got, w.ID)
 	}
 	wantEqual(t, "ids", got, []string{"", "a", "ab", "b", "c", "d"})
@@ -101,13 +101,14 @@ func scanAfter(t *testing.T, engine docstore.Engine) {
 		gone := all[9]
 		must(t, c.Delete(t.Context(), gone.ID))
 		for _, at := range []int{8, 9, 19} {
-			raws, err := table.Scan(t.Context(), docstore.Scan{Index: o.index, After: o.fields(all[at]), Limit: 50})
+			raws, more, err := table.Scan(t.Context(), docstore.Scan{Where: docstore.All(o.index), After: o.fields(all[at]), Limit: 50})
 			must(t, err)
 			want := len(all) - 1 - at
 			if at < 9 {
 				want--
 			}
 			wantEqual(t, o.index, len(raws), want)
+			wantEqual(t, "more", more, false)
 		}
 		must(t, c.Insert(t.Context(), gone))
 	}
@@ -121,9 +122,9 @@ func everyIndexSorts(t *testing.T, engine docstore.Engine) {
 		for _, sample := range []place{places[0], places[13], somePlace(99)} {
 			for n := range len(o.fields(sample)) + 1 {
 				equal := o.fields(sample)[:n]
-				got := walk(t, c, docstore.Query{Index: o.index, Equal: equal, Limit: 4})
+				got := walk(t, c, docstore.Query{Where: where(o.index, equal...), Limit: 4})
 				wantEqual(t, o.index, got, o.pick(places, equal))
-				count, err := c.Count(t.Context(), o.index, equal...)
+				count, err := c.Count(t.Context(), where(o.index, equal...))
 				must(t, err)
 				wantEqual(t, "count by "+o.index, count, int64(len(got)))
 			}

@@ -29,23 +29,23 @@ func everyPageSize(t *testing.T, engine docstore.Engine) {
 	insertAll(t, c, places)
 	for _, o := range placeOrders() {
 		for limit := 1; limit <= len(places)+1; limit++ {
-			got := walk(t, c, docstore.Query{Index: o.index, Limit: limit})
+			got := walk(t, c, docstore.Query{Where: docstore.All(o.index), Limit: limit})
 			wantEqual(t, o.index, got, o.pick(places, nil))
 		}
 	}
-	got := walk(t, c, docstore.Query{Index: "by_owner", Limit: 1<<31 - 2})
+	got := walk(t, c, docstore.Query{Where: byOwner().All(), Limit: math.MaxInt})
 	wantEqual(t, "a very large page", len(got), len(places))
 }
 
 func lastPage(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 6))
-	page, err := c.Page(t.Context(), docstore.Query{Index: "code", Limit: 6})
+	page, err := c.Page(t.Context(), docstore.Query{Where: byCode().All(), Limit: 6})
 	must(t, err)
 	if len(page.Documents) != 6 || page.Next != "" {
 		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
 	}
-	page, err = c.Page(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(7)}, Limit: 6})
+	page, err = c.Page(t.Context(), docstore.Query{Where: byOwner().Is(7), Limit: 6})
 	must(t, err)
 	if len(page.Documents) != 0 || page.Next != "" {
 		t.Fatalf("got %d documents, next page token %q", len(page.Documents), page.Next)
@@ -66,7 +66,7 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 		}
 		insertAll(t, c, stay)
 		var seen []place
-		query := docstore.Query{Index: o.index, Limit: 3}
+		query := docstore.Query{Where: docstore.All(o.index), Limit: 3}
 		for round := int64(0); ; round++ {
 			page, err := c.Page(t.Context(), query)
 			must(t, err)
@@ -90,7 +90,7 @@ func othersComeAndGo(t *testing.T, engine docstore.Engine) {
 func tokenOutlives(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 9))
-	query := docstore.Query{Index: "by_owner", Equal: []any{int64(1)}, Limit: 1}
+	query := docstore.Query{Where: byOwner().Is(1), Limit: 1}
 	page, err := c.Page(t.Context(), query)
 	must(t, err)
 	must(t, c.Delete(t.Context(), page.Documents[0].ID))
@@ -106,7 +106,7 @@ func badTokens(t *testing.T, engine docstore.Engine) {
 	other := openAs[place](t, engine, spec)
 	insertAll(t, other, somePlaces(1, 9))
 
-	query := docstore.Query{Index: "by_owner_title", Equal: []any{int64(1)}, Limit: 1}
+	query := docstore.Query{Where: byOwnerTitle().First(1), Limit: 1}
 	page, err := c.Page(t.Context(), query)
 	must(t, err)
 	good, err := base64.RawURLEncoding.DecodeString(page.Next)
@@ -125,20 +125,20 @@ func badTokens(t *testing.T, engine docstore.Engine) {
 	query.Token = page.Next
 	_, err = other.Page(t.Context(), query)
 	wantError(t, err, docstore.ErrBadToken)
-	query.Equal = []any{int64(2)}
+	query.Where = byOwnerTitle().First(2)
 	_, err = c.Page(t.Context(), query)
 	wantError(t, err, docstore.ErrBadToken)
-	_, err = c.Page(t.Context(), docstore.Query{Index: "by_title", Token: page.Next, Limit: 1})
+	_, err = c.Page(t.Context(), docstore.Query{Where: byTitle().All(), Token: page.Next, Limit: 1})
 	wantError(t, err, docstore.ErrBadToken)
 }
 
 func badLimits(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
-	for _, limit := range []int{0, -1, -1 << 63, 1<<63 - 1} {
-		_, err := c.Page(t.Context(), docstore.Query{Index: "code", Limit: limit})
+	for _, limit := range []int{0, -1, math.MinInt} {
+		_, err := c.Page(t.Context(), docstore.Query{Where: byCode().All(), Limit: limit})
 		wantPlain(t, err)
 	}
-	_, err := openTable(t, engine, placeSpec()).Scan(t.Context(), docstore.Scan{Index: "code"})
+	_, _, err := openTable(t, engine, placeSpec()).Scan(t.Context(), docstore.Scan{Where: byCode().All()})
 	wantPlain(t, err)
 }
 
@@ -147,16 +147,16 @@ func batches(t *testing.T, engine docstore.Engine) {
 	places := somePlaces(1, 10)
 	insertAll(t, c, places)
 	var sizes []int
-	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "by_title", Limit: 4}) {
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 4}) {
 		must(t, err)
 		sizes = append(sizes, len(batch))
 	}
 	wantEqual(t, "batches", sizes, []int{4, 4, 2})
-	for _, err := range c.Batches(t.Context(), docstore.Query{Index: "by_title", Limit: 4}) {
+	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byTitle().All(), Limit: 4}) {
 		must(t, err)
 		break
 	}
-	for range c.Batches(t.Context(), docstore.Query{Index: "by_owner", Equal: []any{int64(9)}, Limit: 4}) {
+	for range c.Batches(t.Context(), docstore.Query{Where: byOwner().Is(9), Limit: 4}) {
 		t.Fatal("got a batch without a match")
 	}
 }
@@ -170,7 +170,7 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 	} {
 		var sizes []int
 		var got []place
-		for batch, err := range c.BatchesUpTo(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 4}, count) {
+		for batch, err := range c.BatchesUpTo(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}, count) {
 			must(t, err)
 			sizes = append(sizes, len(batch))
 			got = append(got, batch...)
@@ -178,7 +178,7 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 		wantEqual(t, "batches", sizes, want)
 		wantEqual(t, "documents", got, places[:len(got)])
 	}
-	for _, err := range c.BatchesUpTo(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 4}, -1) {
+	for _, err := range c.BatchesUpTo(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}, -1) {
 		wantPlain(t, err)
 	}
 }
@@ -186,7 +186,7 @@ func boundedBatches(t *testing.T, engine docstore.Engine) {
 func batchesFail(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	rounds := 0
-	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "code", Token: "x", Limit: 1}) {
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: byCode().All(), Token: "x", Limit: 1}) {
 		rounds++
 		wantError(t, err, docstore.ErrBadToken)
 		wantEqual(t, "batch", len(batch), 0)

@@ -64,7 +64,7 @@ func oneWins(t *testing.T, engine docstore.Engine) {
 		})
 		wantEqual(t, "winners", won.Load(), int64(1))
 	}
-	n, err := c.Count(t.Context(), "by_owner")
+	n, err := c.Count(t.Context(), byOwner().All())
 	must(t, err)
 	wantEqual(t, "documents", n, int64(5))
 }
@@ -83,7 +83,7 @@ func readsOwnWrites(t *testing.T, engine docstore.Engine) {
 			if _, err := c.Update(t.Context(), p.ID, func(p *place) error { p.Code += "!"; return nil }); err != nil {
 				t.Error(err)
 			}
-			if got, err := c.Find(t.Context(), "code", p.Code+"!"); err != nil || got.ID != p.ID {
+			if got, err := c.Find(t.Context(), byCode().Is(p.Code+"!")); err != nil || got.ID != p.ID {
 				t.Errorf("got %+v, %v", got, err)
 			}
 			if n%2 == 0 {
@@ -92,12 +92,12 @@ func readsOwnWrites(t *testing.T, engine docstore.Engine) {
 			if err := c.Delete(t.Context(), p.ID); err != nil {
 				t.Error(err)
 			}
-			if _, err := c.Find(t.Context(), "code", p.Code+"!"); !errors.Is(err, docstore.ErrNotFound) {
+			if _, err := c.Find(t.Context(), byCode().Is(p.Code+"!")); !errors.Is(err, docstore.ErrNotFound) {
 				t.Errorf("got error %v", err)
 			}
 		}
 	})
-	n, err := c.Count(t.Context(), "code")
+	n, err := c.Count(t.Context(), byCode().All())
 	must(t, err)
 	wantEqual(t, "documents", n, int64(8*3))
 }

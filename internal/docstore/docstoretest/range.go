@@ -16,8 +16,11 @@ func rangeCases() []testCase {
 		{"a range of strings compares by bytes", stringRange},
 		{"a range with From above To is empty", emptyRange},
 		{"a scan of a range starts after After, inside or outside the range", rangeAfter},
+		{"FromID narrows a selection to the documents whose id is at least the given one", fromID},
 		{"a page token of another range is refused", rangeTokens},
 		{"a bound of another kind, or without a field, is refused", badRanges},
+		{"several ranges select the documents in any of them, each once", severalRanges},
+		{"a scan of several ranges starts after After, in, between, before or behind them", severalRangesAfter},
 	}
 }
 
@@ -31,11 +34,10 @@ func everyRange(t *testing.T, engine docstore.Engine) {
 			equal := o.fields(places[12])[:n]
 			for _, low := range samples {
 				for _, high := range samples {
-					for _, bounds := range [][2]any{
-						{o.fields(low)[n], nil}, {nil, o.fields(high)[n]}, {o.fields(low)[n], o.fields(high)[n]},
-					} {
-						got := walk(t, c, docstore.Query{Index: o.index, Equal: equal, From: bounds[0], To: bounds[1], Limit: 4})
-						wantEqual(t, o.index, got, o.cut(o.pick(places, equal), n, bounds[0], bounds[1]))
+					from, to := o.fields(low)[n], o.fields(high)[n]
+					for _, span := range []docstore.Span{{From: from}, {To: to}, {From: from, To: to}} {
+						got := walk(t, c, docstore.Query{Where: where(o.index, equal...).Within(span), Limit: 4})
+						wantEqual(t, o.index, got, o.cut(o.pick(places, equal), n, span))
 					}
 				}
 			}
@@ -51,14 +53,17 @@ func integerRange(t *testing.T, engine docstore.Engine) {
 		p.Owner = n
 		must(t, c.Insert(t.Context(), p))
 	}
-	for _, index := range []string{docstore.IDIndex, "by_owner", "owner_slot"} {
-		for i, from := range sorted {
-			for j := i; j < len(sorted); j++ {
+	for i, from := range sorted {
+		for j := i; j < len(sorted); j++ {
+			span := docstore.Span{From: number(from), To: number(sorted[j])}
+			for _, selection := range []docstore.Where{
+				docstore.All(docstore.IDIndex).Within(span), byOwner().In(docstore.Between(from, sorted[j])), byOwnerSlot().All().Within(span),
+			} {
 				var got []int64
-				for _, p := range walk(t, c, docstore.Query{Index: index, From: placeID(from), To: sorted[j], Limit: 3}) {
+				for _, p := range walk(t, c, docstore.Query{Where: selection, Limit: 3}) {
 					got = append(got, p.ID)
 				}
-				wantEqual(t, index, got, sorted[i:j+1])
+				wantEqual(t, selection.Index(), got, sorted[i:j+1])
 			}
 		}
 	}
@@ -70,17 +75,18 @@ func stringRange(t *testing.T, engine docstore.Engine) {
 	for _, s := range sorted {
 		must(t, c.Insert(t.Context(), word{ID: s, Group: 1, Text: s}))
 	}
-	for _, query := range []docstore.Query{
-		{Index: docstore.IDIndex}, {Index: "by_text"}, {Index: "by_group_text", Equal: []any{int64(1)}},
-	} {
-		for i, from := range sorted {
-			for j := i; j < len(sorted); j++ {
-				query.From, query.To, query.Limit = from, sorted[j], 5
+	for i, from := range sorted {
+		for j := i; j < len(sorted); j++ {
+			between := docstore.Between(from, sorted[j])
+			for _, selection := range []docstore.Where{
+				docstore.All(docstore.IDIndex).Within(docstore.Span{From: text(from), To: text(sorted[j])}),
+				byText().In(between), byGroupText().In(1, between),
+			} {
 				var got []string
-				for _, w := range walk(t, c, query) {
+				for _, w := range walk(t, c, docstore.Query{Where: selection, Limit: 5}) {
 					got = append(got, w.ID)
 				}
-				wantEqual(t, query.Index, got, sorted[i:j+1])
+				wantEqual(t, selection.Index(), got, sorted[i:j+1])
 			}
 		}
 	}
@@ -89,16 +95,41 @@ func stringRange(t *testing.T, engine docstore.Engine) {
 func emptyRange(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 9))
-	for _, query := range []docstore.Query{
-		{Index: docstore.IDIndex, From: int64(5), To: int64(4)},
-		{Index: "by_owner", From: int64(2), To: int64(0)},
-		{Index: "by_owner_title", Equal: []any{int64(1)}, From: "title 3", To: "title 1"},
-		{Index: "code", From: "code 10", To: "code"},
-		{Index: "code", From: "code 91", To: "code 99"},
+	for _, selection := range []docstore.Where{
+		docstore.All(docstore.IDIndex).Within(docstore.Span{From: number(5), To: number(4)}),
+		byOwner().In(docstore.Between[int64](2, 0)),
+		byOwnerTitle().In(1, docstore.Between("title 3", "title 1")),
+		byCode().In(docstore.Between("code 10", "code")),
+		byCode().In(docstore.Between("code 91", "code 99")),
+		byCode().In(docstore.Between("code 9", "code 1"), docstore.Between("code 3", "code 2")),
 	} {
-		query.Limit = 5
-		wantEqual(t, query.Index, walk(t, c, query), []place{})
+		wantEqual(t, selection.Index(), walk(t, c, docstore.Query{Where: selection, Limit: 5}), []place{})
+		n, err := c.Count(t.Context(), selection)
+		must(t, err)
+		wantEqual(t, "count", n, int64(0))
+		n, err = c.DeleteAll(t.Context(), selection)
+		must(t, err)
+		wantEqual(t, "deleted", n, int64(0))
+		_, err = c.Find(t.Context(), selection)
+		wantError(t, err, docstore.ErrNotFound)
 	}
+	wantContents(t, c, somePlaces(1, 9))
+}
+
+// scanPlaces scans and decodes.
+func scanPlaces(t failer, table docstore.Table, scan docstore.Scan) (got []place, more bool) {
+	t.Helper()
+	raws, more, err := table.Scan(t.Context(), scan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got = make([]place, len(raws))
+	for i, raw := range raws {
+		if err := bson.Unmarshal(raw, &got[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return got, more
 }
 
 func rangeAfter(t *testing.T, engine docstore.Engine) {
@@ -108,29 +139,35 @@ func rangeAfter(t *testing.T, engine docstore.Engine) {
 	table := openTable(t, engine, placeSpec())
 	for _, o := range placeOrders() {
 		all := o.pick(places, nil)
-		from, to := o.fields(all[6])[0], o.fields(all[13])[0]
+		span := docstore.Span{From: o.fields(all[6])[0], To: o.fields(all[13])[0]}
 		for at, after := range all {
-			raws, err := table.Scan(t.Context(), docstore.Scan{Index: o.index, From: from, To: to, After: o.fields(after), Limit: 50})
-			must(t, err)
-			got := make([]place, len(raws))
-			for i, raw := range raws {
-				must(t, bson.Unmarshal(raw, &got[i]))
-			}
-			wantEqual(t, o.index, got, o.cut(all[at+1:], 0, from, to))
+			got, more := scanPlaces(t, table, docstore.Scan{Where: docstore.All(o.index).Within(span), After: o.fields(after), Limit: 50})
+			wantEqual(t, o.index, got, o.cut(all[at+1:], 0, span))
+			wantEqual(t, "more", more, false)
 		}
 	}
+}
+
+func fromID(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	insertAll(t, c, somePlaces(1, 9))
+	wantEqual(t, "of an owner", walk(t, c, docstore.Query{Where: byOwner().Is(1).FromID(4), Limit: 1}), []place{somePlace(4), somePlace(7)})
+	wantEqual(t, "of all", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex).FromID(8), Limit: 5}), somePlaces(8, 9))
 }
 
 func rangeTokens(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 9))
-	query := docstore.Query{Index: "by_owner", From: int64(0), To: int64(2), Limit: 1}
-	page, err := c.Page(t.Context(), query)
+	page, err := c.Page(t.Context(), docstore.Query{Where: byOwner().In(docstore.Between[int64](0, 2)), Limit: 1})
 	must(t, err)
-	for _, bounds := range [][2]any{{nil, nil}, {int64(0), nil}, {nil, int64(2)}, {int64(1), int64(2)}, {int64(2), int64(0)}} {
-		other := query
-		other.From, other.To, other.Token = bounds[0], bounds[1], page.Next
-		_, err := c.Page(t.Context(), other)
+	for _, other := range []docstore.Where{
+		byOwner().All(), byOwner().In(docstore.From[int64](0)), byOwner().In(docstore.UpTo[int64](2)),
+		byOwner().In(docstore.Between[int64](1, 2)), byOwner().In(docstore.Between[int64](2, 0)),
+		byOwner().In(docstore.Between[int64](0, 2), docstore.Between[int64](0, 2)),
+		byOwner().In(docstore.UpTo[int64](0), docstore.UpTo[int64](2)),
+		byOwner().In(docstore.From[int64](0), docstore.UpTo[int64](2)),
+	} {
+		_, err := c.Page(t.Context(), docstore.Query{Where: other, Token: page.Next, Limit: 1})
 		wantError(t, err, docstore.ErrBadToken)
 	}
 }
@@ -139,17 +176,91 @@ func badRanges(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	insertAll(t, c, somePlaces(1, 3))
 	table := openTable(t, engine, placeSpec())
-	for _, scan := range []docstore.Scan{
-		{Index: "by_owner", From: "1"},
-		{Index: "by_owner", To: 1.5},
-		{Index: "by_title", From: int64(1)},
-		{Index: "by_owner_title", Equal: []any{int64(1)}, To: int64(1)},
-		{Index: "by_owner", Equal: []any{int64(1), int64(1)}, From: int64(1)},
+	for _, selection := range []docstore.Where{
+		byOwner().All().Within(docstore.Span{From: text("1")}),
+		byOwner().All().Within(docstore.Span{From: number(1)}, docstore.Span{To: text("1")}),
+		byTitle().All().Within(docstore.Span{From: number(1)}),
+		byOwnerTitle().First(1).Within(docstore.Span{To: number(1)}),
+		where("by_owner", number(1), number(1)).Within(docstore.Span{From: number(1)}),
 	} {
-		scan.Limit = 1
-		_, err := table.Scan(t.Context(), scan)
+		_, _, err := table.Scan(t.Context(), docstore.Scan{Where: selection, Limit: 1})
 		wantPlain(t, err)
-		_, err = c.Page(t.Context(), docstore.Query{Index: scan.Index, Equal: scan.Equal, From: scan.From, To: scan.To, Limit: 1})
+		_, err = c.Page(t.Context(), docstore.Query{Where: selection, Limit: 1})
 		wantPlain(t, err)
+		_, err = c.DeleteAll(t.Context(), selection)
+		wantPlain(t, err)
+	}
+	for _, after := range [][]docstore.Value{{}, {number(1)}, {text("1"), number(1)}, {number(1), number(1), number(1)}} {
+		_, _, err := table.Scan(t.Context(), docstore.Scan{Where: byOwner().All(), After: after, Limit: 1})
+		wantPlain(t, err)
+	}
+	wantContents(t, c, somePlaces(1, 3))
+}
+
+// someSpans returns lists of spans of every kind, with bounds that are the values of four
+// documents in ascending order.
+func someSpans(v [4]docstore.Value) map[string][]docstore.Span {
+	span := func(from, to int) docstore.Span { return docstore.Span{From: v[from], To: v[to]} }
+	return map[string][]docstore.Span{
+		"apart":           {span(0, 1), span(2, 3)},
+		"unsorted":        {span(2, 3), span(0, 1)},
+		"overlapping":     {span(0, 2), span(1, 3)},
+		"one in another":  {span(0, 3), span(1, 2)},
+		"touching":        {span(0, 1), span(1, 2)},
+		"equal":           {span(1, 2), span(1, 2)},
+		"single values":   {span(3, 3), span(0, 0), span(2, 2)},
+		"one inverted":    {span(3, 0), span(1, 2)},
+		"open ends":       {{To: v[0]}, {From: v[3]}},
+		"open and within": {{To: v[2]}, span(0, 1), {From: v[3]}},
+		"without bounds":  {{}, span(0, 1)},
+		"open together":   {{From: v[1]}, {To: v[2]}},
+	}
+}
+
+func severalRanges(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 20)
+	insertAll(t, c, places)
+	for _, o := range placeOrders() {
+		for n := range o.fields(places[0]) {
+			all := o.pick(places, o.fields(places[10])[:n])
+			equal := o.fields(places[10])[:n]
+			for name, spans := range someSpans(quarters(o, n, all)) {
+				what := o.index + ", " + name
+				selection := where(o.index, equal...).Within(spans...)
+				want := o.cut(all, n, spans...)
+				wantEqual(t, what, walk(t, c, docstore.Query{Where: selection, Limit: 3}), want)
+				count, err := c.Count(t.Context(), selection)
+				must(t, err)
+				wantEqual(t, "count of "+what, count, int64(len(want)))
+			}
+		}
+	}
+}
+
+// quarters returns the values in field n of four documents that divide a sorted list.
+func quarters(o order, n int, all []place) (values [4]docstore.Value) {
+	for i := range values {
+		values[i] = o.fields(all[(i+1)*len(all)/6])[n]
+	}
+	return values
+}
+
+func severalRangesAfter(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 15)
+	insertAll(t, c, places)
+	table := openTable(t, engine, placeSpec())
+	for _, o := range placeOrders() {
+		all := o.pick(places, nil)
+		for name, spans := range someSpans(quarters(o, 0, all)) {
+			for at, after := range all {
+				scan := docstore.Scan{Where: docstore.All(o.index).Within(spans...), After: o.fields(after), Limit: 3}
+				got, more := scanPlaces(t, table, scan)
+				want := o.cut(all[at+1:], 0, spans...)
+				wantEqual(t, o.index+", "+name, got, want[:min(3, len(want))])
+				wantEqual(t, "more of "+name, more, len(want) > 3)
+			}
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func refusalCases() []testCase {
 	return []testCase{
 		{"a document that does not fit the declaration is refused, others are stored", misfitsRefused},
-		{"a replacement that does not fit the declaration is refused", misfitReplacement},
+		{"a change that does not fit the declaration is refused", misfitChanges},
 		{"a key of MaxKeyBytes is stored and a longer one is refused", longKeys},
 		{"a document of MaxDocumentBytes is stored and a larger one is refused", largeDocuments},
 	}
@@ -75,15 +75,29 @@ func misfitsRefused(t *testing.T, engine docstore.Engine) {
 	wantContents(t, c, []place{somePlace(1)})
 }
 
-func misfitReplacement(t *testing.T, engine docstore.Engine) {
+func misfitChanges(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	table := openTable(t, engine, placeSpec())
 	must(t, c.Insert(t.Context(), somePlace(50)))
-	for name, misfit := range misfits() {
-		raw, err := bson.Marshal(misfit)
-		must(t, err)
-		if err := table.Replace(t.Context(), 1, raw); err == nil {
-			t.Errorf("a replacement with %s was stored", name)
+	removal := setting(t, 50, 1)
+	removal.Unset = []string{"slot"}
+	for name, misfit := range map[string]docstore.Change{
+		"no indexed field":        removal,
+		"a null":                  setting(t, 50, 1, bson.E{Key: "title", Value: bson.Null{}}),
+		"a field of another kind": setting(t, 50, 1, bson.E{Key: "owner", Value: 1.5}),
+		"a small integer":         setting(t, 50, 1, bson.E{Key: "owner", Value: int32(1)}),
+		"a text for an integer":   setting(t, 50, 1, bson.E{Key: "owner", Value: "1"}),
+		"an integer for a text":   setting(t, 50, 1, bson.E{Key: "note", Value: "changed"}, bson.E{Key: "code", Value: int64(1)}),
+		"a text not in UTF-8":     setting(t, 50, 1, bson.E{Key: "title", Value: "\xff"}),
+		"a text that is too long": setting(t, 50, 1, bson.E{Key: "title", Value: strings.Repeat("x", docstore.MaxKeyBytes+1)}),
+	} {
+		if err := table.Update(t.Context(), misfit); err == nil {
+			t.Errorf("a change to a document with %s was made", name)
+		} else {
+			wantPlain(t, err)
+		}
+		if made, err := table.UpdateMany(t.Context(), []docstore.Change{misfit}); err == nil || made != 0 {
+			t.Errorf("of changes, %d to a document with %s were made; %v", made, name, err)
 		} else {
 			wantPlain(t, err)
 		}
@@ -108,6 +122,9 @@ func longKeys(t *testing.T, engine docstore.Engine) {
 	half := strings.Repeat("y", docstore.MaxKeyBytes/2)
 	must(t, words.Insert(t.Context(), word{ID: half, Text: half}))
 	wantPlain(t, words.Insert(t.Context(), word{ID: half + "y", Text: half}))
+	_, err = words.Update(t.Context(), half, func(w *word) error { w.Text += "y"; return nil })
+	wantPlain(t, err)
+	wantEqual(t, "words", walk(t, words, docstore.Query{Where: byText().All(), Limit: 2}), []word{{ID: half, Text: half}})
 }
 
 func largeDocuments(t *testing.T, engine docstore.Engine) {

@@ -84,7 +84,7 @@ func comesBackWhole(t *testing.T, open func(t *testing.T) docstore.Engine) {
 
 	engine = open(t)
 	c := openAs[place](t, engine, with("by_owner"))
-	_, err := c.Find(t.Context(), "code", "code 1")
+	_, err := c.Find(t.Context(), byCode().Is("code 1"))
 	wantPlain(t, err)
 	insertAll(t, c, somePlaces(11, 14))
 	must(t, c.Delete(t.Context(), int64(2)))
@@ -139,7 +139,7 @@ func doesNotFit(t *testing.T, open func(t *testing.T) docstore.Engine) {
 
 	engine = open(t)
 	c := openAs[place](t, engine, with("by_owner", "by_title"))
-	wantEqual(t, "places", walk(t, c, docstore.Query{Index: docstore.IDIndex, Limit: 4}), places)
+	wantEqual(t, "places", walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 4}), places)
 	_, err = c.Update(t.Context(), int64(6), func(p *place) error { p.Code = "code 6"; return nil })
 	must(t, err)
 	must(t, engine.Close())

@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,8 @@ import (
 )
 
 // SideBySide runs random programs on two engines. It checks that each step has the same
-// outcome on both: documents byte for byte, counts, page tokens, kinds of errors.
+// outcome on both: documents byte for byte, counts, page tokens, kinds of errors. Only the
+// order in which an engine adds new fields is open.
 //
 // The case with the model compares one engine with the promises. SideBySide also finds
 // differences between the engines where the promises leave something open. The flag
@@ -33,19 +35,20 @@ func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 			if p.tables[i], err = engine.Open(rt.Context(), spec); err != nil {
 				rt.Fatal(err)
 			}
-			if p.collections[i], err = docstore.Open[place](rt.Context(), engine, spec); err != nil {
+			if p.collections[i], err = docstore.Open[int64, place](rt.Context(), engine, spec); err != nil {
 				rt.Fatal(err)
 			}
 		}
 		steps := []func(*rapid.T){
-			p.insert, p.insert, p.insert, p.replace, p.replace, p.get, p.getMany, p.delete, p.scan, p.scan, p.page, p.count, p.deleteAll,
+			p.insert, p.insert, p.insert, p.update, p.update, p.updateMany, p.increment, p.get, p.getMany, p.delete,
+			p.scan, p.scan, p.page, p.count, p.deleteAll,
 		}
 		for range rapid.IntRange(1, maxProgramSteps).Draw(rt, "steps") {
 			rapid.SampledFrom(steps).Draw(rt, "step")(rt)
 		}
 		p.same(rt, "the whole collection", func(ctx context.Context, i int) any {
-			found, err := p.tables[i].Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1000})
-			return outcome{fmt.Sprintf("%x", found), kindOf(err)}
+			found, more, err := p.tables[i].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1000})
+			return outcome{alike(rt, found), more, kindOf(err)}
 		})
 	})
 }
@@ -53,12 +56,13 @@ func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
 // pair is one collection on two engines.
 type pair struct {
 	tables      [2]docstore.Table
-	collections [2]*docstore.Collection[place]
+	collections [2]*places
 }
 
 // outcome is the result of a step.
 type outcome struct {
 	value any
+	more  bool
 	err   string
 }
 
@@ -90,17 +94,32 @@ func kindOf(err error) string {
 	return ""
 }
 
+// alike formats documents for a comparison, with the fields in alphabetical order.
+func alike(rt *rapid.T, documents []bson.Raw) string {
+	var text strings.Builder
+	for _, document := range documents {
+		elements, err := document.Elements()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		slices.SortFunc(elements, func(a, b bson.RawElement) int { return strings.Compare(a.Key(), b.Key()) })
+		fmt.Fprintf(&text, "%x\n", elements)
+	}
+	return text.String()
+}
+
 // drawStored draws a document in the form that engines store. About one in sixteen is
 // invalid and must be refused.
-func drawStored(rt *rapid.T, revision int64) bson.Raw {
+func drawStored(rt *rapid.T) bson.Raw {
 	p := drawPlace(rt)
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
 		p.Code = strings.Repeat("山", docstore.MaxKeyBytes)
 	}
 	raw, err := bson.Marshal(struct {
-		Place    place `bson:",inline"`
-		Revision int64 `bson:"_rev"`
-	}{p, revision})
+		Place    place  `bson:",inline"`
+		Inner    bson.D `bson:"inner"`
+		Revision int64  `bson:"_rev"`
+	}{p, bson.D{{Key: "a", Value: int64(1)}, {Key: "list", Value: bson.A{bson.D{{Key: "x", Value: 1}}, bson.D{}}}}, 1})
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -108,93 +127,149 @@ func drawStored(rt *rapid.T, revision int64) bson.Raw {
 }
 
 func (p *pair) insert(rt *rapid.T) {
-	documents := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) bson.Raw { return drawStored(rt, 1) }), 1, 5).Draw(rt, "documents")
+	documents := rapid.SliceOfN(rapid.Custom(drawStored), 1, 5).Draw(rt, "documents")
 	p.same(rt, "insert", func(ctx context.Context, i int) any {
 		errs, err := p.tables[i].Insert(ctx, documents)
 		kinds := make([]string, len(errs))
 		for n := range errs {
 			kinds[n] = kindOf(errs[n])
 		}
-		return outcome{kinds, kindOf(err)}
+		return outcome{kinds, false, kindOf(err)}
 	})
 }
 
-func (p *pair) replace(rt *rapid.T) {
-	revision := rapid.Int64Range(1, 3).Draw(rt, "revision")
-	document := drawStored(rt, revision+1)
-	p.same(rt, "replace", func(ctx context.Context, i int) any {
-		return kindOf(p.tables[i].Replace(ctx, revision, document))
+// drawChange draws a change of a document. Unless it changes keys, it leaves the fields of
+// unique indexes alone. About one in sixteen is invalid and must be refused.
+func drawChange(rt *rapid.T, id int64, changesKeys bool) docstore.Change {
+	p := drawPlace(rt)
+	fields := []bson.E{
+		{Key: "title", Value: p.Title},
+		{Key: "note", Value: p.Title}, {Key: "new", Value: p.Slot}, {Key: "inner.a", Value: p.Code},
+		{Key: "inner.list.1.x", Value: bson.D{{Key: "y", Value: p.Slot}}}, {Key: "inner.new", Value: bson.A{p.Slot, nil}},
+	}
+	if changesKeys {
+		fields = append(fields, bson.E{Key: "code", Value: p.Code}, bson.E{Key: "owner", Value: p.Owner}, bson.E{Key: "slot", Value: p.Slot})
+	}
+	chosen := rapid.SliceOfNDistinct(rapid.SampledFrom(fields), 0, 5, func(e bson.E) string { return e.Key }).Draw(rt, "fields")
+	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
+		chosen = []bson.E{{Key: "title", Value: strings.Repeat("山", docstore.MaxKeyBytes)}}
+	}
+	change := setting(rt, id, rapid.Int64Range(1, 3).Draw(rt, "revision"), chosen...)
+	for _, path := range []string{"note", "new", "inner.a", "inner.list.0.x"} {
+		isSet := slices.ContainsFunc(change.Set, func(set docstore.Assignment) bool { return set.Path == path })
+		if !isSet && rapid.IntRange(0, 3).Draw(rt, "unset") == 0 {
+			change.Unset = append(change.Unset, path)
+		}
+	}
+	change.Add = drawAmounts(rt)
+	return change
+}
+
+func drawAmounts(rt *rapid.T) (amounts []docstore.Amount) {
+	for _, field := range []string{"seen", "likes"} {
+		if rapid.Bool().Draw(rt, "adds") {
+			amounts = append(amounts, docstore.Amount{Field: field, By: rapid.Int64Range(-2, 2).Draw(rt, "by")})
+		}
+	}
+	return amounts
+}
+
+func (p *pair) update(rt *rapid.T) {
+	change := drawChange(rt, drawID(rt), true)
+	p.same(rt, "update", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Update(ctx, change)) })
+}
+
+func (p *pair) updateMany(rt *rapid.T) {
+	var changes []docstore.Change
+	for _, id := range rapid.SliceOfNDistinct(rapid.Int64Range(-3, 4), 0, 5, rapid.ID).Draw(rt, "ids") {
+		changes = append(changes, drawChange(rt, id, false))
+	}
+	p.same(rt, "update many", func(ctx context.Context, i int) any {
+		made, err := p.tables[i].UpdateMany(ctx, changes)
+		return outcome{made, false, kindOf(err)}
 	})
 }
 
-func drawID(rt *rapid.T) int64 { return rapid.Int64Range(-3, 4).Draw(rt, "id") }
+func (p *pair) increment(rt *rapid.T) {
+	id, amounts := number(drawID(rt)), drawAmounts(rt)
+	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
+		amounts = append(amounts, docstore.Amount{Field: "code", By: 1})
+	}
+	p.same(rt, "increment", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Increment(ctx, id, amounts)) })
+}
 
 func (p *pair) get(rt *rapid.T) {
-	id := drawID(rt)
-	p.same(rt, "get", func(ctx context.Context, i int) any {
-		found, err := p.tables[i].Get(ctx, id)
-		return outcome{fmt.Sprintf("%x", found), kindOf(err)}
-	})
+	id := number(drawID(rt))
+	for name, get := range map[string]func(docstore.Table, context.Context, docstore.Value) (bson.Raw, error){
+		"get": docstore.Table.Get, "get linearizable": docstore.Table.GetLinearizable,
+	} {
+		p.same(rt, name, func(ctx context.Context, i int) any {
+			found, err := get(p.tables[i], ctx, id)
+			if err != nil {
+				return kindOf(err)
+			}
+			return alike(rt, []bson.Raw{found})
+		})
+	}
 }
 
 func (p *pair) getMany(rt *rapid.T) {
-	ids := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) any { return drawID(rt) }), 0, 6).Draw(rt, "ids")
+	ids := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) docstore.Value { return number(drawID(rt)) }), 0, 6).Draw(rt, "ids")
 	p.same(rt, "get many", func(ctx context.Context, i int) any {
 		found, err := p.tables[i].GetMany(ctx, ids)
-		slices.SortFunc(found, func(a, b bson.Raw) int { return strings.Compare(string(a), string(b)) }) // the order is undefined
-		return outcome{fmt.Sprintf("%x", found), kindOf(err)}
+		byID := func(a, b bson.Raw) int { return cmp.Compare(a.Lookup("_id").Int64(), b.Lookup("_id").Int64()) }
+		slices.SortFunc(found, byID) // the order is undefined
+		return outcome{alike(rt, found), false, kindOf(err)}
 	})
 }
 
 func (p *pair) delete(rt *rapid.T) {
-	id := drawID(rt)
+	id := number(drawID(rt))
 	p.same(rt, "delete", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Delete(ctx, id)) })
 }
 
 // drawValues draws values for an index's first fields. Occasionally it draws too many
 // values or one of the wrong kind.
-func drawValues(rt *rapid.T) (o order, equal []any) {
-	o, equal = drawRange(rt)
+func drawValues(rt *rapid.T) (o order, equal []docstore.Value) {
+	o, equal = drawEqual(rt)
 	equal = slices.Clone(equal)
 	switch rapid.IntRange(0, 15).Draw(rt, "flaw") {
 	case 0:
-		equal = append(o.fields(drawPlace(rt)), int64(1))
+		equal = append(o.fields(drawPlace(rt)), number(1))
 	case 1:
-		equal = []any{1.5}
+		equal = []docstore.Value{{}}
 	}
 	return o, equal
 }
 
 func (p *pair) scan(rt *rapid.T) {
 	o, equal := drawValues(rt)
-	scan := docstore.Scan{Index: o.index, Equal: equal, Limit: rapid.IntRange(0, 9).Draw(rt, "limit")}
 	fields := o.fields(drawPlace(rt))
 	n := min(len(equal), len(fields))
-	for _, bound := range []*any{&scan.From, &scan.To} {
-		if n < len(fields) && rapid.Bool().Draw(rt, "bounded") {
-			*bound = o.fields(drawPlace(rt))[n]
-		}
+	scan := docstore.Scan{
+		Where: where(o.index, equal...).Within(drawSpans(rt, o, n)...), Limit: rapid.IntRange(0, 9).Draw(rt, "limit"),
+		MaxBytes: rapid.IntRange(0, 5).Draw(rt, "budget") * 200,
 	}
 	if rapid.Bool().Draw(rt, "after") {
 		scan.After = p.namesake(rt, o.index, append(slices.Clone(equal[:n]), fields[n:]...))[n:]
 	}
 	p.same(rt, fmt.Sprintf("%+v", scan), func(ctx context.Context, i int) any {
-		found, err := p.tables[i].Scan(ctx, scan)
-		return outcome{fmt.Sprintf("%x", found), kindOf(err)}
+		found, more, err := p.tables[i].Scan(ctx, scan)
+		return outcome{alike(rt, found), more, kindOf(err)}
 	})
 }
 
 // namesake returns the values unchanged for an index that is not unique. For a unique
 // index it replaces the _id with that of the stored document that has the other values, if
 // there is one. After any other _id, an engine may return that document or not.
-func (p *pair) namesake(rt *rapid.T, index string, values []any) []any {
+func (p *pair) namesake(rt *rapid.T, index string, values []docstore.Value) []docstore.Value {
 	if index != "code" && index != "owner_slot" {
 		return values
 	}
 	last := len(values) - 1
-	page, err := p.collections[0].Page(rt.Context(), docstore.Query{Index: index, Equal: values[:last], Limit: 1})
-	if err == nil && len(page.Documents) == 1 { // it fails if a value has the wrong kind
-		values[last] = page.Documents[0].ID
+	found, err := p.collections[0].Find(rt.Context(), where(index, values[:last]...))
+	if err == nil { // it fails if a value has the wrong kind
+		values[last] = number(found.ID)
 	}
 	return values
 }
@@ -202,14 +277,16 @@ func (p *pair) namesake(rt *rapid.T, index string, values []any) []any {
 // page walks both engines with the page tokens of one. The port defines the tokens, so
 // both engines accept them.
 func (p *pair) page(rt *rapid.T) {
-	o, equal := drawRange(rt)
-	query := docstore.Query{Index: o.index, Equal: equal, Limit: rapid.IntRange(1, 4).Draw(rt, "limit")}
+	o, equal := drawEqual(rt)
+	query := docstore.Query{
+		Where: where(o.index, equal...).Within(drawSpans(rt, o, len(equal))...), Limit: rapid.IntRange(1, 4).Draw(rt, "limit"),
+	}
 	for {
 		next := ""
 		p.same(rt, "page", func(ctx context.Context, i int) any {
 			page, err := p.collections[i].Page(ctx, query)
 			next = page.Next
-			return outcome{fmt.Sprintf("%+v", page), kindOf(err)}
+			return outcome{fmt.Sprintf("%+v", page), false, kindOf(err)}
 		})
 		if next == "" {
 			return
@@ -218,18 +295,24 @@ func (p *pair) page(rt *rapid.T) {
 	}
 }
 
-func (p *pair) count(rt *rapid.T) {
+// drawSelection draws a selection, which may be invalid.
+func drawSelection(rt *rapid.T) docstore.Where {
 	o, equal := drawValues(rt)
+	return where(o.index, equal...).Within(drawSpans(rt, o, len(equal))...)
+}
+
+func (p *pair) count(rt *rapid.T) {
+	selection := drawSelection(rt)
 	p.same(rt, "count", func(ctx context.Context, i int) any {
-		n, err := p.tables[i].Count(ctx, o.index, equal)
-		return outcome{n, kindOf(err)}
+		n, err := p.tables[i].Count(ctx, selection)
+		return outcome{n, false, kindOf(err)}
 	})
 }
 
 func (p *pair) deleteAll(rt *rapid.T) {
-	o, equal := drawValues(rt)
+	selection := drawSelection(rt)
 	p.same(rt, "delete all", func(ctx context.Context, i int) any {
-		n, err := p.tables[i].DeleteAll(ctx, o.index, equal)
-		return outcome{n, kindOf(err)}
+		n, err := p.tables[i].DeleteAll(ctx, selection)
+		return outcome{n, false, kindOf(err)}
 	})
 }

@@ -11,8 +11,8 @@ import (
 
 func writeCases() []testCase {
 	return []testCase{
-		{"Replace requires the current revision", replaceRevision},
-		{"Replace of an unknown document is not found", replaceUnknown},
+		{"Update requires the current revision", updateRevision},
+		{"Update of an unknown document is not found", updateUnknown},
 		{"a deleted document is gone from every index", deletedGone},
 		{"a document can be inserted again after its deletion", insertedAgain},
 		{"inserting no documents does nothing", insertNone},
@@ -30,24 +30,41 @@ func stored(t *testing.T, p place, revision int64) bson.Raw {
 	return raw
 }
 
-func replaceRevision(t *testing.T, engine docstore.Engine) {
+// setting returns the change that sets fields of a document.
+func setting(t failer, id, revision int64, fields ...bson.E) docstore.Change {
+	t.Helper()
+	change := docstore.Change{ID: number(id), Revision: revision}
+	for _, field := range fields {
+		kind, value, err := bson.MarshalValue(field.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change.Set = append(change.Set, docstore.Assignment{Path: field.Key, Value: bson.RawValue{Type: kind, Value: value}})
+	}
+	return change
+}
+
+func updateRevision(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	table := openTable(t, engine, placeSpec())
 	must(t, c.Insert(t.Context(), somePlace(1)))
 	changed := somePlace(1)
 	changed.Title, changed.Code = "changed", "changed"
-	wantError(t, table.Replace(t.Context(), 2, stored(t, changed, 3)), docstore.ErrConflict)
+	fields := []bson.E{{Key: "title", Value: "changed"}, {Key: "code", Value: "changed"}}
+	for _, revision := range []int64{0, 2} {
+		wantError(t, table.Update(t.Context(), setting(t, 1, revision, fields...)), docstore.ErrConflict)
+	}
 	wantContents(t, c, []place{somePlace(1)})
-	must(t, table.Replace(t.Context(), 1, stored(t, changed, 2)))
+	must(t, table.Update(t.Context(), setting(t, 1, 1, fields...)))
 	wantContents(t, c, []place{changed})
-	wantError(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)), docstore.ErrConflict)
+	wantError(t, table.Update(t.Context(), setting(t, 1, 1, bson.E{Key: "title", Value: "title 1"})), docstore.ErrConflict)
 	wantContents(t, c, []place{changed})
 }
 
-func replaceUnknown(t *testing.T, engine docstore.Engine) {
+func updateUnknown(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	table := openTable(t, engine, placeSpec())
-	wantError(t, table.Replace(t.Context(), 1, stored(t, somePlace(1), 2)), docstore.ErrNotFound)
+	wantError(t, table.Update(t.Context(), setting(t, 1, 1, bson.E{Key: "title", Value: "new"})), docstore.ErrNotFound)
 	wantContents(t, c, []place{})
 }
 
@@ -95,7 +112,7 @@ func updateCases() []testCase {
 func updateReturns(t *testing.T, engine docstore.Engine) {
 	c := openPlaces(t, engine)
 	must(t, c.Insert(t.Context(), somePlace(1)))
-	got, err := c.Update(t.Context(), placeID(1), func(p *place) error {
+	got, err := c.Update(t.Context(), int64(1), func(p *place) error {
 		p.Note = "changed"
 		return nil
 	})
@@ -123,7 +140,7 @@ func revisionGrows(t *testing.T, engine docstore.Engine) {
 	table := openTable(t, engine, placeSpec())
 	must(t, c.Insert(t.Context(), somePlace(1)))
 	for want := int64(1); want <= 3; want++ {
-		raw, err := table.Get(t.Context(), int64(1))
+		raw, err := table.Get(t.Context(), number(1))
 		must(t, err)
 		revision, err := docstore.RevisionOf(raw)
 		must(t, err)

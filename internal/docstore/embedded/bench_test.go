@@ -39,11 +39,11 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
 					b.Error(err)
 				}
 			}()
-			c, err := docstore.Open[ballot](b.Context(), engine, ballotSpec())
+			c, err := docstore.Open[int64, ballot](b.Context(), engine, ballotSpec())
 			if err != nil {
 				b.Fatal(err)
 			}
-			s := &benchStore{Collection: c, documents: documents}
+			s := &benchStore{ballots: c, documents: documents}
 			s.fill(b)
 			run(b, s)
 		})
@@ -52,7 +52,7 @@ func benchmarkSizes(b *testing.B, run func(b *testing.B, s *benchStore)) {
 
 // benchStore is a store with a known number of documents.
 type benchStore struct {
-	*docstore.Collection[ballot]
+	*ballots
 	documents int64
 	// last is the last id used.
 	last atomic.Int64
@@ -119,7 +119,7 @@ func BenchmarkOperations(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
 					writer := rand.Int64N(among.documents / ballotsPerWriter)
-					page, err := s.Page(b.Context(), docstore.Query{Index: "by_writer_version", Equal: []any{writer}, Limit: 100})
+					page, err := s.Page(b.Context(), docstore.Query{Where: byWriterVersion().First(writer), Limit: 100})
 					if err != nil || len(page.Documents) != 100 {
 						b.Fatalf("got %d documents, %v", len(page.Documents), err)
 					}
@@ -157,7 +157,7 @@ func (s *benchStore) walk(b *testing.B, index string) {
 	b.ReportAllocs()
 	for b.Loop() {
 		seen := int64(0)
-		for ballots, err := range s.Batches(b.Context(), docstore.Query{Index: index, Limit: batch}) {
+		for ballots, err := range s.Batches(b.Context(), docstore.Query{Where: docstore.All(index), Limit: batch}) {
 			if err != nil {
 				b.Fatal(err)
 			}

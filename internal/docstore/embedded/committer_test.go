@@ -48,7 +48,7 @@ func insert(ctx context.Context, table docstore.Table, id int64) error {
 
 func wantStored(t *testing.T, table docstore.Table, id int64, want error) {
 	t.Helper()
-	if _, err := table.Get(t.Context(), id); !errors.Is(err, want) {
+	if _, err := table.Get(t.Context(), docstore.ValueOf(id)); !errors.Is(err, want) {
 		t.Fatalf("document %d: got error %v, want %v", id, err, want)
 	}
 }

@@ -37,14 +37,19 @@ type ballot struct {
 	Body    string `bson:"body"`
 }
 
+// ballots is a collection of ballots.
+type ballots = docstore.Collection[int64, ballot]
+
 func ballotSpec() docstore.Spec {
-	writer := docstore.Field{Name: "writer", Kind: docstore.Int64}
-	code := docstore.Field{Name: "code", Kind: docstore.String}
-	version := docstore.Field{Name: "version", Kind: docstore.Int64}
-	return docstore.Spec{Name: "ballots", ID: docstore.Int64, Indexes: []docstore.Index{
-		{Name: "by_writer_version", Fields: []docstore.Field{writer, version}},
-		{Name: "code", Fields: []docstore.Field{code}, Unique: true},
-	}}
+	return docstore.Spec{Name: "ballots", ID: docstore.Int64, Indexes: []docstore.Index{byWriterVersion().Declare(), byCode().Declare()}}
+}
+
+func byWriterVersion() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "by_writer_version", A: "writer", B: "version"}
+}
+
+func byCode() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "code", A: "code", Unique: true}
 }
 
 // TestMain runs the writer instead of the tests in a child process of the crash test.
@@ -65,7 +70,7 @@ func writeUntilKilled(path string) error {
 	if err != nil {
 		return err
 	}
-	c, err := docstore.Open[ballot](ctx, engine, ballotSpec())
+	c, err := docstore.Open[int64, ballot](ctx, engine, ballotSpec())
 	if err != nil {
 		return err
 	}
@@ -77,7 +82,7 @@ func writeUntilKilled(path string) error {
 	return <-failed
 }
 
-func write(ctx context.Context, c *docstore.Collection[ballot], writer int64, tell *sync.Mutex) error {
+func write(ctx context.Context, c *ballots, writer int64, tell *sync.Mutex) error {
 	say := func(what string, id, version int64) {
 		tell.Lock()
 		defer tell.Unlock()
@@ -205,12 +210,12 @@ func verifyAfterKill(t *testing.T, path string, acknowledged, begun map[int64]in
 	if err := engine.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := make(map[int64]int64)
-	for batch, err := range c.Batches(t.Context(), docstore.Query{Index: "code", Limit: 100}) {
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: byCode().All(), Limit: 100}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := openAt(t, path)
-	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T
 	}
 	check := func() {
 		t.Helper()
-		n, err := c.Count(t.Context(), "code")
+		n, err := c.Count(t.Context(), byCode().All())
 		if err := errors.Join(err, engine.Ping(t.Context()), engine.Check(t.Context())); err != nil || n != stored {
 			t.Fatalf("the store has %d documents, want %d; %v", n, stored, err)
 		}

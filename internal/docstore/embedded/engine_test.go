@@ -41,7 +41,7 @@ func TestASecondOpenOfTheSameFileIsRefused(t *testing.T) {
 func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
-	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestAReadOnlyEngineReadsAndDoesNotChangeTheFile(t *testing.T) {
 	if _, err := embedded.Open(path); !errors.Is(err, embedded.ErrLocked) {
 		t.Errorf("opening for writing while others read: got error %v, want ErrLocked", err)
 	}
-	c, err = docstore.Open[ballot](t.Context(), second, ballotSpec())
+	c, err = docstore.Open[int64, ballot](t.Context(), second, ballotSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestCheckFindsDamage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "store.db")
 			engine := open(t, path)
-			c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+			c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -100,10 +100,13 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 }
 
 // update makes changes in one transaction. refusals[i] is the reason why changes[i] was not
-// made, or nil.
+// made, or nil. A change that no document fits fails all.
 func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
 	size := 0
 	for _, change := range changes {
+		if err := t.spec.CheckChange(change); err != nil {
+			return nil, err
+		}
 		for _, set := range change.Set {
 			size += len(set.Value.Value)
 		}

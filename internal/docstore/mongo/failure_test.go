@@ -131,27 +131,24 @@ func TestTheErrorForAMalformedURIDoesNotContainIt(t *testing.T) {
 func TestAScanContinuesAfterTheGivenValues(t *testing.T) {
 	a, b := docstore.Field{Name: "a", Kind: docstore.Int64}, docstore.Field{Name: "b", Kind: docstore.String}
 	id := docstore.Field{Name: "_id", Kind: docstore.Int64}
+	seven, x := docstore.ValueOf(int64(7)), docstore.ValueOf("x")
 	for _, c := range []struct {
 		fields []docstore.Field
-		values []any
-		last   any
+		values []docstore.Value
+		last   docstore.Value
 		want   string
 	}{
-		{[]docstore.Field{id}, []any{int64(7)}, nil, `{"_id":{"$gt":7}}`},
-		{[]docstore.Field{id}, []any{int64(7)}, int64(9), `{"_id":{"$gt":7,"$lte":9}}`},
-		{[]docstore.Field{b, id}, []any{"x", int64(7)}, nil, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
+		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.Value{}, `{"_id":{"$gt":7}}`},
+		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.ValueOf(int64(9)), `{"_id":{"$gt":7,"$lte":9}}`},
+		{[]docstore.Field{b, id}, []docstore.Value{x, seven}, docstore.Value{}, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
 		{
 			[]docstore.Field{a, b, id},
-			[]any{int64(1), "x", int64(7)},
-			int64(5),
+			[]docstore.Value{docstore.ValueOf(int64(1)), x, seven},
+			docstore.ValueOf(int64(5)),
 			`{"a":{"$gte":1,"$lte":5},"$or":[{"a":{"$gt":1}},{"a":1,"b":{"$gt":"x"}},{"a":1,"b":"x","_id":{"$gt":7}}]}`,
 		},
 	} {
-		filter, err := behind(c.fields, c.values, c.last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := bson.MarshalExtJSON(filter, false, false)
+		got, err := bson.MarshalExtJSON(behind(c.fields, c.values, c.last), false, false)
 		if err != nil || string(got) != c.want {
 			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 		}

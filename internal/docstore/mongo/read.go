@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -124,7 +125,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	rest := fields[min(len(bounds.Equal), len(fields)):]
-	wanted := scan.Limit + 1 // one more tells whether more follow
+	wanted := min(scan.Limit, math.MaxInt-1) + 1 // one more tells whether more follow
 	if len(rest) == 0 {
 		wanted = 1
 	}

@@ -46,9 +46,11 @@ func TestAnObservedStoreKeepsEveryPromiseOfAStore(t *testing.T) {
 	})
 }
 
-var spec = docstore.Spec{Name: "things", ID: docstore.Int64, Indexes: []docstore.Index{
-	{Name: "by_name", Fields: []docstore.Field{{Name: "name", Kind: docstore.String}}, Unique: true},
-}}
+var spec = docstore.Spec{Name: "things", ID: docstore.Int64, Indexes: []docstore.Index{byName().Declare()}}
+
+func byName() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "by_name", A: "name", Unique: true}
+}
 
 func thing(t *testing.T, id int64, name string) bson.Raw {
 	t.Helper()
@@ -69,19 +71,27 @@ func TestEachCallIsReportedWithItsVerbIndexAndOutcome(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	nine := docstore.ValueOf(int64(9))
 	for want, call := range map[string]func(context.Context){
-		"insert _id ok":            func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
-		"get _id not_found":        func(ctx context.Context) { _, _ = table.Get(ctx, int64(9)) },
-		"get _id canceled":         func(context.Context) { _, _ = table.Get(ended, int64(9)) },
-		"get_many _id ok":          func(ctx context.Context) { _, _ = table.GetMany(ctx, []any{int64(9)}) },
-		"replace _id not_found":    func(ctx context.Context) { _ = table.Replace(ctx, 1, thing(t, 9, "z")) },
-		"delete _id not_found":     func(ctx context.Context) { _ = table.Delete(ctx, int64(9)) },
-		"scan by_name ok":          func(ctx context.Context) { _, _ = table.Scan(ctx, docstore.Scan{Index: "by_name", Limit: 1}) },
-		"scan _id ok":              func(ctx context.Context) { _, _ = table.Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1}) },
-		"count by_name ok":         func(ctx context.Context) { _, _ = table.Count(ctx, "by_name", nil) },
-		"delete_all by_name ok":    func(ctx context.Context) { _, _ = table.DeleteAll(ctx, "by_name", []any{"nobody"}) },
+		"insert _id ok":           func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
+		"get _id not_found":       func(ctx context.Context) { _, _ = table.Get(ctx, nine) },
+		"get _id canceled":        func(context.Context) { _, _ = table.Get(ended, nine) },
+		"get_many _id ok":         func(ctx context.Context) { _, _ = table.GetMany(ctx, []docstore.Value{nine}) },
+		"update _id not_found":    func(ctx context.Context) { _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
+		"increment _id not_found": func(ctx context.Context) { _ = table.Increment(ctx, nine, []docstore.Amount{{Field: "n", By: 1}}) },
+		"delete _id not_found":    func(ctx context.Context) { _ = table.Delete(ctx, nine) },
+		"scan by_name ok":         func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
+		"count by_name ok":        func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
+		"delete_all by_name ok":   func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
+		"scan _id ok": func(ctx context.Context) {
+			_, _, _ = table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1})
+		},
+		"get_linearizable _id not_found": func(ctx context.Context) { _, _ = table.GetLinearizable(ctx, nine) },
+		"update_many _id ok": func(ctx context.Context) {
+			_, _ = table.UpdateMany(ctx, []docstore.Change{{ID: nine, Revision: 1}})
+		},
 		"insert _id duplicate":     func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 2, "b"), thing(t, 2, "c")}) },
-		"delete_all _nosuch error": func(ctx context.Context) { _, _ = table.DeleteAll(ctx, "_nosuch", nil) },
+		"delete_all _nosuch error": func(ctx context.Context) { _, _ = table.DeleteAll(ctx, docstore.All("_nosuch")) },
 	} {
 		told = nil
 		spans.Reset()
@@ -114,7 +124,7 @@ func TestACallOutsideATraceHasNoSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := table.Scan(t.Context(), docstore.Scan{Index: "by_name", Limit: 1}); err != nil {
+	if _, _, err := table.Scan(t.Context(), docstore.Scan{Where: byName().All(), Limit: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if made := spans.GetSpans(); len(made) != 0 {
@@ -129,11 +139,11 @@ type tornTable struct{ docstore.Table }
 
 func (torn) Open(context.Context, docstore.Spec) (docstore.Table, error) { return tornTable{}, nil }
 
-func (tornTable) Get(context.Context, any) (bson.Raw, error) {
+func (tornTable) Get(context.Context, docstore.Value) (bson.Raw, error) {
 	return nil, errors.New("page 17 holds s3cr3t")
 }
 
-func (tornTable) Delete(context.Context, any) error {
+func (tornTable) Delete(context.Context, docstore.Value) error {
 	return fmt.Errorf("%w: page 17 holds s3cr3t", docstore.ErrUnavailable)
 }
 
@@ -145,8 +155,8 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, parent := tracer.Start(t.Context(), "parent")
-	_, _ = table.Get(ctx, 1)
-	_ = table.Delete(ctx, 1)
+	_, _ = table.Get(ctx, docstore.ValueOf(int64(1)))
+	_ = table.Delete(ctx, docstore.ValueOf(int64(1)))
 	parent.End()
 	if len(told) != 2 || told[0].Outcome != "error" || told[1].Outcome != "unavailable" {
 		t.Errorf("reported %+v", told)
@@ -174,7 +184,7 @@ func BenchmarkGet(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := table.Get(b.Context(), int64(1)); !errors.Is(err, docstore.ErrNotFound) {
+				if _, err := table.Get(b.Context(), docstore.ValueOf(int64(1))); !errors.Is(err, docstore.ErrNotFound) {
 					b.Fatal(err)
 				}
 			}
