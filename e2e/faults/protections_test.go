@@ -85,8 +85,9 @@ func protections() []protection {
 		}, finds: history.Lost + ": ", outageSeconds: 15},
 		{against: "reply of the store lost", seed: 191, shape: onMongoDB, off: "the edge gives creations no request id", changes: unnamed, finds: history.Twice + ": "},
 		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "an interrupted query is not retried and returns nothing", changes: []change{
-			{"", database + "engine.go", "SetRetryReads(true)", "SetRetryReads(false)"},
-			{"", database + "table.go", "if err != nil {\n\t\treturn nil, err\n\t}\n\tvar documents", "if err != nil {\n\t\treturn nil, nil\n\t}\n\tvar documents"},
+			{"", database + "read.go", "if err != nil && mayPass(err) &&", "if err != nil && false &&"},
+			{"", database + "read.go", "reply, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",
+				"reply, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, nil\n\t}"},
 		}, finds: history.Lost + ": "},
 	}
 }

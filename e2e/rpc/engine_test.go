@@ -64,7 +64,7 @@ func (b *brittle) count(t *testing.T, collection string) int64 {
 	b.mu.Lock()
 	table := b.tables[collection]
 	b.mu.Unlock()
-	n, err := table.Count(t.Context(), docstore.IDIndex, nil)
+	n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex))
 	return got(t, n, err)
 }
 
@@ -88,51 +88,72 @@ func (t brittleTable) Insert(ctx context.Context, documents []bson.Raw) ([]error
 	return t.Table.Insert(ctx, documents)
 }
 
-func (t brittleTable) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t brittleTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	if err := t.store.failure(); err != nil {
 		return nil, err
 	}
 	return t.Table.Get(ctx, id)
 }
 
-func (t brittleTable) GetMany(ctx context.Context, ids []any) ([]bson.Raw, error) {
+func (t brittleTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.GetLinearizable(ctx, id)
+}
+
+func (t brittleTable) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
 	if err := t.store.failure(); err != nil {
 		return nil, err
 	}
 	return t.Table.GetMany(ctx, ids)
 }
 
-func (t brittleTable) Replace(ctx context.Context, revision int64, document bson.Raw) error {
+func (t brittleTable) Update(ctx context.Context, change docstore.Change) error {
 	if err := t.store.failure(); err != nil {
 		return err
 	}
-	return t.Table.Replace(ctx, revision, document)
+	return t.Table.Update(ctx, change)
 }
 
-func (t brittleTable) Delete(ctx context.Context, id any) error {
+func (t brittleTable) UpdateMany(ctx context.Context, changes []docstore.Change) (int64, error) {
+	if err := t.store.failure(); err != nil {
+		return 0, err
+	}
+	return t.Table.UpdateMany(ctx, changes)
+}
+
+func (t brittleTable) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+	if err := t.store.failure(); err != nil {
+		return err
+	}
+	return t.Table.Increment(ctx, id, amounts)
+}
+
+func (t brittleTable) Delete(ctx context.Context, id docstore.Value) error {
 	if err := t.store.failure(); err != nil {
 		return err
 	}
 	return t.Table.Delete(ctx, id)
 }
 
-func (t brittleTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+func (t brittleTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	if err := t.store.failure(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return t.Table.Scan(ctx, scan)
 }
 
-func (t brittleTable) Count(ctx context.Context, index string, equal []any) (int64, error) {
+func (t brittleTable) Count(ctx context.Context, where docstore.Where) (int64, error) {
 	if err := t.store.failure(); err != nil {
 		return 0, err
 	}
-	return t.Table.Count(ctx, index, equal)
+	return t.Table.Count(ctx, where)
 }
 
-func (t brittleTable) DeleteAll(ctx context.Context, index string, equal []any) (int64, error) {
+func (t brittleTable) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
 	if err := t.store.failure(); err != nil {
 		return 0, err
 	}
-	return t.Table.DeleteAll(ctx, index, equal)
+	return t.Table.DeleteAll(ctx, where)
 }

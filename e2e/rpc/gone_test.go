@@ -44,16 +44,23 @@ func (t haltingTable) halt(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (t haltingTable) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t haltingTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	if err := t.halt(ctx); err != nil {
 		return nil, err
 	}
 	return t.Table.Get(ctx, id)
 }
 
-func (t haltingTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+func (t haltingTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	if err := t.halt(ctx); err != nil {
 		return nil, err
+	}
+	return t.Table.GetLinearizable(ctx, id)
+}
+
+func (t haltingTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
+	if err := t.halt(ctx); err != nil {
+		return nil, false, err
 	}
 	return t.Table.Scan(ctx, scan)
 }

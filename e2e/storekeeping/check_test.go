@@ -43,23 +43,17 @@ func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...
 // change changes fields of a document directly in the store.
 func change(ctx context.Context, s store, table docstore.Table, id int64, fields map[string]any) {
 	s.t.Helper()
-	raw, err := table.Get(ctx, id)
+	raw, err := table.Get(ctx, docstore.ValueOf(id))
 	s.must(err)
 	revision, err := docstore.RevisionOf(raw)
 	s.must(err)
-	var document bson.D
-	s.must(bson.Unmarshal(raw, &document))
-	for i := range document {
-		if value, has := fields[document[i].Key]; has {
-			document[i].Value = value
-		}
-		if document[i].Key == docstore.RevisionField {
-			document[i].Value = revision + 1
-		}
+	made := docstore.Change{ID: docstore.ValueOf(id), Revision: revision}
+	for path, value := range fields {
+		kind, encoded, err := bson.MarshalValue(value)
+		s.must(err)
+		made.Set = append(made.Set, docstore.Assignment{Path: path, Value: bson.RawValue{Type: kind, Value: encoded}})
 	}
-	changed, err := bson.Marshal(document)
-	s.must(err)
-	s.must(table.Replace(ctx, revision, changed))
+	s.must(table.Update(ctx, made))
 }
 
 func TestAStoreWrittenByServicesIsClean(t *testing.T) {
@@ -100,8 +94,8 @@ func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
 		specs := s.specs()
 		whole := s.contents(specs)
 		s.tamper(func(ctx context.Context, r *recorder) {
-			s.must(r.tables["albums"].Delete(ctx, made.albums[1]))
-			s.must(r.tables["blogs"].Delete(ctx, made.blogs[1]))
+			s.must(r.tables["albums"].Delete(ctx, docstore.ValueOf(made.albums[1])))
+			s.must(r.tables["blogs"].Delete(ctx, docstore.ValueOf(made.blogs[1])))
 			change(ctx, s, r.tables["blogs"], made.blogs[0], map[string]any{"comment_count": int64(1)})
 			change(ctx, s, r.tables["pois"], made.pois[1], map[string]any{"photo_count": int64(0), "score": int64(9)})
 		})
@@ -216,7 +210,7 @@ func (s store) twin(spec docstore.Spec) {
 	s.must(err)
 	table, err := engine.Open(ctx, spec)
 	s.must(err)
-	documents, err := table.Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1})
+	documents, _, err := table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1})
 	s.must(err)
 	var twin bson.D
 	s.must(bson.Unmarshal(documents[0], &twin))

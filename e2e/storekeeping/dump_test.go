@@ -141,7 +141,7 @@ func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
 		specs := to.specs()
 		to.tamper(func(ctx context.Context, r *recorder) {
 			change(ctx, to, r.tables["albums"], made.albums[0], map[string]any{"title": "changed"})
-			to.must(r.tables["blogs"].Delete(ctx, made.blogs[0]))
+			to.must(r.tables["blogs"].Delete(ctx, docstore.ValueOf(made.blogs[0])))
 		})
 		to.addPhoto()
 		before := to.contents(specs)
@@ -159,7 +159,7 @@ func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
 func (s store) addPhoto() {
 	s.t.Helper()
 	s.tamper(func(ctx context.Context, r *recorder) {
-		documents, err := r.tables["poi_photos"].Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 1})
+		documents, _, err := r.tables["poi_photos"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1})
 		s.must(err)
 		errs, err := r.tables["poi_photos"].Insert(ctx, []bson.Raw{withID(s, documents[0], 1)})
 		s.must(err)
@@ -258,7 +258,7 @@ func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
 	s.fill()
 	path := filepath.Join(t.TempDir(), "dump")
 	s.tamper(func(ctx context.Context, r *recorder) {
-		users, err := r.tables["users"].Scan(ctx, docstore.Scan{Index: docstore.IDIndex, Limit: 2})
+		users, _, err := r.tables["users"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 2})
 		s.must(err)
 		file, err := os.Create(path)
 		s.must(err)

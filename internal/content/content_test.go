@@ -41,6 +41,12 @@ type item struct {
 
 const boxID, owner = 7, 1
 
+func byBox() docstore.Index1[int64] { return child.ByParent("box_id") }
+
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "box_id", B: "request_key", Unique: true}
+}
+
 // world is a kind of content over a store that records the opened tables.
 type world struct {
 	*content.Kind[box]
@@ -98,8 +104,8 @@ func newWorld(t *testing.T) *world {
 		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
 		Attached: []content.Attachment[box]{
 			content.Children(&w.items, content.ChildSpec[box, item]{
-				Documents: child.Spec("box_items", "box_id"),
-				Noun:      "item", NotFound: "ITEM_NOT_FOUND",
+				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
+				Noun: "item", NotFound: "ITEM_NOT_FOUND",
 				Count:    func(b *box) *int64 { return &b.Items },
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
@@ -113,7 +119,7 @@ func newWorld(t *testing.T) *world {
 	})
 	must(t, err)
 	must(t, w.Documents.Insert(t.Context(), box{ID: boxID, OwnerID: owner}))
-	_, err = w.items.Add(t.Context(), boxID, docstore.Request{Owner: []any{int64(boxID)}}, func(*box) error { return nil },
+	_, err = w.items.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)}, func(*box) error { return nil },
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))
@@ -156,7 +162,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 		t.Errorf("constraints on %v, want %v", constrained, attached)
 	}
 	count := func(name string) int64 {
-		n, err := w.store.tables[name].Count(t.Context(), docstore.IDIndex, nil)
+		n, err := w.store.tables[name].Count(t.Context(), docstore.All(docstore.IDIndex))
 		must(t, err)
 		return n
 	}
@@ -235,7 +241,7 @@ func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 		{5, isEven, []int64{8, 10, 12, 14, 16}},
 	} {
 		var sent []int64
-		found, err := summaries.Send(t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 2}, c.count, c.keep, func(batch []*int64) error {
+		found, err := summaries.Send(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 2}, c.count, c.keep, func(batch []*int64) error {
 			for _, id := range batch {
 				sent = append(sent, *id)
 			}

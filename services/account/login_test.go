@@ -125,7 +125,7 @@ func TestASweepRemovesCountsOfPastWindows(t *testing.T) {
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		n, err := s.logins.attempts.Count(t.Context(), docstore.IDIndex)
+		n, err := s.logins.attempts.Count(t.Context(), docstore.All(docstore.IDIndex))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestEveryCollectionOfChildrenIsInAConstraint(t *testing.T) {
 		}
 		for _, c := range collections {
 			isChild := slices.ContainsFunc(c.spec.Indexes, func(index docstore.Index) bool {
-				return index.Name == child.Index || index.Fields[0].Name == "parent_id"
+				return index.Name == child.ByParent("").Name || index.Fields[0].Name == "parent_id"
 			})
 			isConstrained := false
 			for _, constraint := range constraints {

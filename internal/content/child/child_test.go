@@ -33,6 +33,12 @@ type set = child.Set[box, item]
 
 const boxID, owner = 7, 1
 
+func byBox() docstore.Index1[int64] { return child.ByParent("box_id") }
+
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "box_id", B: "request_key", Unique: true}
+}
+
 // newSet returns a set with one box.
 func newSet(t *testing.T) *set {
 	t.Helper()
@@ -49,7 +55,7 @@ func newSet(t *testing.T) *set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	items, err := docstore.Open[int64, item](t.Context(), engine, child.Spec("items", "box_id"))
+	items, err := docstore.Open[int64, item](t.Context(), engine, child.Spec("items", byBox(), byRequest().Declare()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +71,14 @@ func newSet(t *testing.T) *set {
 		},
 		Children: items, NewID: id.NewSource(time.Now).Next,
 		Count:    func(b *box) *int64 { return &b.Count },
+		ByParent: byBox(),
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 }
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
-	return s.Add(t.Context(), boxID, docstore.Request{Owner: []any{int64(boxID)}, ID: requestID},
+	return s.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID},
 		func(b *box) error {
 			return s.Parents.Allow(b, actor, boxID)
 		},
@@ -135,7 +142,7 @@ func TestARetryAfterTheParentsDeletionReportsNotFound(t *testing.T) {
 	if _, err := add(t, s, owner, "r1", "first"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Parents.Documents.Delete(t.Context(), int64(boxID)); err != nil {
+	if err := s.Parents.Documents.Delete(t.Context(), boxID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := add(t, s, owner, "r1", "first"); reasonOf(err) != "NO_BOX" {

@@ -36,6 +36,12 @@ type item struct {
 
 const owner = 1
 
+func byBox() docstore.Index1[int64] { return child.ByParent("box_id") }
+
+func byRequest() docstore.Index2[int64, string] {
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "box_id", B: "request_key", Unique: true}
+}
+
 // world is a store of boxes and their children, on a clock that the test sets.
 type world struct {
 	t     *testing.T
@@ -58,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
 	must(t, err)
-	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", "box_id"))
+	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
 	chosen, err := docstore.Open[int64, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
@@ -74,6 +80,7 @@ func newWorld(t *testing.T) *world {
 	w.items = &child.Set[box, item]{
 		Parents: w.boxes, Children: items, NewID: newID,
 		Count:    func(b *box) *int64 { return &b.Items },
+		ByParent: byBox(),
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
@@ -127,7 +134,7 @@ func (w *world) addBox(id int64, items, users int) {
 
 func (w *world) addItem(boxID int64) item {
 	w.t.Helper()
-	added, err := w.items.Add(w.t.Context(), boxID, docstore.Request{Owner: []any{boxID}},
+	added, err := w.items.Add(w.t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)},
 		func(*box) error { return nil },
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	w.expect(err)
@@ -190,7 +197,7 @@ func (w *world) contents() map[string][]any {
 }
 
 func gather[T any](w *world, c *docstore.Collection[int64, T], into map[string][]any) {
-	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Index: docstore.IDIndex, Limit: 1000}) {
+	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1000}) {
 		must(w.t, err)
 		for _, document := range batch {
 			into[c.Name()] = append(into[c.Name()], document)
@@ -235,12 +242,17 @@ type watchedTable struct {
 	name  string
 }
 
-func (t watchedTable) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t watchedTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	t.store.read(t.name)
 	return t.Table.Get(ctx, id)
 }
 
-func (t watchedTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, error) {
+func (t watchedTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	t.store.read(t.name)
+	return t.Table.GetLinearizable(ctx, id)
+}
+
+func (t watchedTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	t.store.read(t.name)
 	return t.Table.Scan(ctx, scan)
 }

@@ -51,13 +51,13 @@ func newShelf(t *testing.T, parents ...int64) *shelf {
 	return s
 }
 
-func (s *shelf) remove(_ context.Context, id any) error {
+func (s *shelf) remove(_ context.Context, id int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.parents[id.(int64)] {
+	if !s.parents[id] {
 		return docstore.ErrNotFound
 	}
-	delete(s.parents, id.(int64))
+	delete(s.parents, id)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func TestARecordIsDeletedOnceNoCallCanBeOlder(t *testing.T) {
 
 func TestADeletionThatCrashesBeforeItRemovesTheParentChangesNothing(t *testing.T) {
 	s := newShelf(t, 1)
-	crash := func(context.Context, any) error { return errCrash }
+	crash := func(context.Context, int64) error { return errCrash }
 	if err := s.tombstones.Delete(t.Context(), 1, crash); !errors.Is(err, errCrash) {
 		t.Fatalf("got %v", err)
 	}
@@ -134,12 +134,12 @@ func TestADeletionThatCrashesBeforeItRemovesTheParentChangesNothing(t *testing.T
 
 func TestADeletionRetriedAfterACrashIsFinished(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
+	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, int64) error { return errCrash }); err == nil {
 		t.Fatal("the first attempt should fail")
 	}
 	s.now = s.now.Add(time.Hour)
 	// A sweep reads the record during the second attempt, before the parent is removed.
-	err := s.tombstones.Delete(t.Context(), 1, func(ctx context.Context, id any) error {
+	err := s.tombstones.Delete(t.Context(), 1, func(ctx context.Context, id int64) error {
 		s.sweep(t)
 		return s.remove(ctx, id)
 	})
@@ -154,7 +154,7 @@ func TestADeletionRetriedAfterACrashIsFinished(t *testing.T) {
 
 func TestASweepOfAnOldFailedDeletionKeepsItsRecord(t *testing.T) {
 	s := newShelf(t, 1)
-	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, any) error { return errCrash }); err == nil {
+	if err := s.tombstones.Delete(t.Context(), 1, func(context.Context, int64) error { return errCrash }); err == nil {
 		t.Fatal("the first attempt should fail")
 	}
 	s.now = s.now.Add(time.Hour)

@@ -62,14 +62,14 @@ func TestStoreCallsAndCommitsAreCounted(t *testing.T) {
 	type thing struct {
 		ID int64 `bson:"_id"`
 	}
-	things, err := docstore.Open[thing](t.Context(), engine, docstore.Spec{Name: "things", ID: docstore.Int64})
+	things, err := docstore.Open[int64, thing](t.Context(), engine, docstore.Spec{Name: "things", ID: docstore.Int64})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := things.Insert(t.Context(), thing{1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := things.Get(t.Context(), int64(2)); !errors.Is(err, docstore.ErrNotFound) {
+	if _, err := things.Get(t.Context(), 2); !errors.Is(err, docstore.ErrNotFound) {
 		t.Fatal(err)
 	}
 	expectLines(t, metrics,
