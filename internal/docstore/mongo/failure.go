@@ -70,23 +70,3 @@ func isRefusal(err error) bool {
 	}
 	return !slices.ContainsFunc(server.ErrorCodes(), isPassing)
 }
-
-// isPassing reports whether an error code stands for a temporary condition. The codes are
-// from MongoDB's error_codes.yml.
-func isPassing(code int) bool {
-	switch code {
-	case 6, 7, 89, 9001: // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
-		return true
-	case 10107, 13435, 13436, 10058: // NotWritablePrimary and related codes
-		return true
-	case 91, 189, 11600, 11602: // shutting down, stepping down, interrupted by either
-		return true
-	case 43, 237, 11601, 112: // cursor lost or killed, operation killed, write conflict
-		return true
-	case 64, 100, 50, 262: // write concern not met (in time), time limits
-		return true
-	case 133, 134: // FailedToSatisfyReadPreference, ReadConcernMajorityNotAvailableYet
-		return true
-	}
-	return false
-}
