@@ -4,8 +4,7 @@ package mongo
 // Any other code is a refusal, which a repetition of the call would get again.
 //
 // Codes, names and categories are those of MongoDB's src/mongo/base/error_codes.yml, up to
-// version 8. The names in it are stable: a code is never reused. Codes of the category
-// InternalOnly never reach a client and are left out.
+// version 8. Codes of the category InternalOnly never reach a client and are left out.
 func isPassing(code int) bool {
 	return leavesOutcomeOpen(code) || passesBefore(code)
 }

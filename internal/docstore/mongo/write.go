@@ -66,24 +66,18 @@ func (t *table) refusals(
 	return nil
 }
 
-// refusal returns the port's error for a document that the server refused. behind
-// returns the later documents of the same call that the server stored.
+// refusal returns the port's error for a document that the server refused. innocent
+// returns stored documents that cannot be the cause.
 func (t *table) refusal(
-	ctx context.Context, failure mongo.WriteError, document bson.Raw, behind func() []bson.Raw,
+	ctx context.Context, failure mongo.WriteError, document bson.Raw, innocent func() []bson.Raw,
 ) (refusal, err error) {
 	if failure.Code != duplicateKey {
 		if isPassing(failure.Code) {
 			return nil, fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
 		}
-		return fmt.Errorf("refused by the server: %v", failure), nil
+		return fmt.Errorf("%w: %v", errRefused, failure), nil
 	}
-	index, known := t.duplicateIn(failure.Message)
-	if !known {
-		if index, err = t.findDuplicate(ctx, document, behind()); err != nil {
-			return nil, err
-		}
-	}
-	return &docstore.DuplicateError{Index: index}, nil
+	return t.duplicate(ctx, failure.Raw, failure.Message, document, innocent())
 }
 
 // Replace replaces the document if its revision is still the given one. If no document
@@ -119,7 +113,7 @@ func (t *table) replaceError(ctx context.Context, err error, document bson.Raw) 
 	if !errors.As(err, &refused) || refused.WriteConcernError != nil || len(refused.WriteErrors) != 1 {
 		return err
 	}
-	refusal, err := t.refusal(ctx, refused.WriteErrors[0], document, func() []bson.Raw { return nil })
+	refusal, err := t.refusal(ctx, refused.WriteErrors[0], document, func() []bson.Raw { return []bson.Raw{document} })
 	if err != nil {
 		return err
 	}
