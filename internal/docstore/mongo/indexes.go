@@ -184,7 +184,14 @@ func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string
 
 // create creates indexes. For those that are present, it waits until they are built: the
 // list of a server does not tell these apart.
+//
+// The server does not learn the deadline of ctx, because it would abort a build then. A
+// later start would begin it again, and never end it.
 func (t *table) create(ctx context.Context, present, missing []named) error {
+	unlimited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	ctx = unlimited
 	var models []mongo.IndexModel
 	for _, index := range missing {
 		models = append(models, index.model())

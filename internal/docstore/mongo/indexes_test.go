@@ -1,11 +1,13 @@
 package mongo
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -153,6 +155,38 @@ func TestAStartWaitsForIndexesAndReadsTheCollectionOnlyIfOneIsMissing(t *testing
 		if got := len(peer.commands("createIndexes")); got != want.creates || scans(peer) != want.scans {
 			t.Errorf("start %d: %d commands create indexes and %d read the collection, want %+v", start, got, scans(peer), want)
 		}
+	}
+}
+
+func TestAServerIsNotToldToAbortABuildWhenTheStartsTimeEnds(t *testing.T) {
+	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if _, err := engine.Open(ctx, usersTable().spec); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range peer.commands("createIndexes") {
+		if limit, err := command.LookupErr("maxTimeMS"); err == nil {
+			t.Errorf("the server may build for %s ms", limit)
+		}
+	}
+}
+
+func TestAStartThatEndsStopsWaitingForABuild(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	building := &catalog{indexes: make(map[string]bson.D)}
+	answered := make(chan struct{})
+	engine, _ := openOn(t, func(command string, body bson.Raw) bson.D {
+		if command == "createIndexes" {
+			cancel()
+			<-answered
+		}
+		return building.answer(command, body)
+	})
+	_, err := engine.Open(ctx, usersTable().spec)
+	close(answered)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
 }
 
