@@ -71,6 +71,9 @@ func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
 		docstoretest.RunReopening(t, func(t *testing.T) func(*testing.T) docstore.Engine {
 			database := freshDatabase(t, uri)
 			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
+		}, func(ctx context.Context, engine docstore.Engine, spec docstore.Spec) error {
+			_, err := engine.(*enginemongo.Engine).Prepare(ctx, spec, enginemongo.Preparation{DropReplaced: true})
+			return err
 		})
 	})
 }

@@ -227,7 +227,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
 		options := s.options()
 		options.Services = []string{"album"}
-		_, err := storekeeping.Prepare(t.Context(), options)
+		_, err := storekeeping.Prepare(t.Context(), options, storekeeping.Preparation{})
 		s.must(err)
 		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
 			for _, c := range s.check(mode, storekeeping.Clean).Collections {
@@ -249,7 +249,7 @@ func TestAStoreOfOtherServicesIsClean(t *testing.T) {
 
 func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
 	onMongoDB(t, func(t *testing.T, s store) {
-		_, err := storekeeping.Prepare(t.Context(), s.options())
+		_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
 		s.client(func(ctx context.Context, db *mongo.Database) error {
 			_, err := db.Collection("albums").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "title", Value: 1}}})

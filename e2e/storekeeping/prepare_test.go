@@ -1,18 +1,27 @@
 package storekeeping_test
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
-		first, err := storekeeping.Prepare(t.Context(), s.options())
+		first, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
-		second, err := storekeeping.Prepare(t.Context(), s.options())
+		second, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
 		specs := s.specs()
 		if len(first.Collections) != len(specs) || len(second.Collections) != len(specs) {
@@ -29,7 +38,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 		}
 		s.fill()
 		s.dropIndex(specs[len(specs)-1], specs[len(specs)-1].Indexes[0].Name)
-		third, err := storekeeping.Prepare(t.Context(), s.options())
+		third, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 		s.must(err)
 		made := 0
 		for _, c := range third.Collections {
@@ -44,7 +53,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 
 func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 	s := onRealServer(t)
-	prepared, err := storekeeping.Prepare(t.Context(), s.options())
+	prepared, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
 	s.must(err)
 	if prepared.Collections[0].Placement == "" {
 		t.Skipf("%s does not name a sharded cluster", serverURI)
@@ -60,4 +69,46 @@ func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 	}
 	s.fill()
 	s.check(integrity.Look, storekeeping.Clean)
+}
+
+func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
+	onMongoDB(t, func(t *testing.T, s store) {
+		spec := s.specs()[0]
+		index := spec.Indexes[0].Name
+		s.dropIndex(spec, index)
+		s.client(func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection(spec.Name).Indexes().CreateMany(ctx, []mongo.IndexModel{
+				{Keys: bson.D{{Key: "former", Value: 1}}, Options: options.Index().SetName(index)},
+				{Keys: bson.D{{Key: "theirs", Value: 1}}, Options: options.Index().SetName("theirs")},
+			})
+			return err
+		})
+		for round, preparation := range []storekeeping.Preparation{{}, {}, {DropReplaced: true}, {DropReplaced: true}} {
+			prepared, err := storekeeping.Prepare(t.Context(), s.options(), preparation)
+			s.must(err)
+			got := prepared.Collections[0]
+			if slices.Contains(got.IndexesMade, index) != (round == 0) {
+				t.Errorf("round %d made %v", round, got.IndexesMade)
+			}
+			var dropped []string
+			if round == 2 {
+				dropped = []string{index}
+			}
+			if !slices.Equal(got.IndexesDropped, dropped) {
+				t.Errorf("round %d dropped %v, want %v", round, got.IndexesDropped, dropped)
+			}
+		}
+		if others := s.check(integrity.Look, storekeeping.Clean).Collections[0].Undeclared; !slices.Equal(others, []string{"theirs"}) {
+			t.Errorf("the indexes of others are %v", others)
+		}
+	})
+}
+
+func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
+	// FerretDB has no validators, and says so.
+	s := store{t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}}
+	_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{Validators: true})
+	if err == nil || !strings.Contains(err.Error(), "set the validator") || !strings.Contains(err.Error(), "collMod") {
+		t.Errorf("got %v", err)
+	}
 }

@@ -102,6 +102,8 @@ type Engine interface {
 	//
 	// Open fails if stored documents do not fit a declared index, or if _id was declared
 	// with another kind. It also fails if the collection is open with another declaration.
+	// If other processes may share the store, it fails if the declaration of a unique index
+	// has changed; a preparation by the operator creates that index.
 	Open(ctx context.Context, spec Spec) (Table, error)
 	// Inspect reports which parts of a collection exist in the store, whether the
 	// collection is open or not. It changes nothing. It fails if _id was declared with

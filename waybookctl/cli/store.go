@@ -49,11 +49,14 @@ func summed(report progress.Reporter) func(collection string, documents int64) {
 
 type storePrepare struct {
 	storeChoice `embed:""`
+
+	DropReplaced bool `help:"On MongoDB, drop the indexes that other versions of the services declare differently. Use it when only this version runs."`
+	Validators   bool `help:"On MongoDB, make the server refuse documents without the indexed fields."`
 }
 
 // Run prepares the store.
 func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
-	prepared, err := storekeeping.Prepare(ctx, c.options())
+	prepared, err := storekeeping.Prepare(ctx, c.options(), storekeeping.Preparation{DropReplaced: c.DropReplaced, Validators: c.Validators})
 	if err != nil {
 		return err
 	}
@@ -67,6 +70,7 @@ func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 			{Head: "COLLECTION", Cell: func(p storekeeping.PreparedCollection) string { return p.Name }},
 			{Head: "STATE", Cell: stateOf},
 			{Head: "INDEXES MADE", Cell: func(p storekeeping.PreparedCollection) string { return strings.Join(p.IndexesMade, " ") }},
+			{Head: "INDEXES DROPPED", Cell: func(p storekeeping.PreparedCollection) string { return strings.Join(p.IndexesDropped, " ") }},
 			{Head: "PLACEMENT", Cell: func(p storekeeping.PreparedCollection) string { return p.Placement }},
 		}, prepared.Collections)
 	})

@@ -15,6 +15,15 @@ type Prepared struct {
 	Collections []PreparedCollection `json:"collections"`
 }
 
+// Preparation says what Prepare does besides. Both make sense on MongoDB only; the embedded
+// store always does as if both were set.
+type Preparation struct {
+	// DropReplaced drops the indexes that declarations of other versions have left.
+	DropReplaced bool
+	// Validators makes the server refuse documents without the declared indexed fields.
+	Validators bool
+}
+
 // PreparedCollection is a collection that exists as its service declares it.
 type PreparedCollection struct {
 	Service string `json:"service"`
@@ -24,6 +33,9 @@ type PreparedCollection struct {
 	// IndexesFound existed. IndexesMade are new, or replace one with another declaration.
 	IndexesFound []string `json:"indexes_found"`
 	IndexesMade  []string `json:"indexes_made"`
+	// IndexesDropped are those that declarations of other versions had left, by their names on
+	// the server.
+	IndexesDropped []string `json:"indexes_dropped,omitempty"`
 	// Placement is "one shard" or "by _id" on a sharded cluster, and empty elsewhere. Sharded
 	// reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
@@ -33,7 +45,7 @@ type PreparedCollection struct {
 // Prepare creates all missing collections and indexes that the services declare, and on a sharded
 // cluster shards the collections declared so. It keeps existing data, so it may be repeated, on
 // MongoDB even while services run.
-func Prepare(ctx context.Context, options Options) (prepared Prepared, err error) {
+func Prepare(ctx context.Context, options Options, preparation Preparation) (prepared Prepared, err error) {
 	parts, err := options.parts()
 	if err != nil {
 		return prepared, err
@@ -49,7 +61,7 @@ func Prepare(ctx context.Context, options Options) (prepared Prepared, err error
 			return prepared, err
 		}
 		for _, c := range collections {
-			made, err := prepare(ctx, store, p.name, c)
+			made, err := prepare(ctx, store, p.name, c, preparation)
 			if err != nil {
 				return prepared, err
 			}
@@ -59,7 +71,7 @@ func Prepare(ctx context.Context, options Options) (prepared Prepared, err error
 	return prepared, nil
 }
 
-func prepare(ctx context.Context, store docstore.Engine, service string, c collection) (PreparedCollection, error) {
+func prepare(ctx context.Context, store docstore.Engine, service string, c collection, preparation Preparation) (PreparedCollection, error) {
 	made := PreparedCollection{
 		Service: service, Name: c.spec.Name, Made: !c.found.Exists,
 		IndexesFound: []string{}, IndexesMade: []string{},
@@ -71,13 +83,18 @@ func prepare(ctx context.Context, store docstore.Engine, service string, c colle
 			made.IndexesFound = append(made.IndexesFound, index.Name)
 		}
 	}
-	if _, err := store.Open(ctx, c.spec); err != nil {
-		return made, fmt.Errorf("open collection %s: %w", c.spec.Name, err)
-	}
 	server, isMongoDB := store.(*mongo.Engine)
 	if !isMongoDB {
+		if _, err := store.Open(ctx, c.spec); err != nil {
+			return made, fmt.Errorf("open collection %s: %w", c.spec.Name, err)
+		}
 		return made, nil
 	}
+	changes, err := server.Prepare(ctx, c.spec, mongo.Preparation{DropReplaced: preparation.DropReplaced, Validate: preparation.Validators})
+	if err != nil {
+		return made, fmt.Errorf("prepare collection %s: %w", c.spec.Name, err)
+	}
+	made.IndexesDropped = changes.Dropped
 	before, err := server.Placement(ctx, c.spec)
 	if err != nil {
 		return made, err

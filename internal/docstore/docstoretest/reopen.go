@@ -13,13 +13,13 @@ type reopeningCase struct {
 	run  func(t *testing.T, open func(t *testing.T) docstore.Engine)
 }
 
-func reopeningCases() []reopeningCase {
+func reopeningCases(prepare Prepare) []reopeningCase {
 	return []reopeningCase{
 		{"written documents exist after Close and Open", staysThere},
 		{"a new index is built from the stored documents", buildsNew},
 		{"an index whose declaration changed is rebuilt", buildsChanged},
 		{"an index that is declared again is complete", comesBackWhole},
-		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique},
+		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique(prepare)},
 		{"a unique index that documents violate fails Open and damages nothing", doesNotFit},
 		{"an index on a field that documents lack fails Open and damages nothing", lacksField},
 		{"another kind of id fails Open", otherID},
@@ -97,28 +97,32 @@ func comesBackWhole(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	must(t, engine.Close())
 }
 
-func changesUnique(t *testing.T, open func(t *testing.T) docstore.Engine) {
-	engine := open(t)
-	spec := placeSpec()
-	for i := range spec.Indexes {
-		spec.Indexes[i].Unique = false
+func changesUnique(prepare Prepare) func(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	return func(t *testing.T, open func(t *testing.T) docstore.Engine) {
+		engine := open(t)
+		spec := placeSpec()
+		for i := range spec.Indexes {
+			spec.Indexes[i].Unique = false
+		}
+		insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 5))
+		must(t, engine.Close())
+
+		engine = open(t)
+		must(t, prepare(t.Context(), engine, placeSpec()))
+		c := openPlaces(t, engine)
+		twin := somePlace(6)
+		twin.Code = "code 1"
+		wantDuplicate(t, c.Insert(t.Context(), twin), "code")
+		wantContents(t, c, somePlaces(1, 5))
+		must(t, engine.Close())
+
+		engine = open(t)
+		must(t, prepare(t.Context(), engine, spec))
+		c = openAs[place](t, engine, spec)
+		must(t, c.Insert(t.Context(), twin))
+		wantContents(t, c, append(somePlaces(1, 5), twin))
+		must(t, engine.Close())
 	}
-	insertAll(t, openAs[place](t, engine, spec), somePlaces(1, 5))
-	must(t, engine.Close())
-
-	engine = open(t)
-	c := openPlaces(t, engine)
-	twin := somePlace(6)
-	twin.Code = "code 1"
-	wantDuplicate(t, c.Insert(t.Context(), twin), "code")
-	wantContents(t, c, somePlaces(1, 5))
-	must(t, engine.Close())
-
-	engine = open(t)
-	c = openAs[place](t, engine, spec)
-	must(t, c.Insert(t.Context(), twin))
-	wantContents(t, c, append(somePlaces(1, 5), twin))
-	must(t, engine.Close())
 }
 
 func doesNotFit(t *testing.T, open func(t *testing.T) docstore.Engine) {

@@ -24,7 +24,7 @@ func TestConformanceAfterReopening(t *testing.T) {
 	docstoretest.RunReopening(t, func(t *testing.T) func(t *testing.T) docstore.Engine {
 		path := filepath.Join(t.TempDir(), "store.db")
 		return func(t *testing.T) docstore.Engine { return openAt(t, path) }
-	})
+	}, nil)
 }
 
 // openAt opens a store. At the end of every test the store is closed and its file is

@@ -2,10 +2,21 @@
 // newer, a replica set or sharded.
 //
 // A majority acknowledges a write before its call returns, so the write survives the
-// loss of a primary. If a failover interrupts a write, the driver retries it without
-// applying it twice. Reads go to the primary with read concern local. Every primary has
-// all acknowledged writes, so a client sees its own writes. A read may see another
-// client's write shortly before that write is acknowledged.
+// loss of a primary. If a failover interrupts a write of single documents, the driver
+// retries it without applying it twice.
+//
+// Reads go to the primary with read concern local. There are two exceptions to what a
+// client may expect of them:
+//
+//   - A read may see a write that no majority has acknowledged. If the primary is lost
+//     then, that write is lost too. A call that reports an earlier write as done must
+//     therefore not rely on such a read alone.
+//   - A primary that is cut off from the majority serves reads until it notices, up to
+//     electionTimeoutMillis of the replica set (10 seconds by default) later. A client that
+//     still reaches it then misses writes that the new primary has acknowledged. Writes to
+//     it are not acknowledged.
+//
+// Otherwise the primary has all acknowledged writes, so a client sees its own writes.
 //
 // The engine overrides the write concern, read concern and read preference of the URI.
 package mongo
@@ -40,6 +51,11 @@ const disconnectTimeout = 5 * time.Second
 // timeout. So waiting requests do not use up the edge's concurrency limit.
 const selectionTimeout = 3 * time.Second
 
+// connectTimeout bounds the connection to a server with its handshakes, unless the URI sets
+// connectTimeoutMS. The driver's own 30 seconds would hide a server that does not answer,
+// for longer than a call waits for another one.
+const connectTimeout = 3 * time.Second
+
 // DefaultDatabase is the database if neither the caller nor the URI names one.
 const DefaultDatabase = "waybook"
 
@@ -68,13 +84,7 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 		return nil, errors.New("open MongoDB: the URI is malformed, or its DNS records cannot be read")
 	}
 	database = cmp.Or(database, parsed.Database, DefaultDatabase)
-	settings := options.Client().SetServerSelectionTimeout(selectionTimeout).ApplyURI(uri).
-		SetWriteConcern(writeconcern.Majority()).
-		SetReadConcern(readconcern.Local()).
-		SetReadPreference(readpref.Primary()).
-		SetRetryWrites(true).
-		SetRetryReads(true)
-	client, err := mongo.Connect(settings)
+	client, err := mongo.Connect(settings(uri))
 	if err != nil {
 		return nil, fmt.Errorf("open MongoDB: %w", err)
 	}
@@ -99,6 +109,17 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
 	}
 	return e, nil
+}
+
+// settings returns the settings of the client. Those that the engine's promises depend on
+// override the URI.
+func settings(uri string) *options.ClientOptions {
+	return options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri).
+		SetWriteConcern(writeconcern.Majority()).
+		SetReadConcern(readconcern.Local()).
+		SetReadPreference(readpref.Primary()).
+		SetRetryWrites(true).
+		SetRetryReads(true)
 }
 
 // awaitServer waits for a primary until ctx ends, not only for selectionTimeout.
@@ -129,7 +150,9 @@ func (e *Engine) Close() error {
 }
 
 // Open creates the collection's indexes where they are missing, and returns the
-// collection.
+// collection. It drops no index. An index with the declared keys and uniqueness serves
+// whatever its name. If there is one of the declared name with another declaration, Open
+// creates the declared one beside it; a unique one only Prepare creates.
 func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -147,7 +170,14 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		return open, e.call(ctx, func() error { return nil })
 	}
 	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
-	if err := e.call(ctx, func() error { return t.reconcile(ctx) }); err != nil {
+	err := e.call(ctx, func() error {
+		if _, err := t.reconcile(ctx, false); err != nil {
+			return err
+		}
+		_, err := t.backfill(ctx)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	e.tables[spec.Name] = t

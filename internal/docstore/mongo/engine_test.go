@@ -2,7 +2,9 @@ package mongo
 
 import (
 	"testing"
+	"time"
 
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 )
 
@@ -19,6 +21,19 @@ func TestALocationHasNoCredentials(t *testing.T) {
 		}
 		if got := location(parsed, "waybook"); got != want {
 			t.Errorf("%s: got %s, want %s", uri, got, want)
+		}
+	}
+}
+
+func TestTheURIDecidesHowLongAConnectionMayTakeButNotWhatAWritePromises(t *testing.T) {
+	const uri = "mongodb://db1/?w=1&retryWrites=false&readPreference=secondary&readConcernLevel=available"
+	for query, want := range map[string]time.Duration{"": connectTimeout, "&connectTimeoutMS=7000": 7 * time.Second} {
+		got := settings(uri + query)
+		if got.ConnectTimeout == nil || *got.ConnectTimeout != want {
+			t.Errorf("%s: got %v", query, got.ConnectTimeout)
+		}
+		if got.WriteConcern.W != "majority" || !*got.RetryWrites || got.ReadPreference.Mode() != readpref.PrimaryMode || got.ReadConcern.Level != "local" {
+			t.Errorf("%s: the URI overrides a promise of the engine", query)
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 // errMisfit reports stored documents that Open finds incompatible with the declaration.
 var errMisfit = errors.New("stored documents do not fit the declaration")
 
+// errRefused reports that the server has rejected a write, for a reason that stays.
+var errRefused = errors.New("refused by the server")
+
 // errNoServer reports that no server was available within the server selection timeout.
 var errNoServer = fmt.Errorf("%w: no server can take it", docstore.ErrUnavailable)
 
@@ -29,7 +32,8 @@ func portError(ctx context.Context, err error) error {
 	switch {
 	case err == nil, errors.As(err, &duplicate),
 		errors.Is(err, docstore.ErrNotFound), errors.Is(err, docstore.ErrConflict),
-		errors.Is(err, errMisfit) && ctx.Err() == nil:
+		errors.Is(err, errRefused),
+		(errors.Is(err, errMisfit) || errors.Is(err, errNotPrepared)) && ctx.Err() == nil:
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %v", ctx.Err(), err)
@@ -40,7 +44,7 @@ func portError(ctx context.Context, err error) error {
 		// The driver fails a little early if the remaining time is too short for a round trip.
 		return fmt.Errorf("%w: %v", context.DeadlineExceeded, err)
 	case isRefusal(err):
-		return fmt.Errorf("refused by the server: %v", err)
+		return fmt.Errorf("%w: %v", errRefused, err)
 	}
 	return fmt.Errorf("%w: %v", docstore.ErrUnavailable, err)
 }
@@ -69,24 +73,4 @@ func isRefusal(err error) bool {
 		return false
 	}
 	return !slices.ContainsFunc(server.ErrorCodes(), isPassing)
-}
-
-// isPassing reports whether an error code stands for a temporary condition. The codes are
-// from MongoDB's error_codes.yml.
-func isPassing(code int) bool {
-	switch code {
-	case 6, 7, 89, 9001: // HostUnreachable, HostNotFound, NetworkTimeout, SocketException
-		return true
-	case 10107, 13435, 13436, 10058: // NotWritablePrimary and related codes
-		return true
-	case 91, 189, 11600, 11602: // shutting down, stepping down, interrupted by either
-		return true
-	case 43, 237, 11601, 112: // cursor lost or killed, operation killed, write conflict
-		return true
-	case 64, 100, 50, 262: // write concern not met (in time), time limits
-		return true
-	case 133, 134: // FailedToSatisfyReadPreference, ReadConcernMajorityNotAvailableYet
-		return true
-	}
-	return false
 }

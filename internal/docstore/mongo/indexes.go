@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -13,8 +15,24 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// namespaceNotFound is the error code of listIndexes if the collection does not exist.
-const namespaceNotFound = 26
+// Error codes of commands for indexes.
+const (
+	namespaceNotFound     = 26
+	indexNotFound         = 27
+	indexAlreadyExists    = 68
+	indexOptionsConflict  = 85
+	indexKeySpecsConflict = 86
+)
+
+// reconcileTries bounds how often the indexes are read and created again after another
+// process has created some in between.
+const reconcileTries = 3
+
+// primaryIndex is the server's name for the index of _id.
+const primaryIndex = "_id_"
+
+// errNotPrepared reports an index that only Prepare creates.
+var errNotPrepared = errors.New("run waybookctl store prepare")
 
 // keysOf returns the keys of an index on the server. They end with _id, so that the index
 // alone serves scans. A unique index does not include _id, because that would make every
@@ -25,95 +43,68 @@ func keysOf(index docstore.Index) bson.D {
 		keys = append(keys, bson.E{Key: field.Name, Value: int32(1)})
 	}
 	if !index.Unique {
-		keys = append(keys, bson.E{Key: "_id", Value: int32(1)})
+		keys = append(keys, bson.E{Key: docstore.IDIndex, Value: int32(1)})
 	}
 	return keys
 }
 
-// reconcile creates the declared indexes that are missing and drops the indexes that
-// conflict with them. It keeps all other undeclared indexes: another version of the
-// program may use them, or an administrator may have created them.
-func (t *table) reconcile(ctx context.Context) error {
-	if err := t.checkIDKind(ctx); err != nil {
-		return err
-	}
-	stored, err := t.storedIndexes(ctx)
-	if err != nil {
-		return fmt.Errorf("list indexes: %w", err)
-	}
-	var missing []docstore.Index
-	for _, index := range t.spec.Indexes {
-		if has, found := stored[index.Name]; found && has.matches(index) {
-			continue
-		}
-		if err := t.checkFit(ctx, index); err != nil {
-			return fmt.Errorf("build index %q: %w", index.Name, err)
-		}
-		missing = append(missing, index)
-	}
-	for _, has := range stored {
-		if !slices.ContainsFunc(missing, has.isInTheWayOf) {
-			continue
-		}
-		if err := t.collection.Indexes().DropOne(ctx, has.Name); err != nil {
-			return fmt.Errorf("drop index %q: %w", has.Name, err)
-		}
-	}
-	for _, index := range missing {
-		model := mongo.IndexModel{
-			Keys:    keysOf(index),
-			Options: options.Index().SetName(index.Name).SetUnique(index.Unique),
-		}
-		if _, err := t.collection.Indexes().CreateOne(ctx, model); err != nil {
-			return fmt.Errorf("build index %q: %w", index.Name, err)
-		}
-	}
-	return nil
+// sameKeys compares the keys of two indexes. Servers return the direction in different
+// number types.
+func sameKeys(stored, declared bson.D) bool {
+	return slices.EqualFunc(stored, declared, func(a, b bson.E) bool {
+		return a.Key == b.Key && fmt.Sprint(a.Value) == fmt.Sprint(b.Value)
+	})
+}
+
+// changedName returns the name of an index if another version of the program has an index
+// of the declared name with another declaration.
+func changedName(index docstore.Index) string {
+	hash := fnv.New32a()
+	fmt.Fprint(hash, keysOf(index), index.Unique)
+	return fmt.Sprintf("%s__%08x", index.Name, hash.Sum32())
+}
+
+// isNameOf reports whether some version of the program gives the declared index this name.
+func isNameOf(index docstore.Index, name string) bool {
+	suffix, isChanged := strings.CutPrefix(name, index.Name+"__")
+	return name == index.Name || isChanged && len(suffix) == 8 && strings.Trim(suffix, "0123456789abcdef") == ""
 }
 
 // storedIndex is an index as the server lists it.
 type storedIndex struct {
-	Name   string `bson:"name"`
-	Key    bson.D `bson:"key"`
-	Unique bool   `bson:"unique"`
+	Name      string   `bson:"name"`
+	Key       bson.D   `bson:"key"`
+	Unique    bool     `bson:"unique"`
+	Sparse    bool     `bson:"sparse"`
+	Partial   bson.Raw `bson:"partialFilterExpression"`
+	Collation bson.Raw `bson:"collation"`
 }
 
-func (s storedIndex) matches(index docstore.Index) bool {
-	return s.Unique == index.Unique && s.hasKeysOf(index)
+// serves reports whether this index has all documents in the declared order, and refuses
+// what the declared one refuses. Its name does not matter.
+func (s storedIndex) serves(index docstore.Index) bool {
+	return s.Unique == index.Unique && !s.Sparse && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
 
-// isInTheWayOf reports whether this index prevents the creation of another one. A server
-// allows one index per name and one per list of keys.
-func (s storedIndex) isInTheWayOf(index docstore.Index) bool {
-	return s.Name == index.Name || s.hasKeysOf(index)
+// isSimple reports whether a collation compares strings by their bytes.
+func isSimple(collation bson.Raw) bool {
+	locale, _ := collation.Lookup("locale").StringValueOK()
+	return len(collation) == 0 || locale == "simple"
 }
 
-func (s storedIndex) hasKeysOf(index docstore.Index) bool {
-	want := keysOf(index)
-	if len(s.Key) != len(want) {
-		return false
-	}
-	for i, key := range s.Key {
-		// Servers return the direction in different number types.
-		if key.Key != want[i].Key || fmt.Sprint(key.Value) != "1" {
-			return false
-		}
-	}
-	return true
-}
-
+// storedIndexes returns the indexes by name, those that are being built too. There are none
+// if the collection does not exist.
 func (t *table) storedIndexes(ctx context.Context) (map[string]storedIndex, error) {
 	cursor, err := t.collection.Indexes().List(ctx)
-	var command mongo.CommandError
-	if errors.As(err, &command) && command.Code == namespaceNotFound {
+	if hasCode(err, namespaceNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list indexes: %w", err)
 	}
 	var list []storedIndex
 	if err := cursor.All(ctx, &list); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list indexes: %w", err)
 	}
 	stored := make(map[string]storedIndex, len(list))
 	for _, index := range list {
@@ -122,39 +113,102 @@ func (t *table) storedIndexes(ctx context.Context) (map[string]storedIndex, erro
 	return stored, nil
 }
 
-// checkIDKind checks one document. All documents of a collection have the same kind of
-// _id.
-func (t *table) checkIDKind(ctx context.Context) error {
-	documents, _, err := t.find(ctx, query{filter: bson.D{}, order: byIDOrder(), limit: 1})
-	if err != nil || len(documents) == 0 {
-		return err
-	}
-	id := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}
-	if _, err := id.Value(documents[0]); err != nil {
-		return fmt.Errorf("%w: collection %q exists with another kind of _id", errMisfit, t.spec.Name)
-	}
-	return nil
+// hasCode reports whether the server answered a command with one of the codes.
+func hasCode(err error, codes ...int) bool {
+	var command mongo.CommandError
+	return errors.As(err, &command) && slices.Contains(codes, int(command.Code))
 }
 
-// checkFit returns an error if a document lacks a field of the index or has it with
-// another type. The server would accept such a document, but scans would not find it.
-func (t *table) checkFit(ctx context.Context, index docstore.Index) error {
-	for _, field := range index.Fields {
-		misfit := bson.D{{Key: field.Name, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: typeOf(field.Kind)}}}}}}
-		switch found, err := t.exists(ctx, misfit); {
-		case err != nil:
-			return err
-		case found:
-			return fmt.Errorf("%w: a document has no %s in field %q", errMisfit, typeOf(field.Kind), field.Name)
+// named is a declared index with its name on the server.
+type named struct {
+	docstore.Index
+	name string
+}
+
+// match finds the server's names of the declared indexes. Present ones exist, or are being
+// built. Missing ones have the name to be created with.
+func (t *table) match(stored map[string]storedIndex) (present, missing []named) {
+	for _, index := range t.spec.Indexes {
+		name, taken := index.Name, false
+		for _, has := range stored {
+			if has.serves(index) && (!taken || has.Name == index.Name) {
+				name, taken = has.Name, true
+			}
+		}
+		if taken {
+			present = append(present, named{index, name})
+			continue
+		}
+		if _, changed := stored[name]; changed {
+			name = changedName(index)
+		}
+		missing = append(missing, named{index, name})
+	}
+	return present, missing
+}
+
+// reconcile makes the declared indexes exist, drops nothing, and returns the declared names
+// of those that it has created. Any number of processes may run it at once: the server
+// builds an index once, and the others wait for it.
+//
+// Only a preparation creates a unique index if there is one of that name with another
+// declaration. Versions of the program that run side by side need both.
+func (t *table) reconcile(ctx context.Context, mayChange bool) (created []string, err error) {
+	if err := errors.Join(t.checkCollation(ctx), t.checkIDKind(ctx)); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		stored, err := t.storedIndexes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		present, missing := t.match(stored)
+		for _, index := range missing {
+			if index.Unique && index.name != index.Name && !mayChange {
+				return nil, fmt.Errorf("the unique index %q of collection %q exists with another declaration: %w", index.Name, t.spec.Name, errNotPrepared)
+			}
+		}
+		if err := t.checkFit(ctx, missing); err != nil {
+			return nil, err
+		}
+		created = created[:0]
+		for _, index := range missing {
+			created = append(created, index.Name)
+		}
+		err = t.create(ctx, present, missing)
+		if !hasCode(err, indexAlreadyExists, indexOptionsConflict, indexKeySpecsConflict) || try == reconcileTries {
+			return created, err
+		}
+	}
+}
+
+// create creates indexes. For those that are present, it waits until they are built: the
+// list of a server does not tell these apart.
+//
+// The server does not learn the deadline of ctx, because it would abort a build then. A
+// later start would begin it again, and never end it.
+func (t *table) create(ctx context.Context, present, missing []named) error {
+	unlimited, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	ctx = unlimited
+	var models []mongo.IndexModel
+	for _, index := range missing {
+		models = append(models, index.model())
+	}
+	if len(models) > 0 {
+		if _, err := t.collection.Indexes().CreateMany(ctx, models); err != nil {
+			return fmt.Errorf("build indexes of collection %q: %w", t.spec.Name, err)
+		}
+	}
+	for _, index := range present {
+		if _, err := t.collection.Indexes().CreateOne(ctx, index.model()); err != nil {
+			return fmt.Errorf("wait for index %q of collection %q: %w", index.name, t.spec.Name, err)
 		}
 	}
 	return nil
 }
 
-// typeOf returns the type alias of a kind in the query language.
-func typeOf(kind docstore.Kind) string {
-	if kind == docstore.Int64 {
-		return "long"
-	}
-	return "string"
+func (n named) model() mongo.IndexModel {
+	return mongo.IndexModel{Keys: keysOf(n.Index), Options: options.Index().SetName(n.name).SetUnique(n.Unique)}
 }

@@ -2,14 +2,10 @@ package mongo
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
-
-// primaryIndex is the server's name for the index of _id.
-const primaryIndex = "_id_"
 
 // Inspect compares the declaration with the server's list of indexes.
 func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Inspection, error) {
@@ -22,10 +18,8 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 		if err := t.checkIDKind(ctx); err != nil {
 			return err
 		}
-		if stored, err = t.storedIndexes(ctx); err != nil {
-			return fmt.Errorf("list indexes: %w", err)
-		}
-		return nil
+		stored, err = t.storedIndexes(ctx)
+		return err
 	})
 	if err != nil {
 		return docstore.Inspection{}, err
@@ -36,13 +30,14 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	if spec.Sharding == docstore.ByID {
 		delete(stored, hashedIndex)
 	}
+	present, missing := t.match(stored)
 	t.spec.Indexes = nil
-	for _, index := range spec.Indexes {
-		if has, found := stored[index.Name]; found && has.matches(index) {
-			t.spec.Indexes = append(t.spec.Indexes, index)
-		} else {
-			inspection.Missing = append(inspection.Missing, index.Name)
-		}
+	for _, index := range present {
+		t.spec.Indexes = append(t.spec.Indexes, index.Index)
+		delete(stored, index.name)
+	}
+	for _, index := range missing {
+		inspection.Missing = append(inspection.Missing, index.Name)
 		delete(stored, index.Name)
 	}
 	for name := range stored {

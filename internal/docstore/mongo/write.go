@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -67,24 +66,18 @@ func (t *table) refusals(
 	return nil
 }
 
-// refusal returns the port's error for a document that the server refused. behind
-// returns the later documents of the same call that the server stored.
+// refusal returns the port's error for a document that the server refused. innocent
+// returns stored documents that cannot be the cause.
 func (t *table) refusal(
-	ctx context.Context, failure mongo.WriteError, document bson.Raw, behind func() []bson.Raw,
+	ctx context.Context, failure mongo.WriteError, document bson.Raw, innocent func() []bson.Raw,
 ) (refusal, err error) {
 	if failure.Code != duplicateKey {
 		if isPassing(failure.Code) {
 			return nil, fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
 		}
-		return fmt.Errorf("refused by the server: %v", failure), nil
+		return fmt.Errorf("%w: %v", errRefused, failure), nil
 	}
-	index, known := t.duplicateIn(failure.Message)
-	if !known {
-		if index, err = t.findDuplicate(ctx, document, behind()); err != nil {
-			return nil, err
-		}
-	}
-	return &docstore.DuplicateError{Index: index}, nil
+	return t.duplicate(ctx, failure.Raw, failure.Message, document, innocent())
 }
 
 // Update changes the document if its revision is still the given one. If no document
@@ -188,6 +181,7 @@ func increase(maintained string, amounts []docstore.Amount) bson.D {
 	return fields
 }
 
+// updateError returns the port's error for a change that failed.
 func (t *table) updateError(ctx context.Context, err error, change docstore.Change) error {
 	if index, found := t.sqliteDuplicate(err); found {
 		return &docstore.DuplicateError{Index: index}
@@ -197,30 +191,33 @@ func (t *table) updateError(ctx context.Context, err error, change docstore.Chan
 		return err
 	}
 	failure := refused.WriteErrors[0]
-	if failure.Code != duplicateKey {
-		if isPassing(failure.Code) {
-			return fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
+	var after bson.Raw
+	if _, known := t.duplicateIn(failure.Raw, failure.Message); failure.Code == duplicateKey && !known {
+		if after, err = t.after(ctx, change); err != nil {
+			return err
 		}
-		return fmt.Errorf("refused by the server: %v", failure)
 	}
-	index, known := t.duplicateIn(failure.Message)
-	if !known {
-		index = t.uniqueIndexOf(change)
+	refusal, err := t.refusal(ctx, failure, after, func() []bson.Raw { return []bson.Raw{after} })
+	if err != nil {
+		return err
 	}
-	return &docstore.DuplicateError{Index: index}
+	return refusal
 }
 
-// uniqueIndexOf returns the first unique index with a field that the change sets, for
-// servers that do not name the index of a duplicate.
-func (t *table) uniqueIndexOf(change docstore.Change) string {
-	for _, index := range t.spec.Indexes {
-		for _, field := range index.Fields {
-			if index.Unique && slices.ContainsFunc(change.Set, func(set docstore.Assignment) bool { return set.Path == field.Name }) {
-				return index.Name
-			}
-		}
+// after returns what the change would have made of the stored document.
+func (t *table) after(ctx context.Context, change docstore.Change) (bson.Raw, error) {
+	filter, err := t.byID(change.ID)
+	if err != nil {
+		return nil, err
 	}
-	return docstore.IDIndex
+	stored, _, err := t.find(ctx, query{filter: filter, limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(stored) == 0 {
+		return nil, docstore.ErrNotFound
+	}
+	return change.Apply(stored[0])
 }
 
 // Delete removes one document.

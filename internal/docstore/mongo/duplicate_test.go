@@ -1,0 +1,142 @@
+package mongo
+
+import (
+	"errors"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// refusing answers writes with a duplicate key error that has the given details, the query
+// with the given filter with a document, and a query for user 1 with that user.
+func refusing(details bson.D, finds string) func(string, bson.Raw) bson.D {
+	return func(command string, body bson.Raw) bson.D {
+		switch command {
+		case "insert", "update":
+			refusal := append(bson.D{{Key: "index", Value: 0}, {Key: "code", Value: duplicateKey}}, details...)
+			return append(bson.D{{Key: "n", Value: 0}, {Key: "writeErrors", Value: bson.A{refusal}}}, done...)
+		case "find":
+			filter, err := bson.MarshalExtJSON(body.Lookup("filter").Document(), false, false)
+			switch {
+			case err != nil:
+			case string(filter) == finds:
+				return firstBatch(bson.D{{Key: "_id", Value: int64(9)}})
+			case string(filter) == `{"_id":1}`:
+				return firstBatch(userDocument(1, "before", "before"))
+			}
+		}
+		return firstBatch()
+	}
+}
+
+func userDocument(id int64, email, work string) bson.D {
+	return bson.D{
+		{Key: "_id", Value: id}, {Key: docstore.RevisionField, Value: int64(1)},
+		{Key: "email", Value: email}, {Key: "work", Value: work}, {Key: "name", Value: "n"},
+	}
+}
+
+func user(id int64, email, work string) bson.Raw {
+	document, err := bson.Marshal(userDocument(id, email, work))
+	if err != nil {
+		panic(err)
+	}
+	return document
+}
+
+// changed changes the addresses of user 1.
+func changed(email, work string) docstore.Change {
+	after := user(1, email, work)
+	return docstore.Change{ID: docstore.ValueOf(int64(1)), Revision: 1, Set: []docstore.Assignment{
+		{Path: "email", Value: after.Lookup("email")}, {Path: "work", Value: after.Lookup("work")},
+	}}
+}
+
+func usersOn(t *testing.T, answer func(string, bson.Raw) bson.D) *table {
+	t.Helper()
+	engine, _ := openOn(t, answer)
+	return &table{engine: engine, spec: usersTable().spec, collection: engine.database.Collection("users")}
+}
+
+func wantDuplicate(t *testing.T, what string, err error, index string) {
+	t.Helper()
+	var duplicate *docstore.DuplicateError
+	if !errors.As(err, &duplicate) || duplicate.Index != index {
+		t.Errorf("%s: got %v, want a duplicate in %s", what, err, index)
+	}
+}
+
+func TestTheKeyPatternOfADuplicateNamesItsIndex(t *testing.T) {
+	pattern := func(keys bson.D, message string) bson.D {
+		return bson.D{{Key: "errmsg", Value: message}, {Key: "keyPattern", Value: keys}, {Key: "keyValue", Value: bson.D{}}}
+	}
+	for _, c := range []struct {
+		name    string
+		details bson.D
+		want    string
+	}{
+		{"no words", pattern(bson.D{{Key: "email", Value: 1}}, ""), "email"},
+		{"other words", pattern(bson.D{{Key: "email", Value: 1}}, "key is there already"), "email"},
+		{"an index of another name", pattern(bson.D{{Key: "email", Value: 1.0}}, "E11000 index: theirs dup key: { }"), "email"},
+		{"words that name another index", pattern(bson.D{{Key: "work", Value: int64(1)}}, "E11000 index: email dup key: { }"), "work_email"},
+		{"the id", pattern(bson.D{{Key: "_id", Value: 1}}, ""), docstore.IDIndex},
+		{"words only", bson.D{{Key: "errmsg", Value: "E11000 index: work_email dup key: { }"}}, "work_email"},
+		{"an earlier declaration", pattern(bson.D{{Key: "x", Value: 1}, {Key: "work", Value: 1}}, "E11000 index: work_email dup key: { }"), "work_email"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			table := usersOn(t, refusing(c.details, ""))
+			errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantDuplicate(t, "insert", errs[0], c.want)
+			wantDuplicate(t, "update", table.Update(t.Context(), changed("a", "b")), c.want)
+		})
+	}
+}
+
+func TestARefusalByAnUndeclaredUniqueIndexIsNoDuplicate(t *testing.T) {
+	details := bson.D{{Key: "errmsg", Value: "E11000 index: theirs dup key: { }"}, {Key: "keyPattern", Value: bson.D{{Key: "age", Value: 1}}}}
+	table := usersOn(t, refusing(details, ""))
+	errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{errs[0], table.Update(t.Context(), changed("a", "b"))} {
+		var duplicate *docstore.DuplicateError
+		if err == nil || errors.As(err, &duplicate) || errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestARefusedUpdateIsNeverADuplicateOfItself(t *testing.T) {
+	// The document itself has the id and, before the change, another address.
+	itself := refusing(bson.D{{Key: "errmsg", Value: "key is there already"}},
+		`{"$and":[{"_id":1},{"_id":{"$nin":[]}}]}`)
+	err := usersOn(t, itself).Update(t.Context(), changed("a", "b"))
+	var duplicate *docstore.DuplicateError
+	if !errors.As(err, &duplicate) || duplicate.Index == docstore.IDIndex {
+		t.Errorf("got %v, want a duplicate in an index other than that of _id", err)
+	}
+	other := refusing(bson.D{{Key: "errmsg", Value: "key is there already"}}, `{"_id":{"$nin":[1]},"email":"a"}`)
+	wantDuplicate(t, "update", usersOn(t, other).Update(t.Context(), changed("a", "b")), "email")
+}
+
+func TestAWriteThatTheServerRefusesForGoodIsAPlainError(t *testing.T) {
+	table := usersOn(t, func(string, bson.Raw) bson.D {
+		refusal := bson.D{{Key: "index", Value: 0}, {Key: "code", Value: 121}, {Key: "errmsg", Value: "Document failed validation"}}
+		return append(bson.D{{Key: "n", Value: 0}, {Key: "writeErrors", Value: bson.A{refusal}}}, done...)
+	})
+	errs, err := table.Insert(t.Context(), []bson.Raw{user(1, "a", "b")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{errs[0], table.Update(t.Context(), changed("a", "b"))} {
+		if err == nil || errors.Is(err, docstore.ErrUnavailable) {
+			t.Errorf("got %v", err)
+		}
+	}
+}

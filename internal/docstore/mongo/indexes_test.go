@@ -1,0 +1,224 @@
+package mongo
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+func TestAnIndexServesIfItHasAllDocumentsInTheDeclaredOrder(t *testing.T) {
+	email := usersTable().spec.Indexes[0]
+	right := storedIndex{Name: "theirs", Key: bson.D{{Key: "email", Value: 1.0}}, Unique: true}
+	if !right.serves(email) {
+		t.Error("an equal index of another name does not serve")
+	}
+	document, err := bson.Marshal(bson.D{{Key: "locale", Value: "de"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*storedIndex){
+		"not unique":   func(s *storedIndex) { s.Unique = false },
+		"sparse":       func(s *storedIndex) { s.Sparse = true },
+		"partial":      func(s *storedIndex) { s.Partial = document },
+		"in German":    func(s *storedIndex) { s.Collation = document },
+		"descending":   func(s *storedIndex) { s.Key = bson.D{{Key: "email", Value: -1}} },
+		"hashed":       func(s *storedIndex) { s.Key = bson.D{{Key: "email", Value: "hashed"}} },
+		"on one more":  func(s *storedIndex) { s.Key = append(slices.Clone(s.Key), bson.E{Key: "_id", Value: 1}) },
+		"on something": func(s *storedIndex) { s.Key = bson.D{{Key: "work", Value: 1}} },
+	} {
+		wrong := right
+		if change(&wrong); wrong.serves(email) {
+			t.Errorf("an index that is %s serves", what)
+		}
+	}
+}
+
+func TestTheNameOfAChangedIndexDependsOnItsDeclarationOnly(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, index := range usersTable().spec.Indexes {
+		for _, unique := range []bool{true, false} {
+			index.Unique = unique
+			name := changedName(index)
+			if seen[name] || name != changedName(index) || !isNameOf(index, name) {
+				t.Errorf("%+v: got %q", index, name)
+			}
+			seen[name] = true
+		}
+	}
+	for _, other := range []string{"emails", "email_", "email__", "email__0a1b2c3", "email__0a1b2c3d4", "email__0a1b2c3G", "x_email"} {
+		if isNameOf(usersTable().spec.Indexes[0], other) {
+			t.Errorf("%q counts as a name of email", other)
+		}
+	}
+}
+
+// catalog is the list of indexes of a peer.
+type catalog struct {
+	collation string
+	indexes   map[string]bson.D
+	// refuse, if not nil, answers a createIndexes instead.
+	refuse func(name string) bson.D
+}
+
+func (c *catalog) answer(command string, body bson.Raw) bson.D {
+	switch command {
+	case "listCollections":
+		settings := bson.D{}
+		if c.collation != "" {
+			settings = bson.D{{Key: "collation", Value: bson.D{{Key: "locale", Value: c.collation}}}}
+		}
+		return firstBatch(bson.D{{Key: "name", Value: "users"}, {Key: "type", Value: "collection"}, {Key: "options", Value: settings}})
+	case "listIndexes":
+		return firstBatch(slices.Collect(maps.Values(c.indexes))...)
+	case "createIndexes":
+		var command struct{ Indexes []bson.D }
+		if err := bson.Unmarshal(body, &command); err != nil {
+			return refusal(9)
+		}
+		for _, index := range command.Indexes {
+			var stored storedIndex
+			if raw, err := bson.Marshal(index); err != nil || bson.Unmarshal(raw, &stored) != nil {
+				return refusal(9)
+			}
+			if c.refuse != nil {
+				return c.refuse(stored.Name)
+			}
+			c.indexes[stored.Name] = index
+		}
+		return done
+	}
+	return firstBatch()
+}
+
+func refusal(code int) bson.D {
+	return bson.D{{Key: "ok", Value: 0}, {Key: "code", Value: code}, {Key: "errmsg", Value: "no"}}
+}
+
+func TestTheStartThatLosesARaceForAnIndexTakesTheOneThatExists(t *testing.T) {
+	for _, code := range []int{indexAlreadyExists, indexOptionsConflict, indexKeySpecsConflict} {
+		c := &catalog{indexes: make(map[string]bson.D)}
+		c.refuse = func(string) bson.D {
+			// Another process has created them all in the meantime, one with another name.
+			c.refuse = nil
+			for _, index := range usersTable().spec.Indexes {
+				c.indexes["their_"+index.Name] = bson.D{
+					{Key: "name", Value: "their_" + index.Name}, {Key: "key", Value: keysOf(index)}, {Key: "unique", Value: index.Unique},
+				}
+			}
+			return refusal(code)
+		}
+		engine, _ := openOn(t, c.answer)
+		if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
+			t.Errorf("%d: %v", code, err)
+		}
+		if len(c.indexes) != 3 {
+			t.Errorf("%d: the indexes are now %v", code, slices.Sorted(maps.Keys(c.indexes)))
+		}
+	}
+}
+
+func TestAConflictThatStaysEndsTheStart(t *testing.T) {
+	c := &catalog{indexes: make(map[string]bson.D), refuse: func(string) bson.D { return refusal(indexOptionsConflict) }}
+	engine, peer := openOn(t, c.answer)
+	if _, err := engine.Open(t.Context(), usersTable().spec); err == nil || errors.Is(err, docstore.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if n := len(peer.commands("createIndexes")); n != reconcileTries {
+		t.Errorf("%d tries", n)
+	}
+}
+
+func TestAStartWaitsForIndexesAndReadsTheCollectionOnlyIfOneIsMissing(t *testing.T) {
+	c := &catalog{indexes: make(map[string]bson.D)}
+	scans := func(peer *peer) (n int) {
+		for _, find := range peer.commands("find") {
+			if strings.Contains(find.String(), "$or") {
+				n++
+			}
+		}
+		return n
+	}
+	for start, want := range []struct{ scans, creates int }{{1, 1}, {0, 3}} {
+		engine, peer := openOn(t, c.answer)
+		if _, err := engine.Open(t.Context(), usersTable().spec); err != nil {
+			t.Fatal(err)
+		}
+		// A server that is asked to create an index which is being built answers when it is built.
+		if got := len(peer.commands("createIndexes")); got != want.creates || scans(peer) != want.scans {
+			t.Errorf("start %d: %d commands create indexes and %d read the collection, want %+v", start, got, scans(peer), want)
+		}
+	}
+}
+
+func TestAServerIsNotToldToAbortABuildWhenTheStartsTimeEnds(t *testing.T) {
+	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if _, err := engine.Open(ctx, usersTable().spec); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range peer.commands("createIndexes") {
+		if limit, err := command.LookupErr("maxTimeMS"); err == nil {
+			t.Errorf("the server may build for %s ms", limit)
+		}
+	}
+}
+
+func TestAStartThatEndsStopsWaitingForABuild(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	building := &catalog{indexes: make(map[string]bson.D)}
+	answered := make(chan struct{})
+	engine, _ := openOn(t, func(command string, body bson.Raw) bson.D {
+		if command == "createIndexes" {
+			cancel()
+			<-answered
+		}
+		return building.answer(command, body)
+	})
+	_, err := engine.Open(ctx, usersTable().spec)
+	close(answered)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestACollectionWithACollationIsRefused(t *testing.T) {
+	engine, peer := openOn(t, (&catalog{collation: "de", indexes: make(map[string]bson.D)}).answer)
+	_, err := engine.Open(t.Context(), usersTable().spec)
+	if err == nil || !strings.Contains(err.Error(), "collation") || errors.Is(err, docstore.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if len(peer.commands("createIndexes")) > 0 {
+		t.Error("indexes were created")
+	}
+}
+
+func TestPrepareSetsAValidatorForTheDeclaredFields(t *testing.T) {
+	engine, peer := openOn(t, (&catalog{indexes: make(map[string]bson.D)}).answer)
+	spec := keyedSpec()
+	if _, err := engine.Prepare(t.Context(), spec, Preparation{}); err != nil || len(peer.commands("collMod")) > 0 {
+		t.Fatalf("got %v and commands %v", err, peer.commands("collMod"))
+	}
+	if _, err := engine.Prepare(t.Context(), spec, Preparation{Validate: true}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"collMod":"sessions","validator":{"$jsonSchema":{"bsonType":"object","required":["_id","_rev","expire_millis"],` +
+		`"properties":{"_id":{"bsonType":"string"},"_rev":{"bsonType":"long"},"expire_millis":{"bsonType":"long"}}}},` +
+		`"validationLevel":"moderate","validationAction":"error","writeConcern":{"w":"majority"}`
+	sent := peer.commands("collMod")
+	if len(sent) != 1 {
+		t.Fatalf("got %v", sent)
+	}
+	got, err := bson.MarshalExtJSON(sent[0], false, false)
+	if err != nil || !strings.HasPrefix(string(got), want) {
+		t.Errorf("got  %s, %v\nwant %s…", got, err, want)
+	}
+}

@@ -1,0 +1,125 @@
+package mongo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Preparation says what Prepare does besides creating indexes.
+type Preparation struct {
+	// DropReplaced drops the indexes that other declarations of an index have left. It ends
+	// their uniqueness and slows down the processes of the versions that declare them.
+	DropReplaced bool
+	// Validate makes the server refuse documents that do not fit the declaration.
+	Validate bool
+}
+
+// Prepared reports the changes that Prepare has made.
+type Prepared struct {
+	// Created names the declared indexes that it created, Dropped the indexes on the server
+	// that it dropped.
+	Created, Dropped []string
+}
+
+// Prepare creates the declared indexes, those too that replace a unique index of another
+// declaration. It may be repeated, and runs while processes use the collection.
+func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Preparation) (prepared Prepared, err error) {
+	if err := spec.Validate(); err != nil {
+		return prepared, err
+	}
+	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	err = e.call(ctx, func() (err error) {
+		if prepared.Created, err = t.reconcile(ctx, true); err != nil {
+			return err
+		}
+		if _, err := t.backfill(ctx); err != nil {
+			return err
+		}
+		if preparation.DropReplaced {
+			if prepared.Dropped, err = t.dropReplaced(ctx); err != nil {
+				return err
+			}
+		}
+		if preparation.Validate {
+			return t.validate(ctx)
+		}
+		return nil
+	})
+	return prepared, err
+}
+
+// dropReplaced drops the indexes that have the name of a declared index and that no
+// declared index uses.
+func (t *table) dropReplaced(ctx context.Context) (dropped []string, err error) {
+	stored, err := t.storedIndexes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	present, missing := t.match(stored)
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: index %q is gone again", docstore.ErrUnavailable, missing[0].Name)
+	}
+	for name := range stored {
+		isUsed := slices.ContainsFunc(present, func(index named) bool { return index.name == name })
+		isOurs := slices.ContainsFunc(t.spec.Indexes, func(index docstore.Index) bool { return isNameOf(index, name) })
+		if isUsed || !isOurs {
+			continue
+		}
+		if err := t.collection.Indexes().DropOne(ctx, name); err != nil && !hasCode(err, indexNotFound) {
+			return dropped, fmt.Errorf("drop index %q of collection %q: %w", name, t.spec.Name, err)
+		}
+		dropped = append(dropped, name)
+	}
+	slices.Sort(dropped)
+	return dropped, nil
+}
+
+// namespaceExists is the error code of create if the collection exists.
+const namespaceExists = 48
+
+// validate sets the validator of the collection.
+func (t *table) validate(ctx context.Context) error {
+	// An index would have created the collection, but it may declare none.
+	if err := t.engine.database.CreateCollection(ctx, t.spec.Name); err != nil && !hasCode(err, namespaceExists) {
+		return fmt.Errorf("create collection %q: %w", t.spec.Name, err)
+	}
+	if err := t.engine.database.RunCommand(ctx, validation(t.spec)).Err(); err != nil {
+		return fmt.Errorf("set the validator of collection %q: %w", t.spec.Name, err)
+	}
+	return nil
+}
+
+// validation returns the command that makes the server check the _id, the revision and the
+// indexed fields of a document that is written. A stored document that does not fit may
+// still be changed.
+func validation(spec docstore.Spec) bson.D {
+	required := bson.A{docstore.IDIndex, docstore.RevisionField}
+	types := bson.D{
+		{Key: docstore.IDIndex, Value: bson.D{{Key: "bsonType", Value: typeOf(spec.ID)}}},
+		{Key: docstore.RevisionField, Value: bson.D{{Key: "bsonType", Value: typeOf(docstore.Int64)}}},
+	}
+	for _, index := range spec.Indexes {
+		for _, field := range index.Fields {
+			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
+				continue
+			}
+			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault {
+				required = append(required, field.Name)
+			}
+			types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: typeOf(field.Kind)}}})
+		}
+	}
+	schema := bson.D{{Key: "bsonType", Value: "object"}, {Key: "required", Value: required}, {Key: "properties", Value: types}}
+	return bson.D{
+		{Key: "collMod", Value: spec.Name},
+		{Key: "validator", Value: bson.D{{Key: "$jsonSchema", Value: schema}}},
+		{Key: "validationLevel", Value: "moderate"},
+		{Key: "validationAction", Value: "error"},
+		{Key: "writeConcern", Value: bson.D{{Key: "w", Value: "majority"}}},
+	}
+}
