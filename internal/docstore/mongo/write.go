@@ -198,10 +198,7 @@ func (t *table) updateError(ctx context.Context, err error, change docstore.Chan
 	}
 	failure := refused.WriteErrors[0]
 	if failure.Code != duplicateKey {
-		if isPassing(failure.Code) {
-			return fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
-		}
-		return fmt.Errorf("refused by the server: %v", failure)
+		return err
 	}
 	index, known := t.duplicateIn(failure.Message)
 	if !known {
