@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,7 +105,7 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 			continue
 		}
 		if _, err := after.LookupErr(name); err != nil {
-			d.change.Unset = append(d.change.Unset, prefix+name)
+			d.unset(prefix+name, element.Value())
 		}
 	}
 	return nil
@@ -139,17 +140,23 @@ func (d *differ) compareValue(path string, known shape, old, value bson.RawValue
 }
 
 func (d *differ) set(path string, old, value bson.RawValue) {
-	for _, counter := range d.counters {
-		if counter != path {
-			continue
-		}
-		was, _ := old.Int64OK() // 0 if the field is missing
-		if is, ok := value.Int64OK(); ok {
-			d.change.Add = append(d.change.Add, Amount{path, is - was})
-			return
-		}
+	was, isInteger := old.Int64OK() // 0 if the field is missing
+	is, becomesInteger := value.Int64OK()
+	if slices.Contains(d.counters, path) && (isInteger || old.Type == 0) && becomesInteger {
+		d.change.Add = append(d.change.Add, Amount{path, is - was})
+		return
 	}
 	d.change.Set = append(d.change.Set, Assignment{path, value})
+}
+
+// unset removes a field. A counter that the program omits when it is 0 stays, because it may have
+// increased in the meantime.
+func (d *differ) unset(path string, old bson.RawValue) {
+	if was, isInteger := old.Int64OK(); isInteger && slices.Contains(d.counters, path) {
+		d.change.Add = append(d.change.Add, Amount{path, -was})
+		return
+	}
+	d.change.Unset = append(d.change.Unset, path)
 }
 
 // IsEmpty reports whether the change changes nothing.

@@ -79,7 +79,7 @@ type Field struct {
 	Name string
 	Kind Kind
 	// Default is the value of a document without the field; see Spec.Defaults.
-	Default Value `bson:"-"`
+	Default Value
 }
 
 // Value returns the field's value in a document.

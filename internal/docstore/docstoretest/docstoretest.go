@@ -39,8 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
 	for _, group := range [][]testCase{
-		readCases(), orderCases(), rangeCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(),
-		pageCases(), massCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings),
+		readCases(), orderCases(), rangeCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),
+		pageCases(), budgetCases(), massCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings),
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })

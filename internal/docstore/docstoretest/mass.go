@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -11,6 +12,10 @@ func massCases(settings Settings) []testCase {
 		{"Count counts the documents that have the given values", counts},
 		{"DeleteAll deletes the documents that have the given values and no others", deletesAll},
 		{"DeleteAll without values deletes everything", deletesEverything},
+		{"DeleteAll deletes the documents in the ranges and no others", deletesRanges},
+		{"DeleteAll of a range deletes any number of documents", func(t *testing.T, engine docstore.Engine) {
+			deletesLongRange(t, engine, settings.Many)
+		}},
 		{"one call may insert, read and delete many documents", func(t *testing.T, engine docstore.Engine) {
 			manyAtOnce(t, engine, settings.Many)
 		}},
@@ -63,6 +68,49 @@ func deletesEverything(t *testing.T, engine docstore.Engine) {
 	wantContents(t, c, []place{})
 	insertAll(t, c, somePlaces(1, 2))
 	wantContents(t, c, somePlaces(1, 2))
+}
+
+func deletesRanges(t *testing.T, engine docstore.Engine) {
+	places := somePlaces(1, 20)
+	for _, o := range placeOrders() {
+		for n := range o.fields(places[0]) {
+			equal := o.fields(places[10])[:n]
+			selected := o.pick(places, equal)
+			for name, spans := range someSpans(quarters(o, n, selected)) {
+				c := openPlaces(t, engine)
+				_, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex))
+				must(t, err)
+				insertAll(t, c, places)
+				doomed := o.cut(selected, n, spans...)
+				deleted, err := c.DeleteAll(t.Context(), where(o.index, equal...).Within(spans...))
+				must(t, err)
+				wantEqual(t, o.index+", "+name, deleted, int64(len(doomed)))
+				left := slices.DeleteFunc(slices.Clone(places), func(p place) bool { return slices.Contains(doomed, p) })
+				wantEqual(t, "left by "+o.index+", "+name, walk(t, c, docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 50}), left)
+			}
+		}
+	}
+}
+
+// deletesLongRange deletes the documents that expired, in the order of an index that many of
+// them share a value of.
+func deletesLongRange(t *testing.T, engine docstore.Engine, many int) {
+	c := openPlaces(t, engine)
+	var places []place
+	for id := range int64(many) {
+		p := somePlace(id)
+		p.Owner = id / 7
+		places = append(places, p)
+	}
+	insertAll(t, c, places)
+	last := int64(many) * 9 / 10 / 7
+	n, err := c.DeleteAll(t.Context(), byOwner().In(docstore.UpTo(last)))
+	must(t, err)
+	wantEqual(t, "deleted", n, 7*(last+1))
+	n, err = c.DeleteAll(t.Context(), byOwner().In(docstore.UpTo(last)))
+	must(t, err)
+	wantEqual(t, "deleted again", n, int64(0))
+	wantContents(t, c, places[7*(last+1):])
 }
 
 func manyAtOnce(t *testing.T, engine docstore.Engine, many int) {

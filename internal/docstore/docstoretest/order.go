@@ -15,6 +15,7 @@ func orderCases() []testCase {
 		{"strings with zero bytes sort by their bytes", zeroBytesSort},
 		{"documents with equal fields sort by _id", equalFieldsSort},
 		{"a scan starts after After, whether or not that document exists", scanAfter},
+		{"a scan of selected documents starts after any of them", scanSelectedAfter},
 		{"every index returns the documents that have the given values, in its order", everyIndexSorts},
 	}
 }
@@ -111,6 +112,24 @@ func scanAfter(t *testing.T, engine docstore.Engine) {
 			wantEqual(t, "more", more, false)
 		}
 		must(t, c.Insert(t.Context(), gone))
+	}
+}
+
+func scanSelectedAfter(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	places := somePlaces(1, 12)
+	insertAll(t, c, places)
+	table := openTable(t, engine, placeSpec())
+	for _, o := range placeOrders() {
+		for n := range o.fields(place{}) {
+			equal := o.fields(places[6])[:n]
+			selected := o.pick(places, equal)
+			for at, after := range selected {
+				got, more := scanPlaces(t, table, docstore.Scan{Where: where(o.index, equal...), After: o.fields(after)[n:], Limit: 20})
+				wantEqual(t, o.index, got, selected[at+1:])
+				wantEqual(t, "more", more, false)
+			}
+		}
 	}
 }
 

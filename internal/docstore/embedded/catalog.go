@@ -21,15 +21,26 @@ type declaration struct {
 
 // indexState is an index in the catalog. It is complete if it has every document.
 type indexState struct {
-	Name     string           `bson:"name"`
-	Fields   []docstore.Field `bson:"fields"`
-	Unique   bool             `bson:"unique"`
-	Complete bool             `bson:"complete"`
+	Name     string       `bson:"name"`
+	Fields   []fieldState `bson:"fields"`
+	Unique   bool         `bson:"unique"`
+	Complete bool         `bson:"complete"`
 }
 
-// state returns the catalog entry of an index once it is complete.
-func state(index docstore.Index) indexState {
-	return indexState{Name: index.Name, Fields: index.Fields, Unique: index.Unique, Complete: true}
+// fieldState is a field of an index in the catalog. Default is an int64, a string or nil.
+type fieldState struct {
+	Name    string        `bson:"name"`
+	Kind    docstore.Kind `bson:"kind"`
+	Default any           `bson:"default,omitempty"`
+}
+
+// state returns the catalog entry of an index of the spec once it is complete.
+func state(spec docstore.Spec, index docstore.Index) indexState {
+	s := indexState{Name: index.Name, Unique: index.Unique, Complete: true}
+	for _, field := range index.Fields {
+		s.Fields = append(s.Fields, fieldState{field.Name, field.Kind, spec.Defaults[field.Name].BSON()})
+	}
+	return s
 }
 
 func (s indexState) equal(other indexState) bool {
@@ -39,9 +50,19 @@ func (s indexState) equal(other indexState) bool {
 
 // spec returns the declaration as a Spec.
 func (d declaration) spec(collection string) docstore.Spec {
-	spec := docstore.Spec{Name: collection, ID: d.ID}
-	for _, index := range d.Indexes {
-		spec.Indexes = append(spec.Indexes, docstore.Index{Name: index.Name, Fields: index.Fields, Unique: index.Unique})
+	spec := docstore.Spec{Name: collection, ID: d.ID, Defaults: make(map[string]docstore.Value)}
+	for _, had := range d.Indexes {
+		index := docstore.Index{Name: had.Name, Unique: had.Unique}
+		for _, field := range had.Fields {
+			index.Fields = append(index.Fields, docstore.Field{Name: field.Name, Kind: field.Kind})
+			switch value := field.Default.(type) {
+			case int64:
+				spec.Defaults[field.Name] = docstore.ValueOf(value)
+			case string:
+				spec.Defaults[field.Name] = docstore.ValueOf(value)
+			}
+		}
+		spec.Indexes = append(spec.Indexes, index)
 	}
 	return spec
 }

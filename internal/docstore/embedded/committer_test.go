@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -223,5 +224,65 @@ func wantRefusing(t *testing.T, engine *Engine, table docstore.Table) {
 	}
 	if err := engine.Ping(t.Context()); !errors.Is(err, docstore.ErrUnavailable) {
 		t.Fatalf("ping: got error %v", err)
+	}
+}
+
+func TestALinearizableReadWaitsUntilTheCommitThatItSeesIsSynced(t *testing.T) {
+	for name, change := range map[string]func(ctx context.Context, table docstore.Table) error{
+		"an insert": func(ctx context.Context, table docstore.Table) error { return insert(ctx, table, 2) },
+		"a deletion": func(ctx context.Context, table docstore.Table) error {
+			return table.Delete(ctx, docstore.ValueOf(int64(2)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			visible, proceed := make(chan struct{}), make(chan struct{})
+			engine, table := openTable(t, (*bolt.Tx).Commit)
+			if name == "a deletion" {
+				if err := insert(t.Context(), table, 2); err != nil {
+					t.Fatal(err)
+				}
+			}
+			engine.commit.finish = func(tx *bolt.Tx) error {
+				err := tx.Commit()
+				close(visible)
+				<-proceed
+				return errors.Join(err, syscall.EIO) // the last sync fails
+			}
+			written, read := make(chan error, 1), make(chan error, 1)
+			go func() { written <- change(t.Context(), table) }()
+			<-visible
+			go func() {
+				_, err := table.GetLinearizable(t.Context(), docstore.ValueOf(int64(2)))
+				read <- err
+			}()
+			waitQueuedUnless(t, engine, read)
+			close(proceed)
+			for _, answer := range []chan error{written, read} {
+				if err := <-answer; !errors.Is(err, docstore.ErrUnavailable) {
+					t.Errorf("got error %v", err)
+				}
+			}
+		})
+	}
+}
+
+// waitQueuedUnless returns once a call is in the queue. It fails if the call answers first.
+func waitQueuedUnless(t *testing.T, engine *Engine, answer chan error) {
+	t.Helper()
+	for {
+		engine.commit.mu.Lock()
+		queued := len(engine.commit.queue)
+		engine.commit.mu.Unlock()
+		if queued == 1 {
+			return
+		}
+		select {
+		case err := <-answer:
+			answer <- err
+			t.Errorf("the call answered %v before the sync", err)
+			return
+		default:
+			runtime.Gosched()
+		}
 	}
 }

@@ -27,10 +27,10 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	if err := found.checkID(spec); err != nil {
 		return docstore.Inspection{}, err
 	}
-	there := docstore.Spec{Name: spec.Name, ID: spec.ID}
+	there := docstore.Spec{Name: spec.Name, ID: spec.ID, Defaults: spec.Defaults}
 	inspection := docstore.Inspection{Exists: found.ID != 0}
 	for _, index := range spec.Indexes {
-		if slices.ContainsFunc(found.Indexes, state(index).equal) {
+		if slices.ContainsFunc(found.Indexes, state(spec, index).equal) {
 			there.Indexes = append(there.Indexes, index)
 		} else {
 			inspection.Missing = append(inspection.Missing, index.Name)

@@ -72,7 +72,7 @@ func (t *table) reconcile(ctx context.Context, found declaration) error {
 	wanted := declaration{ID: t.spec.ID}
 	var missing []int
 	for i, index := range t.spec.Indexes {
-		complete := state(index)
+		complete := state(t.spec, index)
 		if !slices.ContainsFunc(found.Indexes, complete.equal) {
 			missing = append(missing, i)
 			complete.Complete = false

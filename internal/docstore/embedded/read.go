@@ -33,14 +33,28 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	return document, err
 }
 
-// GetLinearizable is Get: a reader sees a commit only once it is synced. The exception is a
-// commit whose last sync failed, after which the engine has stopped writing.
+// GetLinearizable reads between two commits. Get would also see a commit whose last sync is
+// not finished, and may fail.
 func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	document, err := t.Get(ctx, id)
-	if failed := t.engine.commit.failure(); err == nil && failed != nil {
-		return nil, failed
+	if t.engine.db.IsReadOnly() {
+		return t.Get(ctx, id)
 	}
-	return document, err
+	key, err := t.idKey(id)
+	if err != nil {
+		return nil, err
+	}
+	var document bson.Raw
+	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, _ error) {
+		document = bytes.Clone(tx.Bucket(t.documents).Get(key))
+		return false, nil
+	})
+	if err == nil && document == nil {
+		err = docstore.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return document, nil
 }
 
 // GetMany looks up the ids in the order of the file.

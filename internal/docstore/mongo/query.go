@@ -38,6 +38,9 @@ func equalTo(fields []docstore.Field, values []docstore.Value) bson.D {
 func filterOf(all, fields []docstore.Field, bounds docstore.Bounds) bson.D {
 	filter := equalTo(all, bounds.Equal)
 	rest := fields[min(len(bounds.Equal), len(fields)):]
+	if len(rest) == 0 {
+		rest = bounds.Rest // at most one document has all values of a unique index
+	}
 	if bounds.After != nil && len(rest) > 0 {
 		var last docstore.Value
 		if n := len(bounds.Spans); n > 0 {
