@@ -62,12 +62,16 @@ type Program struct {
 }
 
 // Main runs the service until SIGINT or SIGTERM.
-func (m Program) Main() {
+func (m Program) Main() { serve.Main(m.Process()) }
+
+// Process returns the program that Main runs. Its admin port listens before the store
+// opens, because a store may take an hour to open. Its gRPC port listens after that.
+func (m Program) Process() serve.Program {
 	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
 	clients := append(DefaultClients(), m.Clients...)
-	serve.Main(serve.Program{
+	return serve.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
@@ -86,7 +90,12 @@ func (m Program) Main() {
 				return fmt.Errorf("validator: %w", err)
 			}
 			metrics := serve.NewMetrics()
-			engine, err := OpenStore(ctx, env, store, metrics)
+			readiness := serve.NewReadiness()
+			admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
+			if err != nil {
+				return err
+			}
+			engine, err := OpenStore(ctx, env, store, metrics, readiness)
 			if err != nil {
 				return err
 			}
@@ -95,10 +104,17 @@ func (m Program) Main() {
 			if err != nil {
 				return err
 			}
-			interceptors := NewInterceptors(validator, load, metrics, env.Log)
-			return m.serve(ctx, host, service, clients, interceptors, grpcAddress, adminAddress)
+			listener, err := env.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
+			if err != nil {
+				return err
+			}
+			Sweep(ctx, env, NewSweeps(metrics), service)
+			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), service)
+			env.Ready(readiness, engine.Ping)
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
+			return nil
 		},
-	})
+	}
 }
 
 // DefaultClients are the certificate names of the clients that may call every service.
@@ -107,26 +123,6 @@ func DefaultClients() mtls.Clients { return mtls.Clients{"edge", "operator"} }
 // RegisterClients declares the flag that lists the clients of a gRPC port.
 func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
-}
-
-func (m Program) serve(
-	ctx context.Context, host Host, service Service, clients mtls.Clients,
-	interceptors *Interceptors, grpcAddress, adminAddress string,
-) error {
-	readiness := serve.NewReadiness(host.Deps.Store.Ping)
-	admin, err := host.Admin(ctx, adminAddress, readiness, host.Metrics)
-	if err != nil {
-		return err
-	}
-	listener, err := host.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
-	if err != nil {
-		return err
-	}
-	Sweep(ctx, host.Env, NewSweeps(host.Metrics), service)
-	Serve(host.Env, "grpc port", listener, clients, interceptors, service)
-	host.Ready(readiness)
-	fmt.Fprintf(host.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
-	return nil
 }
 
 // Sweep runs a service's sweep now and then once every interval.

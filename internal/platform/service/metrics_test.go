@@ -24,7 +24,7 @@ import (
 
 func scrape(metrics *serve.Metrics) string {
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(nil), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	serve.AdminHandler(serve.NewReadiness(), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()
 }
 
@@ -55,7 +55,7 @@ func newEnv(t *testing.T) serve.Env {
 
 func TestStoreCallsAndCommitsAreCounted(t *testing.T) {
 	metrics := serve.NewMetrics()
-	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics)
+	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics, serve.NewReadiness())
 	if err != nil {
 		t.Fatal(err)
 	}
