@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -125,11 +126,12 @@ func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
 }
 
-// Sweep runs a service's sweep now and then once every interval.
+// Sweep runs a service's sweep now, again after a random part of the interval, and then once
+// every interval. So replicas that start together do not sweep together for good.
 func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) {
 	name := service.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
-		ticker := time.NewTicker(sweepEvery)
+		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
 		defer ticker.Stop()
 		for {
 			if err := service.Sweep(ctx); ctx.Err() == nil {
@@ -142,6 +144,7 @@ func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) 
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
+				ticker.Reset(sweepEvery)
 			}
 		}
 	})
