@@ -65,3 +65,20 @@ func TestClosingAllSessionsOfAUserDoesNotSweepThoseOfOthers(t *testing.T) {
 		t.Errorf("%d sessions are left, want the %d of the other user", left, expired)
 	}
 }
+
+// BenchmarkSweepExpired reports how many expired sessions a sweep removes per second.
+func BenchmarkSweepExpired(b *testing.B) {
+	const expired = 20_000
+	bench := newBench(b)
+	s := bench.newServer(b)
+	for b.Loop() {
+		b.StopTimer()
+		s.addSessions(b, 1, every(time.Millisecond, bench.clock().Add(-time.Hour), expired)...)
+		b.StartTimer()
+		if err := s.Sweep(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(expired)*float64(b.N)/b.Elapsed().Seconds(), "documents/s")
+	b.ReportMetric(0, "ns/op")
+}
