@@ -168,7 +168,7 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 }
 
 func (s *Server) removeExpiredSessions(ctx context.Context) error {
-	return removeExpired(ctx, s.sessions, s.now(), func(old session) string { return old.ID })
+	return removeExpired(ctx, s.sessions, s.now())
 }
 
 // sessionID returns the id of the stored session. The lookup needs no constant-time

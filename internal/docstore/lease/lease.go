@@ -64,7 +64,7 @@ var errTaken = errors.New("another process has the lease")
 // Do opens the collection of leases in store. Calls of the same process exclude each other
 // too.
 func Do(ctx context.Context, store docstore.Engine, name string, job func(context.Context) error) error {
-	leases, err := docstore.Open[held](ctx, store, docstore.Spec{Name: Collection, ID: docstore.String})
+	leases, err := docstore.Open[string, held](ctx, store, docstore.Spec{Name: Collection, ID: docstore.String})
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func Do(ctx context.Context, store docstore.Engine, name string, job func(contex
 
 // lease is one call of Do.
 type lease struct {
-	leases       *docstore.Collection[held]
+	leases       *docstore.Collection[string, held]
 	name, holder string
 }
 

@@ -37,7 +37,7 @@ type table struct {
 	way *shared
 }
 
-func (t table) Get(ctx context.Context, id any) (bson.Raw, error) {
+func (t table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	if t.way.isCut.Load() {
 		return nil, errCut
 	}
@@ -55,11 +55,11 @@ func (t table) Insert(ctx context.Context, documents []bson.Raw) ([]error, error
 	return errs, err
 }
 
-func (t table) Replace(ctx context.Context, revision int64, document bson.Raw) error {
+func (t table) Update(ctx context.Context, change docstore.Change) error {
 	if t.way.isCut.Load() {
 		return errCut
 	}
-	err := t.Table.Replace(ctx, revision, document)
+	err := t.Table.Update(ctx, change)
 	if t.way.losesReplies.Load() {
 		return errCut
 	}
@@ -163,7 +163,7 @@ func TestJobsOfDifferentNamesDoNotWaitForEachOther(t *testing.T) {
 func TestAProcessThatDiesIsSucceededAfterTheExpiry(t *testing.T) {
 	inTime(t, func(t *testing.T, ways [2]*shared) {
 		died := time.Now()
-		leases, err := docstore.Open[held](t.Context(), ways[0], docstore.Spec{Name: Collection, ID: docstore.String})
+		leases, err := docstore.Open[string, held](t.Context(), ways[0], docstore.Spec{Name: Collection, ID: docstore.String})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ func (o opening) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 func countOf(ctx context.Context, table docstore.Table) slog.Attr {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	documents, err := table.Count(ctx, docstore.IDIndex, nil)
+	documents, err := table.Count(ctx, docstore.All(docstore.IDIndex))
 	if err != nil {
 		return slog.String("documents", "not counted")
 	}

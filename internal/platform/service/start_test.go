@@ -190,7 +190,7 @@ func opens(indexes ...string) func(context.Context, service.Host) (service.Servi
 		for _, name := range indexes {
 			spec.Indexes = append(spec.Indexes, docstore.Index{Name: name, Fields: []docstore.Field{{Name: name, Kind: docstore.Int64}}})
 		}
-		things, err := docstore.Open[thing](ctx, host.Deps.Store, spec)
+		things, err := docstore.Open[int64, thing](ctx, host.Deps.Store, spec)
 		if err != nil {
 			return nil, err
 		}
