@@ -1,7 +1,10 @@
 package account
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -63,6 +66,112 @@ func TestClosingAllSessionsOfAUserDoesNotSweepThoseOfOthers(t *testing.T) {
 	}
 	if left := count(t, s.sessions); left != expired {
 		t.Errorf("%d sessions are left, want the %d of the other user", left, expired)
+	}
+}
+
+// TestThreeReplicasSweepAtOnce expects that all expired documents go, and nothing else.
+func TestThreeReplicasSweepAtOnce(t *testing.T) {
+	b := newBench(t)
+	replicas := []*Server{b.newServer(t), b.newServer(t), b.newServer(t)}
+	s, now := replicas[0], b.clock()
+	const expired, open = 5000, 500
+	ends := append(every(-time.Second, now, expired), every(time.Millisecond, now.Add(time.Millisecond), open)...)
+	s.addSessions(t, 1, ends...)
+	var counts []attempts
+	var used []usedSignature
+	for i, end := range ends {
+		counts = append(counts, attempts{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
+		used = append(used, usedSignature{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
+	}
+	insert(t, s.logins.attempts, counts)
+	insert(t, s.signatures.used, used)
+	var all sync.WaitGroup
+	for _, replica := range replicas {
+		all.Go(func() {
+			if err := replica.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	expectLeft(t, s.sessions, now, open)
+	expectLeft(t, s.logins.attempts, now, open)
+	expectLeft(t, s.signatures.used, now, open)
+}
+
+// expectLeft checks that this many documents are left, and that none of them has expired.
+func expectLeft[T any](t *testing.T, c *docstore.Collection[string, T], now time.Time, want int64) {
+	t.Helper()
+	expired, err := c.Count(t.Context(), byExpiry().In(docstore.UpTo(now.UnixMilli())))
+	if left := count(t, c); err != nil || left != want || expired != 0 {
+		t.Errorf("%s: %d documents are left, %d of them expired, want %d (%v)", c.Name(), left, expired, want, err)
+	}
+}
+
+func TestASweepRemovesWhatHasExpiredWhenItBeginsAndEnds(t *testing.T) {
+	b := newBench(t)
+	s, began := b.newServer(t), b.clock()
+	s.addSessions(t, 1, every(time.Second, began.Add(-time.Hour), 5000)...)
+	isFirst := true
+	s.now = func() time.Time {
+		if !isFirst {
+			b.advance(time.Minute) // more expires each time that the sweep looks at the clock
+		}
+		isFirst = false
+		return b.clock()
+	}
+	if err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectLeft(t, s.sessions, began, 5000-3601)
+}
+
+// halfway is a store whose ranges can be deleted only once.
+type halfway struct {
+	docstore.Engine
+	isOver bool
+}
+
+var errHalfway = errors.New("the process was killed")
+
+func (h *halfway) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	opened, err := h.Engine.Open(ctx, spec)
+	return halfwayTable{opened, h}, err
+}
+
+type halfwayTable struct {
+	docstore.Table
+	store *halfway
+}
+
+func (t halfwayTable) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
+	if t.store.isOver {
+		return 0, errHalfway
+	}
+	t.store.isOver = true
+	return t.Table.DeleteAll(ctx, where)
+}
+
+func TestSweepsBeginAtDifferentMoments(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	store := &halfway{Engine: b.store}
+	b.store = store
+	broken := b.newServer(t)
+	left := map[int64]bool{}
+	for range 20 {
+		whole.addSessions(t, 1, every(-time.Second, b.clock(), 1000)...)
+		store.isOver = false
+		if err := broken.removeExpiredSessions(t.Context()); !errors.Is(err, errHalfway) {
+			t.Fatalf("got %v", err)
+		}
+		left[count(t, whole.sessions)] = true
+		if err := whole.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(left) < 10 {
+		t.Errorf("after the first of two ranges, 20 sweeps leave only these counts: %v", left)
 	}
 }
 
