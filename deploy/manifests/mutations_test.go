@@ -92,6 +92,15 @@ func mutations() []mutation {
 		}},
 		{"liveness that asks the store", "probes", func(c *cluster) { c.program("album").LivenessProbe.GRPC.Service = ptr.To("readiness") }},
 		{"no startup probe", "probes", func(c *cluster) { c.program("album").StartupProbe = nil }},
+		{"a startup probe that waits for readiness", "probes", func(c *cluster) {
+			c.program("album").StartupProbe.GRPC.Service = ptr.To("readiness")
+		}},
+		{"a rollout that is given up during a long start", "probes", func(c *cluster) { c.deployments[0].Spec.ProgressDeadlineSeconds = nil }},
+		{"a preparation that is ended during a long build", "probes", func(c *cluster) {
+			for _, j := range c.jobs {
+				j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1800)
+			}
+		}},
 		{"another admin port", "probes", func(c *cluster) {
 			setVariable(c.program("album"), corev1.EnvVar{Name: "WAYBOOK_ADMIN", Value: ":8082"})
 		}},

@@ -92,28 +92,48 @@ func resourceVariable(container *corev1.Container, name string) int64 {
 	return 0
 }
 
+// longestStart is how long a pod may build indexes before it is ready.
+const longestStart = 4 * time.Hour
+
 // checkProbes checks that the probes ask for services that the programs serve, on the admin port.
+// A pod that starts for longestStart must be neither restarted nor given up, so only liveness may
+// decide over its start.
 func checkProbes(c *cluster, complain complain) {
 	for _, d := range c.deployments {
+		if given := d.Spec.ProgressDeadlineSeconds; given == nil || time.Duration(*given)*time.Second < longestStart {
+			complain("%s: a rollout is given up while a pod may still be starting", d.Name)
+		}
 		for _, container := range d.Spec.Template.Spec.Containers {
 			admin := ":" + strconv.Itoa(int(portOf(container, "admin")))
 			if got := value(container, "WAYBOOK_ADMIN"); got != admin {
 				complain("%s: the admin port is %s, and WAYBOOK_ADMIN is %q", d.Name, admin, got)
 			}
 			for what, probe := range map[string]*corev1.Probe{
-				serve.Liveness: container.LivenessProbe, serve.ReadinessName: container.ReadinessProbe, "startup": container.StartupProbe,
+				"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe, "startup": container.StartupProbe,
 			} {
 				if probe == nil || probe.GRPC == nil || probe.GRPC.Service == nil || probe.GRPC.Port != portOf(container, "admin") {
 					complain("%s: the %s probe does not ask the admin port over gRPC", d.Name, what)
 					continue
 				}
-				if got := *probe.GRPC.Service; got != what && !(what == "startup" && got == serve.Liveness) {
-					complain("%s: the %s probe asks for %q", d.Name, what, got)
+				want := serve.Liveness
+				if what == "readiness" {
+					want = serve.ReadinessName
+				}
+				if got := *probe.GRPC.Service; got != want {
+					complain("%s: the %s probe asks for %q, not %q", d.Name, what, got, want)
 				}
 			}
 			if probe := container.ReadinessProbe; probe != nil && probe.TimeoutSeconds <= 2 {
 				complain("%s: readiness asks the store for up to 2 s, and the probe waits %d s", d.Name, probe.TimeoutSeconds)
 			}
+		}
+	}
+	for _, j := range c.jobs {
+		if _, ours := programOf(j.Spec.Template.Spec.Containers[0].Image); !ours {
+			continue
+		}
+		if given := j.Spec.ActiveDeadlineSeconds; given != nil && time.Duration(*given)*time.Second < longestStart {
+			complain("%s is ended while it may still build indexes", j.Name)
 		}
 	}
 	for _, s := range c.statefulSets {

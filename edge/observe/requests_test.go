@@ -69,7 +69,7 @@ func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, chan
 
 func (e *entrance) scrape() string {
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(nil), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	serve.AdminHandler(serve.NewReadiness(), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()
 }
 

@@ -54,15 +54,14 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return fmt.Errorf("validator: %w", err)
 	}
-	metrics := serve.NewMetrics()
+	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
+	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
+	if err != nil {
+		return err
+	}
 	handler := config.Interface.Config()
 	handler.Zone, handler.Validator = zone, validator
 	if err := dial(env, config, &handler); err != nil {
-		return err
-	}
-	readiness := serve.NewReadiness(nil)
-	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
-	if err != nil {
 		return err
 	}
 	listener, err := serve.Listen(ctx, "http", config.HTTP)
@@ -70,7 +69,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		return err
 	}
 	env.HTTP("edge", listener, NewHandler(env, metrics, config.HasAccessLog, handler))
-	env.Ready(readiness)
+	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil
 }

@@ -50,7 +50,7 @@ func TestTheNameCacheHasMetrics(t *testing.T) {
 	accounts.away = errors.New("away")
 	deps.Profiles.Show(t.Context(), 2)
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(nil), host.Metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	serve.AdminHandler(serve.NewReadiness(), host.Metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, beginning := range []string{
 		`waybook_people_lookups_total{result="hit"} 1`, `waybook_people_lookups_total{result="miss"} 2`,
 		"waybook_people_stale_total 1", "waybook_people_cached 1",

@@ -108,7 +108,7 @@ func (l *limiter) count(ctx context.Context, id string, limit int64, now, end ti
 }
 
 func (l *limiter) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, l.attempts, l.now(), func(old attempts) string { return old.ID })
+	return removeExpired(ctx, l.attempts, l.now())
 }
 
 // attemptsID returns the id of the count of one window. Each window has its own count, so

@@ -51,6 +51,8 @@ type session struct {
 	UsedMillis   int64 `bson:"used_millis"`
 }
 
+func (s session) expiry() int64 { return s.ExpireMillis }
+
 // attempts counts login attempts in one time window, for an email address or from a
 // client address.
 type attempts struct {
@@ -60,6 +62,8 @@ type attempts struct {
 	// ExpireMillis is when the count may be removed, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
+
+func (a attempts) expiry() int64 { return a.ExpireMillis }
 
 // reward is a reward that a user received.
 type reward struct {
@@ -99,6 +103,8 @@ type usedSignature struct {
 	// 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 }
+
+func (u usedSignature) expiry() int64 { return u.ExpireMillis }
 
 func usedSignaturesSpec() docstore.Spec {
 	return docstore.Spec{

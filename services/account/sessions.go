@@ -20,6 +20,9 @@ import (
 // tokenBytes is the size of a session's secret: 128 random bits (rule 3.5).
 const tokenBytes = 16
 
+// sessionBatch is how many sessions are counted at a time.
+const sessionBatch = 1000
+
 // OpenSession opens a session for a user.
 func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
@@ -77,14 +80,31 @@ func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseA
 		return nil, noUser(err, request.GetUserId())
 	}
 	// Expired sessions are not open, so they must not be counted.
-	if err := s.removeExpiredSessions(ctx); err != nil {
-		return nil, err
-	}
-	closed, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId()))
+	open, err := s.countOpen(ctx, request.GetUserId())
 	if err != nil {
 		return nil, err
 	}
-	return &accountv1.CloseAllSessionsResponse{ClosedCount: closed}, nil
+	deleted, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId()))
+	if err != nil {
+		return nil, err
+	}
+	// Other calls may have opened or closed sessions since the count.
+	return &accountv1.CloseAllSessionsResponse{ClosedCount: min(open, deleted)}, nil
+}
+
+func (s *Server) countOpen(ctx context.Context, userID int64) (open int64, err error) {
+	stored := docstore.Query{Where: byUser().Is(userID), Limit: sessionBatch}
+	for batch, err := range s.sessions.Batches(ctx, stored) {
+		if err != nil {
+			return 0, err
+		}
+		for _, found := range batch {
+			if s.isOpen(found) {
+				open++
+			}
+		}
+	}
+	return open, nil
 }
 
 // ListSessions returns a page of a user's open sessions.
@@ -148,7 +168,7 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 }
 
 func (s *Server) removeExpiredSessions(ctx context.Context) error {
-	return removeExpired(ctx, s.sessions, s.now(), func(old session) string { return old.ID })
+	return removeExpired(ctx, s.sessions, s.now())
 }
 
 // sessionID returns the id of the stored session. The lookup needs no constant-time

@@ -105,7 +105,7 @@ func (v *verifier) admit(ctx context.Context, request *accountv1.VerifySignature
 }
 
 func (v *verifier) removeExpired(ctx context.Context) error {
-	return removeExpired(ctx, v.used, v.now(), func(old usedSignature) string { return old.ID })
+	return removeExpired(ctx, v.used, v.now())
 }
 
 // signatureID returns the id of a stored used signature.

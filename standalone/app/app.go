@@ -49,7 +49,12 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		return nil, fmt.Errorf("validator: %w", err)
 	}
 	metrics := serve.NewMetrics()
-	engine, err := service.OpenStore(ctx, env, config.Store, metrics)
+	readiness := serve.NewReadiness()
+	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := service.OpenStore(ctx, env, config.Store, metrics, readiness)
 	if err != nil {
 		return nil, err
 	}
@@ -77,19 +82,15 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
+		readiness.Starting("looking for demo content")
 		if err := demo.Fill(ctx, app.clients, accounts.HasUsers, config.Store.Data); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
-	readiness := serve.NewReadiness(engine.Ping)
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator
 	handler := program.NewHandler(env, metrics, config.HasAccessLog, edgeConfig)
-	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
-	if err != nil {
-		return nil, err
-	}
 	sweeps := service.NewSweeps(metrics)
 	for _, each := range services {
 		service.Sweep(ctx, env, sweeps, each)
@@ -104,7 +105,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		return nil, err
 	}
 	env.HTTP("edge", httpPort, handler)
-	env.Ready(readiness)
+	env.Ready(readiness, engine.Ping)
 	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
 	return app, nil
 }

@@ -74,7 +74,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err := json.Unmarshal(text, &answers); err != nil {
 		return fmt.Errorf("-answers: %w", err)
 	}
-	metrics, readiness := serve.NewMetrics(), serve.NewReadiness(nil)
+	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		return err
 	}
 	env.HTTP("HTTP baseline", requests, handler(answers))
-	env.Ready(readiness)
+	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "baseline\n  grpc   %s\n  http   http://%s\n  admin  http://%s\n", calls.Addr(), requests.Addr(), admin)
 	return nil
 }

@@ -68,7 +68,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	); err != nil {
 		return err
 	}
-	readiness := serve.NewReadiness(nil)
+	readiness := serve.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		return err
 	}
 	env.HTTP("gateway", listener, mux)
-	env.Ready(readiness)
+	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "gateway\n  http   http://%s\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil
 }

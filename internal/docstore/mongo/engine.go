@@ -78,6 +78,12 @@ var _ docstore.Engine = (*Engine)(nil)
 // the URI sets it, otherwise until ctx ends. If database is empty, Open uses the database
 // of the URI, or DefaultDatabase.
 func Open(ctx context.Context, uri, database string) (*Engine, error) {
+	return OpenAndReport(ctx, uri, database, func(string, error) {})
+}
+
+// OpenAndReport is like Open and reports that it waits for the server at a location: before
+// the first attempt with a nil error, and after each failed one with its error.
+func OpenAndReport(ctx context.Context, uri, database string, waits func(location string, err error)) (*Engine, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
 		// The driver's text may contain the URI, and the URI may contain a password.
@@ -101,9 +107,10 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 		defer cancel()
 		return client.Disconnect(ctx)
 	})
-	ping := e.awaitServer
-	if parsed.ServerSelectionTimeoutSet {
-		ping = e.Ping
+	waits(e.location, nil)
+	ping := e.Ping
+	if !parsed.ServerSelectionTimeoutSet {
+		ping = func(ctx context.Context) error { return e.awaitServer(ctx, waits) }
 	}
 	if err := ping(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
@@ -123,11 +130,13 @@ func settings(uri string) *options.ClientOptions {
 }
 
 // awaitServer waits for a primary until ctx ends, not only for selectionTimeout.
-func (e *Engine) awaitServer(ctx context.Context) error {
+func (e *Engine) awaitServer(ctx context.Context, waits func(location string, err error)) error {
 	for {
-		if err := e.Ping(ctx); !errors.Is(err, errNoServer) || ctx.Err() != nil {
+		err := e.Ping(ctx)
+		if !errors.Is(err, errNoServer) || ctx.Err() != nil {
 			return err
 		}
+		waits(e.location, err)
 	}
 }
 

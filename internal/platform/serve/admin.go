@@ -7,50 +7,14 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// pingTimeout bounds the readiness check of the store.
-const pingTimeout = 2 * time.Second
-
 // drainTime is how long requests in flight may take once a server stops. Like the drain
 // time of the gRPC port, it leaves enough of StopTimeout for the other parts.
 const drainTime = 3 * time.Second
-
-// Readiness reports whether a program can take requests: after Set(true), while
-// its check passes. It may be used concurrently.
-type Readiness struct {
-	ready atomic.Bool
-	check func(context.Context) error
-}
-
-// NewReadiness returns a readiness that starts as unready. check checks the program's
-// dependencies; it may be nil.
-func NewReadiness(check func(context.Context) error) *Readiness {
-	return &Readiness{check: check}
-}
-
-// Set records whether the program can serve.
-func (r *Readiness) Set(ready bool) { r.ready.Store(ready) }
-
-// Err returns nil when the program can take requests.
-func (r *Readiness) Err(ctx context.Context) error {
-	if !r.ready.Load() {
-		return errors.New("starting or stopping")
-	}
-	if r.check == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
-	defer cancel()
-	if err := r.check(ctx); err != nil {
-		return errors.New("the store can't be reached")
-	}
-	return nil
-}
 
 // AdminHandler serves /healthz (the process is alive), /readyz (it can take requests) and
 // /metrics. The first two are also available as gRPC health checks.
@@ -168,13 +132,4 @@ func Listen(ctx context.Context, flagName, address string) (net.Listener, error)
 			address, flagName, envName(flagName), err)
 	}
 	return listener, nil
-}
-
-// Ready marks the program as ready until it begins to stop.
-func (e Env) Ready(readiness *Readiness) {
-	readiness.Set(true)
-	e.Stack.Push("readiness", func(context.Context) error {
-		readiness.Set(false)
-		return nil
-	})
 }

@@ -45,7 +45,7 @@ func ask(handler http.Handler, path string) *httptest.ResponseRecorder {
 func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 	env := newEnv(t)
 	var broken error
-	readiness := serve.NewReadiness(func(context.Context) error { return broken })
+	readiness := serve.NewReadiness()
 	handler := serve.AdminHandler(readiness, serve.NewMetrics())
 	expect := func(when string, want int) {
 		t.Helper()
@@ -57,7 +57,7 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 		}
 	}
 	expect("before it serves", http.StatusServiceUnavailable)
-	env.Ready(readiness)
+	env.Ready(readiness, func(context.Context) error { return broken })
 	expect("while it serves", http.StatusOK)
 	broken = errors.New("secret: disk 7")
 	expect("without its store", http.StatusServiceUnavailable)
@@ -74,7 +74,7 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 	env := newEnv(t)
 	var broken error
-	readiness := serve.NewReadiness(func(context.Context) error { return broken })
+	readiness := serve.NewReadiness()
 	address, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, serve.NewMetrics())
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 		}
 	}
 	expect("before it serves", healthv1.HealthCheckResponse_NOT_SERVING)
-	env.Ready(readiness)
+	env.Ready(readiness, func(context.Context) error { return broken })
 	expect("while it serves", healthv1.HealthCheckResponse_SERVING)
 	broken = errors.New("the disk is gone")
 	expect("without its store", healthv1.HealthCheckResponse_NOT_SERVING)
@@ -116,7 +116,7 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 func TestMetricsCountCalls(t *testing.T) {
 	metrics := serve.NewMetrics()
 	metrics.ObserveCall("/x.Y/Z", codes.NotFound, 0)
-	body := ask(serve.AdminHandler(serve.NewReadiness(nil), metrics), "/metrics").Body.String()
+	body := ask(serve.AdminHandler(serve.NewReadiness(), metrics), "/metrics").Body.String()
 	for _, line := range []string{
 		`waybook_rpc_duration_seconds_count{code="NotFound",method="/x.Y/Z"} 1`,
 		"waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0",
@@ -132,7 +132,7 @@ func TestMetricsReportReadinessAndCertificateExpiry(t *testing.T) {
 	env := newEnv(t)
 	expiry := time.Now().Add(90 * time.Minute).Truncate(time.Second)
 	env.Transport.Identity = newIdentity(t, expiry)
-	metrics, readiness := serve.NewMetrics(), serve.NewReadiness(nil)
+	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
 	if _, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, metrics); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestMetricsReportReadinessAndCertificateExpiry(t *testing.T) {
 		}
 	}
 	expect("waybook_ready 0")
-	env.Ready(readiness)
+	env.Ready(readiness, nil)
 	expect("waybook_ready 1")
 	expect("waybook_tls_certificate_expiry_timestamp_seconds " + strconv.FormatFloat(float64(expiry.Unix()), 'g', -1, 64))
 	if err := env.Stack.Stop(t.Context()); err != nil {

@@ -48,7 +48,7 @@ func startParts(ctx context.Context, env serve.Env) error {
 		return err
 	}
 	env.HTTP("edge", listener, http.NotFoundHandler())
-	if _, err := env.Admin(ctx, "127.0.0.1:0", serve.NewReadiness(nil), serve.NewMetrics()); err != nil {
+	if _, err := env.Admin(ctx, "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics()); err != nil {
 		return err
 	}
 	env.Announce(slog.String("store", "embedded here/waybook.db"))

@@ -16,7 +16,7 @@ func startAdmin(t *testing.T, hasProfiles bool) string {
 	t.Helper()
 	env := newEnv(t)
 	env.HasProfiles = hasProfiles
-	address, err := env.Admin(t.Context(), "127.0.0.1:0", serve.NewReadiness(nil), serve.NewMetrics())
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics())
 	if err != nil {
 		t.Fatal(err)
 	}

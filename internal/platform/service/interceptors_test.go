@@ -262,7 +262,7 @@ func TestEachCallIsCountedWithItsCode(t *testing.T) {
 	}
 	_ = c.unary(t.Context(), valid, func(context.Context, any) (any, error) { panic("x") })
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(nil), c.metrics).
+	serve.AdminHandler(serve.NewReadiness(), c.metrics).
 		ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for code, count := range map[codes.Code]int{codes.OK: 2, codes.Internal: 1} {
 		line := fmt.Sprintf("waybook_rpc_duration_seconds_count{code=%q,method=%q} %d", code.String(), method, count)

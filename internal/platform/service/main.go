@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -62,12 +63,16 @@ type Program struct {
 }
 
 // Main runs the service until SIGINT or SIGTERM.
-func (m Program) Main() {
+func (m Program) Main() { serve.Main(m.Process()) }
+
+// Process returns the program that Main runs. Its admin port listens before the store
+// opens, because a store may take an hour to open. Its gRPC port listens after that.
+func (m Program) Process() serve.Program {
 	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
 	clients := append(DefaultClients(), m.Clients...)
-	serve.Main(serve.Program{
+	return serve.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
@@ -86,7 +91,12 @@ func (m Program) Main() {
 				return fmt.Errorf("validator: %w", err)
 			}
 			metrics := serve.NewMetrics()
-			engine, err := OpenStore(ctx, env, store, metrics)
+			readiness := serve.NewReadiness()
+			admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
+			if err != nil {
+				return err
+			}
+			engine, err := OpenStore(ctx, env, store, metrics, readiness)
 			if err != nil {
 				return err
 			}
@@ -95,10 +105,17 @@ func (m Program) Main() {
 			if err != nil {
 				return err
 			}
-			interceptors := NewInterceptors(validator, load, metrics, env.Log)
-			return m.serve(ctx, host, service, clients, interceptors, grpcAddress, adminAddress)
+			listener, err := env.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
+			if err != nil {
+				return err
+			}
+			Sweep(ctx, env, NewSweeps(metrics), service)
+			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), service)
+			env.Ready(readiness, engine.Ping)
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
+			return nil
 		},
-	})
+	}
 }
 
 // DefaultClients are the certificate names of the clients that may call every service.
@@ -109,31 +126,12 @@ func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
 }
 
-func (m Program) serve(
-	ctx context.Context, host Host, service Service, clients mtls.Clients,
-	interceptors *Interceptors, grpcAddress, adminAddress string,
-) error {
-	readiness := serve.NewReadiness(host.Deps.Store.Ping)
-	admin, err := host.Admin(ctx, adminAddress, readiness, host.Metrics)
-	if err != nil {
-		return err
-	}
-	listener, err := host.Transport.ListenGRPC(ctx, "grpc", grpcAddress)
-	if err != nil {
-		return err
-	}
-	Sweep(ctx, host.Env, NewSweeps(host.Metrics), service)
-	Serve(host.Env, "grpc port", listener, clients, interceptors, service)
-	host.Ready(readiness)
-	fmt.Fprintf(host.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
-	return nil
-}
-
-// Sweep runs a service's sweep now and then once every interval.
+// Sweep runs a service's sweep now, again after a random part of the interval, and then once
+// every interval. So replicas that start together do not sweep together for good.
 func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) {
 	name := service.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
-		ticker := time.NewTicker(sweepEvery)
+		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
 		defer ticker.Stop()
 		for {
 			if err := service.Sweep(ctx); ctx.Err() == nil {
@@ -146,6 +144,7 @@ func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) 
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
+				ticker.Reset(sweepEvery)
 			}
 		}
 	})

@@ -14,10 +14,14 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// OpenStore opens a program's store and pushes its closing. The returned engine counts and
-// traces each call.
-func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics) (docstore.Engine, error) {
-	engine, err := flags.Open(ctx)
+// OpenStore opens a program's store and pushes its closing. It waits for MongoDB until ctx
+// ends. The returned engine counts and traces each call. It reports long steps of the start,
+// such as building an index, to readiness and to the log.
+func OpenStore(
+	ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics, readiness *serve.Readiness,
+) (docstore.Engine, error) {
+	opening := opening{readiness: readiness, log: env.Log}
+	engine, err := opening.connect(ctx, flags)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +36,8 @@ func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *se
 	calls := serve.NewDurations("waybook_store_call_duration_seconds",
 		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
 	metrics.Registry.MustRegister(calls)
-	return observed.Wrap(engine, env.Tracing.Tracer(), func(c observed.Call) {
+	opening.Engine = engine
+	return observed.Wrap(opening, env.Tracing.Tracer(), func(c observed.Call) {
 		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
 	}), nil
 }

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,7 +25,7 @@ import (
 
 func scrape(metrics *serve.Metrics) string {
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(nil), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	serve.AdminHandler(serve.NewReadiness(), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()
 }
 
@@ -55,7 +56,7 @@ func newEnv(t *testing.T) serve.Env {
 
 func TestStoreCallsAndCommitsAreCounted(t *testing.T) {
 	metrics := serve.NewMetrics()
-	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics)
+	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics, serve.NewReadiness())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,4 +133,46 @@ func TestACallKeepsItsRequestIDAndCountsAsInFlight(t *testing.T) {
 		t.Error(err)
 	}
 	expectLines(t, c.metrics, "waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0")
+}
+
+// timed is a service that records when it sweeps.
+type timed struct {
+	sweeping
+	times *[]time.Time
+}
+
+func (s timed) Sweep(context.Context) error {
+	*s.times = append(*s.times, time.Now())
+	return nil
+}
+
+func TestReplicasThatStartTogetherSpreadTheirSweepsOverTheInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		env, began := newEnv(t), time.Now()
+		replicas := make([][]time.Time, 20)
+		for i := range replicas {
+			service.Sweep(t.Context(), env, service.NewSweeps(serve.NewMetrics()), timed{times: &replicas[i]})
+		}
+		time.Sleep(10 * time.Minute) // simulated
+		synctest.Wait()
+		offsets := map[time.Duration]bool{}
+		for _, times := range replicas {
+			if len(times) < 10 || !times[0].Equal(began) {
+				t.Fatalf("sweeps at %v", times)
+			}
+			offset := times[1].Sub(began)
+			offsets[offset] = true
+			if offset <= 0 || offset > time.Minute {
+				t.Errorf("the second sweep is %v after the first", offset)
+			}
+			for i := range times[2:] {
+				if gap := times[i+2].Sub(times[i+1]); gap != time.Minute {
+					t.Errorf("%v between two sweeps", gap)
+				}
+			}
+		}
+		if len(offsets) < len(replicas)/2 {
+			t.Errorf("20 replicas sweep at only %d different moments", len(offsets))
+		}
+	})
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-// openTimeout bounds how long a starting program waits for MongoDB.
+// openTimeout bounds how long Open waits for MongoDB.
 const openTimeout = 30 * time.Second
 
 // StoreFlags select a program's store.
@@ -30,7 +30,7 @@ func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as mongodb://host/waybook?replicaSet=rs0")
 }
 
-// Open opens the store.
+// Open opens the store. It waits for MongoDB for up to openTimeout.
 func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
 		return embedded.Open(f.file())
@@ -52,7 +52,12 @@ func (f *StoreFlags) file() string { return filepath.Join(f.Data, "waybook.db") 
 func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	engine, err := mongo.Open(ctx, f.MongoDBURI, "")
+	return f.await(ctx, func(string, error) {})
+}
+
+// await waits for MongoDB until ctx ends and reports that to waits.
+func (f *StoreFlags) await(ctx context.Context, waits func(location string, err error)) (docstore.Engine, error) {
+	engine, err := mongo.OpenAndReport(ctx, f.MongoDBURI, "", waits)
 	if err != nil {
 		return nil, fmt.Errorf("-mongodb-uri: %w", err)
 	}

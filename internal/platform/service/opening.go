@@ -1,0 +1,74 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/serve"
+)
+
+// countTimeout bounds how long a start counts the documents of an index that it builds.
+const countTimeout = 10 * time.Second
+
+// opening is a store whose collections a starting program opens. It reports the steps that
+// may take long.
+type opening struct {
+	docstore.Engine
+	readiness *serve.Readiness
+	log       *slog.Logger
+}
+
+// connect opens the store.
+func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine, error) {
+	if flags.MongoDBURI == "" {
+		o.readiness.Starting("opening " + flags.file())
+		engine, err := flags.Open(ctx)
+		o.readiness.Starting("opening the collections")
+		return engine, err
+	}
+	engine, err := flags.await(ctx, func(location string, err error) {
+		o.readiness.Starting("waiting for MongoDB at " + location)
+		if err != nil {
+			o.log.WarnContext(ctx, "still waiting for MongoDB", "location", location, "error", err)
+		}
+	})
+	o.readiness.Starting("opening the collections")
+	return engine, err
+}
+
+// Open opens a collection. It reports the indexes that are built for stored documents.
+func (o opening) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	found, err := o.Inspect(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if !found.Exists || len(found.Missing) == 0 {
+		return o.Engine.Open(ctx, spec)
+	}
+	indexes := strings.Join(found.Missing, ", ")
+	documents := countOf(ctx, found.Table)
+	log := o.log.With("collection", spec.Name, "indexes", indexes, documents)
+	o.readiness.Starting("building the indexes " + indexes + " of collection " + spec.Name)
+	defer o.readiness.Starting("opening the collections")
+	began := time.Now()
+	log.InfoContext(ctx, "building indexes")
+	opened, err := o.Engine.Open(ctx, spec)
+	if err == nil {
+		log.InfoContext(ctx, "built indexes", "duration_ms", time.Since(began).Milliseconds())
+	}
+	return opened, err
+}
+
+// countOf counts the documents of a collection for the log.
+func countOf(ctx context.Context, table docstore.Table) slog.Attr {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	documents, err := table.Count(ctx, docstore.All(docstore.IDIndex))
+	if err != nil {
+		return slog.String("documents", "not counted")
+	}
+	return slog.Int64("documents", documents)
+}
