@@ -95,6 +95,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	for _, each := range services {
 		service.Sweep(ctx, env, sweeps, each)
 	}
+	service.Sweep(ctx, env, sweeps, service.Backfill(engine))
 	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
 	if err != nil {
 		return nil, err

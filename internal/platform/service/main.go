@@ -109,7 +109,9 @@ func (m Program) Process() serve.Program {
 			if err != nil {
 				return err
 			}
-			Sweep(ctx, env, NewSweeps(metrics), service)
+			sweeps := NewSweeps(metrics)
+			Sweep(ctx, env, sweeps, service)
+			Sweep(ctx, env, sweeps, Backfill(engine))
 			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), service)
 			env.Ready(readiness, engine.Ping)
 			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
@@ -126,15 +128,36 @@ func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
 }
 
-// Sweep runs a service's sweep now, again after a random part of the interval, and then once
+// Sweeper is a job of maintenance that a program repeats.
+type Sweeper interface {
+	// Name is the sweeper's name in metrics and logs.
+	Name() string
+	// Sweep does what is due.
+	Sweep(ctx context.Context) error
+}
+
+// Backfill returns the sweeper that completes the documents which older versions of the
+// program write to the store.
+func Backfill(store docstore.Engine) Sweeper { return backfill{store} }
+
+type backfill struct{ store docstore.Engine }
+
+func (backfill) Name() string { return "store" }
+
+func (b backfill) Sweep(ctx context.Context) error {
+	_, err := b.store.Backfill(ctx)
+	return err
+}
+
+// Sweep runs a sweeper now, again after a random part of the interval, and then once
 // every interval. So replicas that start together do not sweep together for good.
-func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, service Service) {
-	name := service.Name()
+func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, sweeper Sweeper) {
+	name := sweeper.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
 		defer ticker.Stop()
 		for {
-			if err := service.Sweep(ctx); ctx.Err() == nil {
+			if err := sweeper.Sweep(ctx); ctx.Err() == nil {
 				sweeps.observe(name, err, time.Now())
 				if err != nil {
 					env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)

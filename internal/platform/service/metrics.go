@@ -20,7 +20,7 @@ import (
 func OpenStore(
 	ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics, readiness *serve.Readiness,
 ) (docstore.Engine, error) {
-	opening := opening{readiness: readiness, log: env.Log}
+	opening := opening{readiness: readiness, log: env.Log, isShared: flags.MongoDBURI != ""}
 	engine, err := opening.connect(ctx, flags)
 	if err != nil {
 		return nil, err

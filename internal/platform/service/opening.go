@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/lease"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -19,6 +20,8 @@ type opening struct {
 	docstore.Engine
 	readiness *serve.Readiness
 	log       *slog.Logger
+	// isShared reports whether other processes may have the store open too.
+	isShared bool
 }
 
 // connect opens the store.
@@ -55,10 +58,23 @@ func (o opening) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	defer o.readiness.Starting("opening the collections")
 	began := time.Now()
 	log.InfoContext(ctx, "building indexes")
-	opened, err := o.Engine.Open(ctx, spec)
+	opened, err := o.build(ctx, spec)
 	if err == nil {
 		log.InfoContext(ctx, "built indexes", "duration_ms", time.Since(began).Milliseconds())
 	}
+	return opened, err
+}
+
+// build opens a collection whose indexes are incomplete. Of the processes that share a
+// store, one builds, and the others wait.
+func (o opening) build(ctx context.Context, spec docstore.Spec) (opened docstore.Table, err error) {
+	if !o.isShared {
+		return o.Engine.Open(ctx, spec)
+	}
+	err = lease.Do(ctx, o.Engine, "indexes of "+spec.Name, func(ctx context.Context) error {
+		opened, err = o.Engine.Open(ctx, spec)
+		return err
+	})
 	return opened, err
 }
 
