@@ -42,7 +42,8 @@ type Amount struct {
 
 // shape names the fields that a program knows of a document, with those of the embedded
 // documents and of the documents in arrays. A Change leaves all other fields alone, so the
-// fields of a newer version survive.
+// fields of a newer version survive. Only an array that changes its length is replaced as a
+// whole.
 type shape map[string]shape
 
 // shapeOf returns the shape of a struct type with bson tags.
