@@ -27,8 +27,8 @@ func ferretSettings() docstoretest.Settings {
 	return docstoretest.Settings{Programs: 30, Many: 300}
 }
 
-func TestMongoEngineOnFerretDB(t *testing.T) {
-	runAll(t, mongotest.Start(t), ferretSettings())
+func TestMongoEngineOnAReplicaSet(t *testing.T) {
+	runAll(t, mongotest.StartReplicaSet(t), ferretSettings())
 }
 
 func TestMongoEngineOnARealServer(t *testing.T) {
@@ -41,7 +41,7 @@ func TestMongoEngineOnARealServer(t *testing.T) {
 
 // This runs few programs; set -rapid.checks to run more.
 func TestTheMongoEngineDoesWhatTheEmbeddedOneDoes(t *testing.T) {
-	uris := map[string]string{"FerretDB": mongotest.Start(t)}
+	uris := map[string]string{"FerretDB": mongotest.StartReplicaSet(t)}
 	if uri := os.Getenv(serverURI); uri != "" {
 		uris["a real server"] = uri
 	}

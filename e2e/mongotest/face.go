@@ -22,3 +22,9 @@ func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	})
 	return server
 }
+
+// StartReplicaSet runs StartServer as a replica set and returns the URI of a new database.
+func StartReplicaSet(tb testing.TB) (uri string) {
+	tb.Helper()
+	return StartServer(tb, mongowire.Config{}).URI(Database())
+}

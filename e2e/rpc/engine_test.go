@@ -32,7 +32,7 @@ func newBrittle(t *testing.T) *brittle {
 // newBrittleOverWire returns a brittle store over MongoDB's wire protocol.
 func newBrittleOverWire(t *testing.T) *brittle {
 	t.Helper()
-	engine, err := mongo.Open(t.Context(), mongotest.Start(t), "")
+	engine, err := mongo.Open(t.Context(), mongotest.StartReplicaSet(t), "")
 	return newBrittleOf(t, got(t, engine, err))
 }
 

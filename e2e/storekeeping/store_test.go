@@ -55,7 +55,7 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 // onMongoDB runs a test on an empty store of each kind that several services can share.
 func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("FerretDB", func(t *testing.T) {
-		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}})
+		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}})
 	})
 	t.Run("real server", func(t *testing.T) { test(t, onRealServer(t)) })
 }
