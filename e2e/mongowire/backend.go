@@ -84,11 +84,16 @@ func (b *backend) take() (*backendConnection, error) {
 	return connection, nil
 }
 
+// drop closes a connection that failed, and the idle ones: if the backend was killed, they
+// are gone too.
 func (b *backend) drop(connection *backendConnection) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.all, connection)
-	connection.Close()
+	for _, each := range append(b.idle, connection) {
+		delete(b.all, each)
+		each.Close()
+	}
+	b.idle = nil
 }
 
 // close ends the commands in flight.

@@ -43,7 +43,6 @@ func TestASessionHasTheReplyToItsLastWrite(t *testing.T) {
 	s := newSessions()
 	done := document(bson.D{{Key: "n", Value: 1}, {Key: "ok", Value: 1.0}})
 	s.keep(retryable("a", 5), done)
-	s.keep(retryable("b", 1), refusal(1, "InternalError", ""))
 	for name, c := range map[string]struct {
 		command Command
 		want    string
@@ -52,7 +51,6 @@ func TestASessionHasTheReplyToItsLastWrite(t *testing.T) {
 		"an older write":                {retryable("a", 4), "TransactionTooOld"},
 		"a newer write":                 {retryable("a", 6), ""},
 		"another session":               {retryable("c", 5), ""},
-		"a write that was refused":      {retryable("b", 1), ""},
 		"a write that is not retryable": {Command{Body: document(bson.D{{Key: "insert", Value: "things"}})}, ""},
 	} {
 		if got := s.repeated(c.command); (got == nil) != (c.want == "") || !strings.Contains(got.String(), c.want) {

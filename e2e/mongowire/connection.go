@@ -116,10 +116,15 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 		return reply, nil
 	}
 	reply, err := s.write(command)
-	if err == nil {
+	if err != nil {
+		// The backend may have executed it, and does not know it again.
+		s.sessions.keep(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
+		return nil, err
+	}
+	if isSuccess(reply) {
 		s.sessions.keep(command, reply)
 	}
-	return reply, err
+	return reply, nil
 }
 
 func (s *Server) write(command Command) (bson.Raw, error) {

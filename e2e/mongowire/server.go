@@ -4,7 +4,8 @@
 // duplicates, batches of at most 16 MiB, commands of many connections that are atomic.
 //
 // A test can record commands, delay them, refuse them, cut connections, and hold back the
-// acknowledgement of a majority. The face has no transactions, no secondaries and no
+// acknowledgement of a majority. If the backend is killed, a retryable write in progress is
+// refused when it is repeated, because nobody knows whether it was executed. The face has no transactions, no secondaries and no
 // snapshots: a read with read concern majority reads the newest data.
 package mongowire
 

@@ -47,10 +47,10 @@ func (s *sessions) repeated(command Command) bson.Raw {
 	return last.reply
 }
 
-// keep stores the reply to a write that was executed.
+// keep stores the reply to a write, for its repeat.
 func (s *sessions) keep(command Command, reply bson.Raw) {
 	id, number, retryable := command.session()
-	if !retryable || !isSuccess(reply) {
+	if !retryable {
 		return
 	}
 	s.mu.Lock()
