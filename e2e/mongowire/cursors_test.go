@@ -83,3 +83,29 @@ func TestABatchHasABoundedSize(t *testing.T) {
 		t.Errorf("closing an open cursor sent %d killCursors", n)
 	}
 }
+
+// The first batch ends at 16 KiB, so the face itself has the other documents.
+func TestTheLastBatchThatIsFilledExactlyLeavesTheCursorOpen(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{MaxBatch: 16 << 10})
+	things := connect(t, server)
+	text := strings.Repeat("x", 10_000)
+	for i := range 3 {
+		insert(t, things, append(id(i), bson.E{Key: "text", Value: text}))
+	}
+	batch := func(command bson.D, field string) (n int, cursor int64) {
+		t.Helper()
+		reply, err := things.Database().RunCommand(t.Context(), command).Raw()
+		must(t, err)
+		documents, err := reply.Lookup("cursor", field).Array().Values()
+		must(t, err)
+		return len(documents), reply.Lookup("cursor", "id").Int64()
+	}
+	first, cursor := batch(bson.D{{Key: "find", Value: "things"}}, "firstBatch")
+	more := bson.D{{Key: "getMore", Value: cursor}, {Key: "collection", Value: "things"}, {Key: "batchSize", Value: 1}}
+	for _, want := range []int{1, 1, 0} {
+		n, next := batch(more, "nextBatch")
+		if first != 1 || n != want || next != cursor && want > 0 || next != 0 && want == 0 {
+			t.Errorf("after %d documents, got %d and the cursor %d, want %d", first, n, next, want)
+		}
+	}
+}
