@@ -53,6 +53,16 @@ func (b *backend) run(m message) (bson.Raw, error) {
 	return reply, nil
 }
 
+// query runs a command that changes nothing, once more if the connection fails: an idle one is
+// closed if the backend was restarted.
+func (b *backend) query(m message) (bson.Raw, error) {
+	reply, err := b.run(m)
+	if err != nil {
+		return b.run(m)
+	}
+	return reply, nil
+}
+
 func (c *backendConnection) run(m message) (bson.Raw, error) {
 	if err := c.SetDeadline(time.Now().Add(backendTimeout)); err != nil {
 		return nil, err

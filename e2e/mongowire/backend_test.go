@@ -8,6 +8,7 @@ import (
 	"net"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/waybook/waybook/e2e/mongotest"
@@ -15,7 +16,8 @@ import (
 )
 
 // TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain puts a proxy between the face and
-// its backend that cuts the connection instead of sending on the reply to an update.
+// its backend that cuts the connection instead of sending on the reply to an update. The proxy
+// also closes a connection after a ping.
 func TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain(t *testing.T) {
 	behind := mongotest.StartServer(t, mongowire.Config{})
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -45,9 +47,15 @@ func TestAWriteThatTheBackendMayHaveExecutedIsNotExecutedAgain(t *testing.T) {
 	}
 	insert(t, things, id(2))
 	wantCount(t, things, 2)
+	must(t, things.Database().RunCommand(t.Context(), bson.D{{Key: "ping", Value: 1}}).Err())
+	must(t, things.FindOne(t.Context(), id(1)).Err())
+	if face.Count("find") != 1 {
+		t.Error("the driver had to retry a read, because the backend had closed an idle connection")
+	}
 }
 
-// losesReplies passes messages one after the other, and ends at an update.
+// losesReplies passes messages one after the other, and ends before the reply to an update and
+// after that to a ping.
 func losesReplies(front net.Conn, to string) {
 	defer front.Close()
 	back, err := net.Dial("tcp", to)
@@ -64,7 +72,7 @@ func losesReplies(front net.Conn, to string) {
 			_, _ = pass(back, io.Discard)
 			return
 		}
-		if _, err := pass(back, front); err != nil {
+		if _, err := pass(back, front); err != nil || bytes.Contains(request, []byte("\x10ping\x00")) {
 			return
 		}
 	}

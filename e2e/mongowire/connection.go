@@ -156,7 +156,7 @@ func (s *Server) read(command Command) (bson.Raw, error) {
 	case "killCursors":
 		return s.killCursors(command)
 	}
-	reply, err := s.backend.run(command.forwarded(nil))
+	reply, err := s.backend.query(command.forwarded(nil))
 	if err != nil {
 		return nil, err
 	}
