@@ -46,8 +46,8 @@ type guests struct {
 
 func onFreshDatabase(t *testing.T) guests {
 	t.Helper()
-	uri := mongotest.Start(t)
-	g := guests{t: t, uri: uri, database: freshDatabase(t, uri)}
+	uri := mongotest.StartReplicaSet(t)
+	g := guests{t: t, uri: uri, database: mongotest.NewDatabase(t, uri)}
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))
 	if err != nil {
 		t.Fatal(err)

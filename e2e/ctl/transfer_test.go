@@ -137,7 +137,7 @@ func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 }
 
 func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
-	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.Start(t)).GRPC}
+	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.StartReplicaSet(t)).GRPC}
 	owner := on.createUser("地主")
 	cities := citiesFile(t, 120)
 	var first, second imported

@@ -27,7 +27,7 @@ func startFiveProcesses(t *testing.T, binaries string) *deployment {
 // startOnFerretDB starts the five programs as the manifests do, with FerretDB in place of a
 // MongoDB server.
 func startOnFerretDB(t *testing.T, binaries string) *deployment {
-	d := startPods(t, manifestrun.New(t, binaries, mongotest.Start(t)))
+	d := startPods(t, manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)))
 	d.isSlow = true // it has one connection, and each query is a scan
 	return d
 }

@@ -18,12 +18,17 @@ import (
 // connection at a time, because concurrent FerretDB commands are not atomic.
 func Start(tb testing.TB) (uri string) {
 	tb.Helper()
+	return URI(startFerret(tb))
+}
+
+// startFerret runs FerretDB until the test ends and returns its address.
+func startFerret(tb testing.TB) (address string) {
+	tb.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	directory, address, stopped := tb.TempDir(), make(chan string, 1), make(chan error, 1)
-	go func() { stopped <- Serve(ctx, "127.0.0.1:0", directory, func(bound string) { address <- bound }) }()
+	directory, listens, stopped := tb.TempDir(), make(chan string, 1), make(chan error, 1)
+	go func() { stopped <- Serve(ctx, "127.0.0.1:0", directory, func(bound string) { listens <- bound }) }()
 	select {
-	case bound := <-address:
-		uri = URI(bound)
+	case address = <-listens:
 	case err := <-stopped:
 		stop()
 		tb.Fatalf("start FerretDB: %v", err)
@@ -34,7 +39,7 @@ func Start(tb testing.TB) (uri string) {
 			tb.Errorf("stop FerretDB: %v", err)
 		}
 	})
-	return uri
+	return address
 }
 
 // URI returns the URI of a new database on a server, with one connection at a time.

@@ -98,7 +98,7 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 
 // The steps are those of docs/operations.md.
 func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
-	fleet := manifestrun.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	fleet := manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)).StartAll(2)
 	load := startLoad(t, fleet)
 	old, young := fleet.Certificates.Authority, launch.NewAuthority(t)
 	for n, step := range []struct {

@@ -25,7 +25,7 @@ func TestNoRequestFailsWhileEachReplicaIsReplaced(t *testing.T) {
 			t.Fatalf("%s is %q, not a number of rounds", roundsVariable, value)
 		}
 	}
-	fleet := manifestrun.New(t, binaries, mongotest.Start(t)).StartAll(2)
+	fleet := manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)).StartAll(2)
 	load := startLoad(t, fleet)
 	load.await(t, 20)
 

@@ -8,7 +8,6 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
@@ -29,10 +28,10 @@ func newBrittle(t *testing.T) *brittle {
 	return newBrittleOf(t, got(t, engine, err))
 }
 
-// newBrittleOverWire returns a brittle store over MongoDB's wire protocol.
-func newBrittleOverWire(t *testing.T) *brittle {
+// newBrittleOverWire returns a brittle store in a database of a MongoDB server.
+func newBrittleOverWire(t *testing.T, uri string) *brittle {
 	t.Helper()
-	engine, err := mongo.Open(t.Context(), mongotest.Start(t), "")
+	engine, err := mongo.Open(t.Context(), uri, "")
 	return newBrittleOf(t, got(t, engine, err))
 }
 

@@ -12,14 +12,17 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/e2e/mongotest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// onEachStore runs a test on the embedded store, and over MongoDB's wire protocol.
+// onEachStore runs a test on the embedded store, over MongoDB's wire protocol, and on a real
+// server if there is one.
 func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
 	t.Helper()
 	t.Run("embedded", func(t *testing.T) { test(t, startPartsOn(t, newBrittle(t))) })
-	t.Run("mongodb", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t))) })
+	t.Run("mongodb", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t, mongotest.StartReplicaSet(t)))) })
+	t.Run("real server", func(t *testing.T) { test(t, startPartsOn(t, newBrittleOverWire(t, mongotest.OnRealServer(t)))) })
 }
 
 // newLogin creates a user with an address and a password.

@@ -67,7 +67,7 @@ func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
 			t.Errorf("the file is %v (%v)", info.Mode(), err)
 		}
 		specs := s.specs()
-		for _, to := range []store{empty(t), {t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}}} {
+		for _, to := range []store{empty(t), {t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}} {
 			s.must(load(t.Context(), to.options(), path))
 			if !maps.Equal(to.contents(specs), s.contents(specs)) {
 				t.Error("the documents differ")

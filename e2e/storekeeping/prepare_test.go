@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -52,23 +53,32 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 }
 
 func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
-	s := onRealServer(t)
-	prepared, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
-	s.must(err)
-	if prepared.Collections[0].Placement == "" {
-		t.Skipf("%s does not name a sharded cluster", serverURI)
+	for name, start := range map[string]func(*testing.T) (uri string){
+		"FerretDB": func(t *testing.T) string {
+			return mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router}).URI(mongotest.Database())
+		},
+		"real server": func(t *testing.T) string { return mongotest.OnRealServer(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store{t, service.StoreFlags{MongoDBURI: start(t)}}
+			prepared, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+			s.must(err)
+			if prepared.Collections[0].Placement == "" {
+				t.Skipf("%s does not name a sharded cluster", mongotest.RealServer)
+			}
+			for i, spec := range s.specs() {
+				want := "one shard"
+				if spec.Sharding == docstore.ByID {
+					want = "by _id"
+				}
+				if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding == docstore.ByID) {
+					t.Errorf("got %+v", c)
+				}
+			}
+			s.fill()
+			s.check(integrity.Look, storekeeping.Clean)
+		})
 	}
-	for i, spec := range s.specs() {
-		want := "one shard"
-		if spec.Sharding == docstore.ByID {
-			want = "by _id"
-		}
-		if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding == docstore.ByID) {
-			t.Errorf("got %+v", c)
-		}
-	}
-	s.fill()
-	s.check(integrity.Look, storekeeping.Clean)
 }
 
 func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {

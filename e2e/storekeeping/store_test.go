@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -33,9 +32,6 @@ import (
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
-// serverURI names a real server on which the tests also run, each in its own database.
-const serverURI = "WAYBOOK_TEST_MONGODB_URI"
-
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // store is the store of a test. No service has it open.
@@ -55,21 +51,11 @@ func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
 // onMongoDB runs a test on an empty store of each kind that several services can share.
 func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
 	t.Run("FerretDB", func(t *testing.T) {
-		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}})
+		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}})
 	})
-	t.Run("real server", func(t *testing.T) { test(t, onRealServer(t)) })
-}
-
-func onRealServer(t *testing.T) store {
-	t.Helper()
-	server := os.Getenv(serverURI)
-	if server == "" {
-		t.Skipf("%s is not set", serverURI)
-	}
-	name := mongotest.Database()
-	s := store{t, service.StoreFlags{MongoDBURI: mongotest.InDatabase(server, name)}}
-	t.Cleanup(func() { s.client(func(ctx context.Context, db *mongo.Database) error { return db.Drop(ctx) }) })
-	return s
+	t.Run("real server", func(t *testing.T) {
+		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.OnRealServer(t)}})
+	})
 }
 
 func (s store) isEmbedded() bool { return s.flags.MongoDBURI == "" }

@@ -1,0 +1,30 @@
+package mongotest
+
+import (
+	"testing"
+
+	"github.com/waybook/waybook/e2e/mongowire"
+)
+
+// StartServer runs FerretDB behind the face of a MongoDB server until the test ends. Use it with
+// as many connections as the program has. The backend of the config is set.
+func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
+	tb.Helper()
+	config.Backend = startFerret(tb)
+	server, err := mongowire.Listen(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return server
+}
+
+// StartReplicaSet runs StartServer as a replica set and returns the URI of a new database.
+func StartReplicaSet(tb testing.TB) (uri string) {
+	tb.Helper()
+	return StartServer(tb, mongowire.Config{}).URI(Database())
+}

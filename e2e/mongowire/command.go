@@ -1,0 +1,163 @@
+package mongowire
+
+import (
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Command is a command as a driver sent it.
+type Command struct {
+	// Name is the name of the command, such as find.
+	Name string
+	// Database is the database of the command.
+	Database string
+	// Collection is the collection of the command, or "" if it has none.
+	Collection string
+	// Body is the command without its statements.
+	Body bson.Raw
+	// Statements are the documents of an insert, the updates of an update, or the deletes of a
+	// delete.
+	Statements []bson.Raw
+	// Size is the number of bytes of the command on the wire.
+	Size int
+	// At is when the command arrived.
+	At time.Time
+}
+
+// statementsField returns the field of a command that has its statements.
+func statementsField(command string) string {
+	switch command {
+	case "insert":
+		return "documents"
+	case "update":
+		return "updates"
+	case "delete":
+		return "deletes"
+	}
+	return ""
+}
+
+// unforwarded are the fields that the face handles itself. FerretDB refuses some of them in
+// some commands.
+func unforwarded() []string {
+	return []string{
+		"lsid", "txnNumber", "$clusterTime", "readConcern", "writeConcern", "$readPreference", "stmtId", "stmtIds",
+		"apiVersion", "apiStrict", "apiDeprecationErrors", "commitQuorum",
+	}
+}
+
+// commandOf returns the command of a message.
+func commandOf(m message, at time.Time) (Command, error) {
+	elements, err := m.body.Elements()
+	if err != nil || len(elements) == 0 {
+		return Command{}, errMalformed
+	}
+	c := Command{Name: elements[0].Key(), Body: m.body, Statements: m.documents, Size: m.size, At: at}
+	c.Database, _ = m.body.Lookup("$db").StringValueOK()
+	c.Collection, _ = elements[0].Value().StringValueOK()
+	if c.Name == "getMore" {
+		c.Collection, _ = m.body.Lookup("collection").StringValueOK()
+	}
+	field := statementsField(c.Name)
+	if m.sequence != "" && m.sequence != field {
+		return Command{}, errMalformed
+	}
+	if list, ok := m.body.Lookup(field).ArrayOK(); field != "" && ok {
+		values, err := list.Values()
+		if err != nil {
+			return Command{}, errMalformed
+		}
+		for _, value := range values {
+			statement, ok := value.DocumentOK()
+			if !ok {
+				return Command{}, errMalformed
+			}
+			c.Statements = append(c.Statements, statement)
+		}
+		c.Body = without(c.Body, field)
+	}
+	for _, statement := range c.Statements {
+		if statement.Validate() != nil {
+			return Command{}, errMalformed
+		}
+	}
+	return c, nil
+}
+
+// forwarded returns the message for the backend, with the given statements.
+func (c Command) forwarded(statements []bson.Raw) message {
+	fields := unforwarded()
+	if c.Name != "getMore" {
+		// A server refuses maxTimeMS in a getMore, and so does FerretDB. Elsewhere, the face
+		// limits the waiting, which it does itself.
+		fields = append(fields, "maxTimeMS")
+	}
+	m := message{body: without(c.Body, fields...)}
+	if field := statementsField(c.Name); field != "" {
+		m.sequence, m.documents = field, statements
+	}
+	return m
+}
+
+// isOrdered reports whether the first failure of a statement ends the command.
+func (c Command) isOrdered() bool {
+	ordered, given := c.Body.Lookup("ordered").BooleanOK()
+	return ordered || !given
+}
+
+// session returns the id of the session and the number of the retryable write. A command
+// that is no retryable write has no number.
+func (c Command) session() (id string, number int64, retryable bool) {
+	lsid, _ := c.Body.Lookup("lsid").DocumentOK()
+	number, retryable = c.Body.Lookup("txnNumber").AsInt64OK()
+	return string(lsid), number, retryable && len(lsid) > 0
+}
+
+// millis returns a field as a duration, or 0.
+func millis(body bson.Raw, field ...string) time.Duration {
+	n, _ := body.Lookup(field...).AsInt64OK()
+	return time.Duration(n) * time.Millisecond
+}
+
+// class is what a command does to data. It decides which latency the command has, and
+// whether it may run beside others.
+type class int
+
+const (
+	write class = iota
+	read
+	// administration are commands about sessions. They take no time.
+	administration
+)
+
+func (c Command) class() class {
+	switch {
+	case slices.Contains([]string{
+		"find", "getMore", "killCursors", "aggregate", "count", "distinct", "listIndexes", "listCollections",
+		"listDatabases", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
+	}, c.Name):
+		return read
+	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions"}, c.Name):
+		return administration
+	}
+	return write
+}
+
+// isLinearizable reports whether a read has to wait for a majority.
+func (c Command) isLinearizable() bool {
+	level, _ := c.Body.Lookup("readConcern", "level").StringValueOK()
+	return level == "linearizable"
+}
+
+// needsMajority reports whether the reply to a write waits for a majority. Since MongoDB 5,
+// a majority is the default.
+func (c Command) needsMajority() bool {
+	if c.class() != write {
+		return false
+	}
+	w := c.Body.Lookup("writeConcern", "w")
+	n, isNumber := w.AsInt64OK()
+	return !isNumber || n > 1
+}

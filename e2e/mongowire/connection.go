@@ -1,0 +1,180 @@
+package mongowire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
+)
+
+// errCut means that a connection ends without a reply.
+var errCut = errors.New("the connection is cut")
+
+// serve answers the commands of one connection, one after the other.
+func (s *Server) serve(connection net.Conn) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer s.unregister(connection)
+	defer connection.Close()
+	defer cancel()
+	messages := make(chan message)
+	// A second goroutine reads, so that a waiting command ends when its driver hangs up.
+	s.running.Go(func() {
+		defer cancel()
+		buffered := bufio.NewReader(connection)
+		for {
+			m, err := readMessage(buffered, maxMessage)
+			if err != nil {
+				return
+			}
+			select {
+			case messages <- m:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for {
+		select {
+		case m := <-messages:
+			reply, err := s.answer(ctx, m)
+			if err != nil {
+				return
+			}
+			if m.flags&wiremessage.MoreToCome != 0 {
+				continue // the driver wants no reply
+			}
+			answer := message{requestID: s.requests.Add(1), legacy: m.legacy, body: reply}
+			if _, err := connection.Write(answer.encode(m.requestID)); err != nil {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// answer returns the reply to a message, or an error if there is none.
+func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
+	command, err := commandOf(m, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	switch command.Name {
+	case "hello", "isMaster", "ismaster":
+		return s.hello(ctx, command)
+	}
+	s.record.add(command)
+	fault := s.faults.choose(command)
+	switch fault.Kind {
+	case CutBefore:
+		return nil, errCut
+	case NotPrimary:
+		return s.standing.refusal(command, true), nil
+	case Refuse:
+		return refusal(fault.Code, fault.Name, "refused by the test"), nil
+	}
+	if !s.standing.isPrimary() && command.class() != administration {
+		return s.standing.refusal(command, false), nil
+	}
+	reply, err := s.perform(command)
+	if err != nil {
+		return nil, err
+	}
+	pause(ctx, s.latency.Load().of(command))
+	if fault.Kind == CutAfter {
+		return nil, errCut
+	}
+	if reply, err = s.majority.acknowledge(ctx, command, reply); err != nil {
+		return nil, err
+	}
+	if fault.Kind == Unacknowledged && isSuccess(reply) {
+		reply = withWriteConcernError(reply, fault.Code, fault.Name, "not acknowledged, by the test")
+	}
+	return reply, nil
+}
+
+// perform does what a command wants. An error means that the outcome is unknown.
+func (s *Server) perform(command Command) (bson.Raw, error) {
+	switch command.class() {
+	case administration:
+		if command.Name == "endSessions" {
+			s.sessions.end(command)
+		}
+		return document(bson.D{{Key: "ok", Value: 1.0}}), nil
+	case read:
+		s.exclusive.RLock()
+		defer s.exclusive.RUnlock()
+		return s.read(command)
+	}
+	s.exclusive.Lock()
+	defer s.exclusive.Unlock()
+	if reply := s.sessions.repeated(command); reply != nil {
+		return reply, nil
+	}
+	reply, err := s.write(command)
+	if err != nil {
+		// The backend may have executed it, and does not know it again.
+		s.sessions.keep(command, refusal(11602, "InterruptedDueToReplStateChange", "the outcome is unknown: "+err.Error()))
+		return nil, err
+	}
+	if isSuccess(reply) {
+		s.sessions.keep(command, reply)
+	}
+	return reply, nil
+}
+
+func (s *Server) write(command Command) (bson.Raw, error) {
+	if s.role == Router {
+		if reply := s.shards.change(command); reply != nil {
+			return reply, nil
+		}
+	}
+	switch command.Name {
+	case "insert":
+		return s.insert(command)
+	case "update":
+		return s.update(command)
+	case "findAndModify":
+		return s.findAndModify(command)
+	}
+	return s.backend.run(command.forwarded(command.Statements))
+}
+
+func (s *Server) read(command Command) (bson.Raw, error) {
+	if s.role == Router {
+		if reply := s.shards.query(command); reply != nil {
+			return reply, nil
+		}
+	}
+	switch command.Name {
+	case "getMore":
+		return s.getMore(command)
+	case "killCursors":
+		return s.killCursors(command)
+	}
+	reply, err := s.backend.query(command.forwarded(nil))
+	if err != nil {
+		return nil, err
+	}
+	if s.role == Router && command.Name == "listIndexes" {
+		reply = s.shards.listed(command, reply)
+	}
+	return s.cursors.cut(command, reply), nil
+}
+
+// isSuccess reports whether the server did the command, at least in parts.
+func isSuccess(reply bson.Raw) bool {
+	ok, _ := reply.Lookup("ok").AsFloat64OK()
+	return ok == 1
+}
+
+// refusal returns the reply to a command that failed.
+func refusal(code int32, name, text string, more ...bson.E) bson.Raw {
+	return document(append(bson.D{
+		{Key: "ok", Value: 0.0}, {Key: "errmsg", Value: text}, {Key: "code", Value: code}, {Key: "codeName", Value: name},
+	}, more...))
+}

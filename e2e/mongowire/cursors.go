@@ -1,0 +1,154 @@
+package mongowire
+
+import (
+	"math/rand/v2"
+	"sync"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// maxCursors is how many cursors the face keeps documents for. It forgets the others, and a
+// getMore on them is refused as CursorNotFound.
+const maxCursors = 1000
+
+// cursors has the documents of open cursors that FerretDB sent and that did not fit into a
+// batch of a server.
+//
+// A server since 5.0 leaves a cursor open if it has filled the batch exactly, even if the
+// batch ends at the limit of the find or at the last document: it does not look ahead. The
+// next batch is empty then and closes the cursor. See "Find, getMore and killCursors
+// commands" in the specifications of MongoDB's drivers (DRIVERS-1781), and SERVER-68554.
+// FerretDB does the same, so the face only limits the bytes. A find with singleBatch leaves
+// no cursor.
+type cursors struct {
+	// maxBatch is how many bytes of documents are in one batch, unless it is one larger
+	// document.
+	maxBatch int
+
+	mu   sync.Mutex
+	rest map[int64]remainder
+}
+
+// remainder are the documents that come next. backend is the id of FerretDB's cursor that
+// has the documents after them, or 0.
+type remainder struct {
+	documents []bson.Raw
+	backend   int64
+}
+
+func newCursors(maxBatch int) cursors {
+	return cursors{maxBatch: maxBatch, rest: map[int64]remainder{}}
+}
+
+// cut returns the reply to a find or an aggregate with a batch that a server would send, and
+// keeps the rest.
+func (c *cursors) cut(command Command, reply bson.Raw) bson.Raw {
+	batch := documentsOf(reply, "cursor", "firstBatch")
+	fitting := c.fit(batch)
+	if len(fitting) == len(batch) {
+		return reply
+	}
+	id, _ := reply.Lookup("cursor", "id").AsInt64OK()
+	if single, _ := command.Body.Lookup("singleBatch").BooleanOK(); single {
+		return batchReply(command, "firstBatch", fitting, 0)
+	}
+	return batchReply(command, "firstBatch", fitting, c.keep(id, remainder{batch[len(fitting):], id}))
+}
+
+// fit returns the first documents that fit into a batch, at least one.
+func (c *cursors) fit(batch []bson.Raw) []bson.Raw {
+	size := 0
+	for i, each := range batch {
+		if size += len(each); size > c.maxBatch && i > 0 {
+			return batch[:i]
+		}
+	}
+	return batch
+}
+
+// keep stores what comes next at a cursor, and returns the id. If the id is 0, it makes one.
+func (c *cursors) keep(id int64, rest remainder) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id == 0 {
+		id = rand.Int64()
+	}
+	for other := range c.rest {
+		if len(c.rest) < maxCursors {
+			break
+		}
+		delete(c.rest, other)
+	}
+	c.rest[id] = rest
+	return id
+}
+
+func (c *cursors) take(id int64) (rest remainder, found bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	rest, found = c.rest[id]
+	delete(c.rest, id)
+	return rest, found
+}
+
+// getMore sends the documents that the face has, and fills the batch with FerretDB's.
+func (s *Server) getMore(command Command) (bson.Raw, error) {
+	id, _ := command.Body.Lookup("getMore").AsInt64OK()
+	size, _ := command.Body.Lookup("batchSize").AsInt64OK()
+	wanted := int(size)
+	rest, found := s.cursors.take(id)
+	if !found {
+		rest.backend = id
+	}
+	if rest.backend != 0 && (wanted == 0 || len(rest.documents) < wanted) {
+		more := command.forwarded(nil)
+		if wanted > 0 {
+			more.body = with(more.body, bson.D{{Key: "batchSize", Value: int32(wanted - len(rest.documents))}})
+		}
+		reply, err := s.backend.run(more)
+		if err != nil || !isSuccess(reply) {
+			return reply, err
+		}
+		rest.documents = append(rest.documents, documentsOf(reply, "cursor", "nextBatch")...)
+		rest.backend, _ = reply.Lookup("cursor", "id").AsInt64OK()
+	}
+	batch := rest.documents
+	if wanted > 0 && wanted < len(batch) {
+		batch = batch[:wanted]
+	}
+	batch = s.cursors.fit(batch)
+	rest.documents = rest.documents[len(batch):]
+	isFilled := wanted > 0 && len(batch) == wanted
+	switch {
+	case rest.backend == 0 && len(rest.documents) == 0 && !isFilled:
+		id = 0
+	case rest.backend == 0 || len(rest.documents) > 0:
+		s.cursors.keep(id, rest)
+	}
+	return batchReply(command, "nextBatch", batch, id), nil
+}
+
+// killCursors forgets the documents of cursors. FerretDB does not find the cursors that
+// only the face has, which a driver ignores.
+func (s *Server) killCursors(command Command) (bson.Raw, error) {
+	if ids, ok := command.Body.Lookup("cursors").ArrayOK(); ok {
+		values, err := ids.Values()
+		if err != nil {
+			return nil, err
+		}
+		for _, value := range values {
+			id, _ := value.AsInt64OK()
+			s.cursors.take(id)
+		}
+	}
+	return s.backend.run(command.forwarded(nil))
+}
+
+func batchReply(command Command, field string, batch []bson.Raw, id int64) bson.Raw {
+	return document(bson.D{
+		{Key: "cursor", Value: bson.D{
+			{Key: field, Value: append([]bson.Raw{}, batch...)}, {Key: "id", Value: id}, {Key: "ns", Value: command.namespace()},
+		}},
+		{Key: "ok", Value: 1.0},
+	})
+}

@@ -1,0 +1,182 @@
+// Package mongowire is the face of a MongoDB server for tests: a proxy in front of FerretDB v1
+// that behaves to a driver like the primary of a replica set, or like a mongos. It has what
+// FerretDB lacks and a real server has: sessions with retryable writes, MongoDB's errors for
+// duplicates, batches of at most 16 MiB, commands of many connections that are atomic.
+//
+// A test can record commands, delay them, refuse them, cut connections, and hold back the
+// acknowledgement of a majority. If the backend is killed, a retryable write in progress is
+// refused when it is repeated, because nobody knows whether it was executed. The face has no transactions, no secondaries and no
+// snapshots: a read with read concern majority reads the newest data.
+package mongowire
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// maxConnections is how many connections of drivers the face serves. It closes any other.
+const maxConnections = 1000
+
+// setName is the name of the replica set.
+const setName = "rs0"
+
+// Role is what the server is to a driver.
+type Role int
+
+// The roles of a server.
+const (
+	// Primary is the primary of a replica set with one member.
+	Primary Role = iota
+	// Router is a mongos, the router of a sharded cluster.
+	Router
+)
+
+// Config says what a server listens on and stands for.
+type Config struct {
+	// Backend is the address of FerretDB. It has to hold nothing that another client changes.
+	Backend string
+	// Listen is the address to listen on. The default is a free port on loopback.
+	Listen string
+	// Advertise is the address at which drivers reach the server, if a proxy is between. The
+	// default is the address that it listens on.
+	Advertise string
+	Role      Role
+	// MaxBatch is how many bytes of documents the server sends at a time. The default is
+	// that of a server, 16 MiB.
+	MaxBatch int
+}
+
+// Server is the face. Its methods may be called concurrently.
+type Server struct {
+	role      Role
+	advertise string
+	listener  net.Listener
+	backend   *backend
+	// exclusive is held by the one write in progress, and shared by reads. FerretDB's writes
+	// are not atomic beside other commands.
+	exclusive sync.RWMutex
+	sessions  sessions
+	cursors   cursors
+	shards    shards
+	record    record
+	faults    faults
+	majority  majority
+	standing  standing
+	latency   atomic.Pointer[Latency]
+	requests  atomic.Int32
+
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu          sync.Mutex
+	connections map[net.Conn]bool
+}
+
+// Listen starts a server. It does not connect to the backend before the first command.
+func Listen(config Config) (*Server, error) {
+	listener, err := net.Listen("tcp", cmp.Or(config.Listen, "127.0.0.1:0"))
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	s := &Server{
+		role:        config.Role,
+		advertise:   cmp.Or(config.Advertise, listener.Addr().String()),
+		listener:    listener,
+		backend:     newBackend(config.Backend),
+		sessions:    newSessions(),
+		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
+		shards:      newShards(),
+		record:      record{counts: map[string]int{}},
+		standing:    newStanding(),
+		connections: map[net.Conn]bool{},
+	}
+	s.latency.Store(&Latency{})
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	s.running.Go(s.accept)
+	return s, nil
+}
+
+// Address returns the address that the server listens on.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
+// URI returns the URI of a database, with the address that drivers use.
+func (s *Server) URI(database string) string {
+	uri := "mongodb://" + s.advertise + "/" + database
+	if s.role == Primary {
+		uri += "?replicaSet=" + setName
+	}
+	return uri
+}
+
+// Close cuts all connections and waits until nothing runs. It does not close the backend.
+func (s *Server) Close() error {
+	s.stop()
+	err := s.listener.Close()
+	s.CutConnections()
+	s.backend.close()
+	s.running.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// CutConnections closes the connections of all drivers.
+func (s *Server) CutConnections() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for connection := range s.connections {
+		connection.Close()
+	}
+}
+
+func (s *Server) accept() {
+	for {
+		connection, err := s.listener.Accept()
+		if err != nil {
+			return
+		}
+		if !s.register(connection) {
+			connection.Close()
+			continue
+		}
+		s.running.Go(func() { s.serve(connection) })
+	}
+}
+
+// register reports whether the server takes a connection.
+func (s *Server) register(connection net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil || len(s.connections) >= maxConnections {
+		return false
+	}
+	s.connections[connection] = true
+	return true
+}
+
+func (s *Server) unregister(connection net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.connections, connection)
+}
+
+// pause waits for a time, or until ctx ends.
+func pause(ctx context.Context, duration time.Duration) {
+	if duration <= 0 {
+		return
+	}
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
