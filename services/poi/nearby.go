@@ -101,7 +101,8 @@ func (s search) nearest(ctx context.Context, after position, want int) ([]found,
 		ring, least := outer*outer-inner*inner, 0.0
 		switch {
 		case isRead:
-			inner, least, read = outer, 2*ring, covering
+			inner, least, read = outer, 4*ring, covering
+			limit = min(2*limit, lastLimit)
 		case !isFirst:
 			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
 		}
