@@ -2,9 +2,13 @@ package poi
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -46,6 +50,61 @@ func BenchmarkSearchNearby(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkNearbyMix searches 200,000 landmarks and reports percentiles: in layouts of every
+// density, by categories of every frequency, in areas of every size, on first and on later
+// pages.
+func BenchmarkNearbyMix(b *testing.B) {
+	for _, layout := range slices.Sorted(maps.Keys(layouts)) {
+		b.Run(layout, func(b *testing.B) {
+			random := rand.New(rand.NewPCG(1, 1))
+			places := layouts[layout](random, 200_000)
+			queries := 0
+			s := newObservedServer(b, func(observed.Call) { queries++ })
+			s.store(b, landmarksAt(random, places))
+			for _, extent := range slices.Sorted(maps.Keys(extents)) {
+				for category, name := range categoryNames {
+					b.Run(extent+"/"+name, func(b *testing.B) {
+						s.measureNearby(b, &queries, func() *poiv1.SearchNearbyRequest {
+							request := extents[extent](middleOf(random, places))
+							request.Category, request.PageSize = poiv1.PoiCategory(category), 20
+							return request
+						})
+					})
+				}
+			}
+		})
+	}
+}
+
+// measureNearby reads up to three pages of each search.
+func (s *Server) measureNearby(b *testing.B, queries *int, next func() *poiv1.SearchNearbyRequest) {
+	var elapsed, calls []float64
+	for b.Loop() {
+		request := next()
+		for range 3 {
+			start := time.Now()
+			*queries = 0
+			reply, err := s.SearchNearby(b.Context(), request)
+			if err != nil {
+				b.Fatal(err)
+			}
+			elapsed = append(elapsed, time.Since(start).Seconds()*1000)
+			calls = append(calls, float64(*queries))
+			if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+				break
+			}
+		}
+	}
+	slices.Sort(elapsed)
+	slices.Sort(calls)
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(elapsed[len(elapsed)/2], "p50-ms")
+	b.ReportMetric(elapsed[len(elapsed)*99/100], "p99-ms")
+	b.ReportMetric(calls[len(calls)/2], "p50-queries")
+	b.ReportMetric(calls[len(calls)*99/100], "p99-queries")
+	b.ReportMetric(calls[len(calls)-1], "max-queries")
 }
 
 func BenchmarkImportPois(b *testing.B) {

@@ -40,6 +40,11 @@ func byCell() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "cell", A: "cell"}
 }
 
+// byCategoryAndCell orders a category's landmarks like byCell: SearchNearby in a category.
+func byCategoryAndCell() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "category_cell", A: "category", B: "cell"}
+}
+
 // byRequest finds the landmark that a request or an import created.
 func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
@@ -51,7 +56,7 @@ const photoCounter = "photo_count"
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Counters: []string{photoCounter, content.CommentCounter},
-		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byRequest().Declare()},
+		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byCategoryAndCell().Declare(), byRequest().Declare()},
 	}
 }
 

@@ -3,7 +3,6 @@ package poi
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -12,19 +11,12 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// A search reads rings around the middle, from the inside out, until a page is full.
 const (
-	// firstRing is the outer radius of the first ring of the first page, in metres.
-	firstRing = 100.0
-	// nextRing determines the first ring of a later page. Its outer radius is nextRing
-	// times the distance of the previous page's last landmark.
-	nextRing = 1.01
-	// thinnestRing is the minimum width, in metres, of a ring that the search may give up.
-	thinnestRing = 1.0
-	// widestGrowth bounds the growth of the radius from one ring to the next.
-	widestGrowth = 8.0
-	// ringBatch is how many landmarks are read at a time.
-	ringBatch = 500
+	// firstLimit and lastLimit bound the landmarks of a query; see docstore.MaxPageBytes.
+	firstLimit, lastLimit = 500, 8000
+	// thinnestRing is the least part of a ring's area that is tried after a query of the
+	// ring reached its limit.
+	thinnestRing = 0.3
 )
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
@@ -72,79 +64,140 @@ type found struct {
 	poi poi
 }
 
-// errCrowded reports that a ring holds many times more landmarks than are wanted.
-var errCrowded = errors.New("a crowded ring")
-
 // nearest returns the first landmarks after a position, at most want, in order.
 //
-// The right width of a ring depends on the density of landmarks. The first width is a
-// guess, and each next one follows from the number in the previous ring. If a ring holds
-// many times more landmarks than are wanted, the search reads an inner part of it instead.
-// So a page costs about the same in dense and in sparse areas. Two cases cost more time but
-// no more memory: a cluster smaller than the cells of a wide ring, and a stack at one
-// point. In both, the search reads all landmarks of the cluster or stack.
+// Each step reads a ring with one query. Its cells cover all that is not yet read between
+// inner, within which everything is read, and an outer radius. The first query starts at
+// the middle's own cell: so it samples the neighbourhood at any density, and reads all of
+// an area with few landmarks. Each outer radius follows from the density in the last
+// query. Once enough landmarks are read, the farthest of the nearest bounds all later rings.
+//
+// A query that reaches its limit is not wasted, because no cell is read twice. The next
+// ring is thinner then, its cells are smaller, and the limit is higher.
 func (s search) nearest(ctx context.Context, after position, want int) ([]found, error) {
-	var all []found
-	inner, outer := max(0, after.distance), max(firstRing, after.distance*nextRing)
-	for {
-		outer = min(outer, s.area.radius)
-		isThin := outer-inner <= thinnestRing
-		best, count, err := s.read(ctx, after, outer, want-len(all), isThin)
-		if errors.Is(err, errCrowded) {
-			outer = inner + (outer-inner)/2
-			continue
+	w := walk{search: s, after: after, want: want}
+	inner, outer := max(0, after.distance), s.area.radius
+	maxCells, limit := fewCells, firstLimit+4*want
+	for isFirst := true; ; isFirst = false {
+		covering := s.area.ring(inner, outer).cells(maxCells)
+		todo := covering.without(w.done)
+		if isFirst {
+			_, todo = todo.split(cellOf(s.area.middle.lat, s.area.middle.lng))
 		}
+		read, count, err := w.read(ctx, todo, limit)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, best...)
-		if len(all) >= want || outer >= s.area.radius {
-			return all, nil
+		isRead := len(covering.without(w.done)) == 0
+		bound := w.bound()
+		if isRead && bound <= outer {
+			slices.SortFunc(w.best, func(a, b found) int { return comparePositions(a.position, b.position) })
+			return w.best, nil
 		}
-		next := grow(inner, outer, count, want-len(all))
-		inner, outer, after = outer, next, endOf(outer)
+		if len(read) == 0 && !isRead {
+			continue // the first query would have begun behind the ring
+		}
+		// The squares of radii are as areas.
+		ring, least := outer*outer-inner*inner, 0.0
+		switch {
+		case isRead:
+			inner, least, read = outer, 4*ring, covering
+			limit = min(2*limit, lastLimit)
+		case !isFirst:
+			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
+		}
+		// The next ring should have one and a half times the missing number.
+		density := (float64(count) + 0.5) / read.area() * min(1, covering.area()/(math.Pi*ring))
+		next := 1.5 * float64(want-w.within(inner)) / (math.Pi * density)
+		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
 	}
 }
 
-// grow returns the outer radius of the next ring after one with count landmarks. The next
-// ring should hold one and a half times the wanted number. It is at least as wide as the
-// last one, so the number of rings stays small.
-func grow(inner, outer float64, count, want int) float64 {
-	if count == 0 {
-		return outer * widestGrowth
-	}
-	density := float64(count) / (outer*outer - inner*inner)
-	next := math.Sqrt(outer*outer + 1.5*float64(want)/density)
-	return min(max(next, 2*outer-inner), outer*widestGrowth)
+// walk reads the landmarks of a search, each once.
+type walk struct {
+	search
+	after position
+	want  int
+	// best are the nearest landmarks that have been read, done the cells that have been.
+	best farthestFirst
+	done cellSet
 }
 
-// read reads the ring between a position and a radius. It returns the nearest landmarks in
-// order, at most want, and the number in the ring. If the ring holds many more, it fails
-// with errCrowded, unless whole is true.
-func (s search) read(ctx context.Context, after position, outer float64, want int, whole bool) (best []found, count int, err error) {
-	enough := 4*want + 2*ringBatch
-	nearest := make(farthestFirst, 0, min(want, 128))
-	for _, cells := range s.area.ring(after.distance, outer).cells() {
-		query := docstore.Query{Where: byCell().In(docstore.Between(cells.from, cells.to)), Limit: ringBatch}
-		for pois, err := range s.pois.Batches(ctx, query) {
-			if err != nil {
-				return nil, 0, err
-			}
-			for _, p := range pois {
-				at, ok := s.locate(p)
-				if !ok || at.distance > outer || comparePositions(at, after) <= 0 {
-					continue
-				}
-				count++
-				nearest.keep(found{at, p}, want)
-			}
-			if count > enough && !whole {
-				return nil, 0, errCrowded
-			}
+// bound returns a radius beyond which no landmark is wanted.
+func (w *walk) bound() float64 {
+	if len(w.best) == w.want {
+		return w.best[0].distance
+	}
+	return w.area.radius
+}
+
+// within counts the nearest landmarks within a radius.
+func (w *walk) within(radius float64) (count int) {
+	for _, f := range w.best {
+		if f.distance <= radius {
+			count++
 		}
 	}
-	slices.SortFunc(nearest, func(a, b found) int { return comparePositions(a.position, b.position) })
-	return nearest, count, nil
+	return count
+}
+
+// read reads landmarks of cells, with one query. It returns the cells of which it read all
+// landmarks, and the number of these.
+func (w *walk) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
+	if len(todo) == 0 {
+		return nil, 0, nil
+	}
+	page, err := w.pois.Page(ctx, docstore.Query{Where: w.in(todo), Limit: limit})
+	if err != nil {
+		return nil, 0, err
+	}
+	pois := page.Documents
+	if page.Next != "" {
+		// More landmarks may be in the last cell.
+		last := pois[len(pois)-1].Cell
+		if pois[0].Cell == last {
+			return w.readStack(ctx, last)
+		}
+		for pois[len(pois)-1].Cell == last {
+			pois = pois[:len(pois)-1]
+		}
+		todo, _ = todo.split(last)
+	}
+	w.keep(pois)
+	w.done = w.done.with(todo)
+	return todo, len(pois), nil
+}
+
+// readStack reads all landmarks of a leaf cell, which has more than fit into a query.
+func (w *walk) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
+	read = cellSet{{cell, cell}}
+	for batch, err := range w.pois.Batches(ctx, docstore.Query{Where: w.in(read), Limit: firstLimit}) {
+		if err != nil {
+			return nil, 0, err
+		}
+		w.keep(batch)
+		count += len(batch)
+	}
+	w.done = w.done.with(read)
+	return read, count, nil
+}
+
+// in selects the landmarks of cells.
+func (w *walk) in(set cellSet) docstore.Where {
+	ranges := set.ranges()
+	if w.category != 0 {
+		return byCategoryAndCell().In(w.category, ranges[0], ranges[1:]...)
+	}
+	return byCell().In(ranges[0], ranges[1:]...)
+}
+
+// keep keeps the nearest landmarks that the search wants.
+func (w *walk) keep(pois []poi) {
+	for _, p := range pois {
+		if at, ok := w.locate(p); ok && comparePositions(at, w.after) > 0 {
+			w.best.keep(found{at, p}, w.want)
+		}
+	}
 }
 
 // locate returns a landmark's position in the order, and whether the search wants it.

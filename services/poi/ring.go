@@ -16,17 +16,6 @@ const slack = 0.1
 // boxSlack is the slack for the edges of a box, in degrees.
 const boxSlack = 1e-5
 
-// cellOf returns the S2 leaf cell of a place as an integer with the same order. Cells that
-// are close in that order are mostly close on the map.
-func cellOf(lat, lng float64) int64 {
-	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
-}
-
-func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
-
-// cells is a range of leaf cells, including both ends.
-type cells struct{ from, to int64 }
-
 // ring is the part of an area that is more than inner and at most outer metres from its
 // middle. It is an s2.Region that may include slightly more.
 type ring struct {
@@ -61,31 +50,25 @@ func (b box) rect() s2.Rect {
 	}.PolarClosure()
 }
 
-// cells returns ranges of cells that cover the ring, and possibly more.
-func (r ring) cells() []cells {
-	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: r.maxCells()}
-	var ranges []cells
-	for _, cell := range coverer.Covering(r) {
-		next := cells{from: sortable(cell.RangeMin()), to: sortable(cell.RangeMax())}
-		// The numbers of adjacent leaf cells differ by two.
-		if last := len(ranges) - 1; last >= 0 && ranges[last].to+2 == next.from {
-			ranges[last].to = next.to
-			continue
-		}
-		ranges = append(ranges, next)
-	}
-	return ranges
-}
+const (
+	// fewCells cover a wide ring, manyCells a thin or a crowded one. A few large cells would
+	// lie mostly outside of a thin ring, while each cell costs a seek.
+	fewCells, manyCells = 16, 256
+)
 
-// maxCells returns more cells for a thinner ring. A few large cells would lie mostly
-// outside of it, while each cell costs a read.
-func (r ring) maxCells() int {
-	const few, many = 16, 256
-	if r.inner.IsEmpty() {
-		return few
+// cells returns a set of cells that covers the ring, and possibly more: about maxCells,
+// and more for a thin ring.
+func (r ring) cells(maxCells int) cellSet {
+	if outer := float64(r.outer.Radius()); !r.inner.IsEmpty() {
+		thin := 8 * outer / (outer - float64(r.inner.Radius()))
+		maxCells = int(min(max(float64(maxCells), thin), manyCells))
 	}
-	outer := float64(r.outer.Radius())
-	return int(min(max(few, 8*outer/(outer-float64(r.inner.Radius()))), many))
+	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: maxCells}
+	var covering cellSet
+	for _, cell := range coverer.Covering(r) {
+		covering = append(covering, cells{from: sortable(cell.RangeMin()), to: sortable(cell.RangeMax())})
+	}
+	return covering.with(nil)
 }
 
 // CapBound returns the outer circle.

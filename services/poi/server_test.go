@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -32,6 +33,13 @@ func (everybody) BatchGetUsers(
 // newServer returns a service over an empty store.
 func newServer(t testing.TB) *Server {
 	t.Helper()
+	return newObservedServer(t, func(observed.Call) {})
+}
+
+// newObservedServer returns a service over an empty store, and reports the calls to the
+// store.
+func newObservedServer(t testing.TB, tell func(observed.Call)) *Server {
+	t.Helper()
 	store, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +53,7 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deps := content.Deps{Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))}
+	deps := content.Deps{Deps: service.NewDeps(observed.Wrap(store, nil, tell), validator, slog.New(slog.DiscardHandler))}
 	if deps.Profiles, err = profiles.NewDirectory(everybody{}, deps.Log); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,97 @@
+package poi
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/golang/geo/s2"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// cellOf returns the S2 leaf cell of a place as an integer with the same order. Cells that
+// are close in that order are mostly close on the map.
+func cellOf(lat, lng float64) int64 {
+	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
+}
+
+func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
+
+// nextCell is the difference between the numbers of adjacent leaf cells.
+const nextCell = 2
+
+// cells is a range of leaf cells, including both ends.
+type cells struct{ from, to int64 }
+
+// cellSet is a set of leaf cells: ranges in ascending order with gaps between them.
+type cellSet []cells
+
+// with returns the union of two sets.
+func (s cellSet) with(other cellSet) cellSet {
+	all := slices.Concat(s, other)
+	slices.SortFunc(all, func(a, b cells) int { return cmp.Compare(a.from, b.from) })
+	joined := all[:0]
+	for _, next := range all {
+		if last := len(joined) - 1; last >= 0 && joined[last].to+nextCell >= next.from {
+			joined[last].to = max(joined[last].to, next.to)
+			continue
+		}
+		joined = append(joined, next)
+	}
+	return joined
+}
+
+// without returns the cells that are not in the other set.
+func (s cellSet) without(other cellSet) (rest cellSet) {
+	for _, c := range s {
+		for _, o := range other {
+			if o.to < c.from {
+				continue
+			}
+			if o.from > c.to {
+				break
+			}
+			if o.from > c.from {
+				rest = append(rest, cells{c.from, o.from - nextCell})
+			}
+			c.from = o.to + nextCell
+		}
+		if c.from <= c.to {
+			rest = append(rest, c)
+		}
+	}
+	return rest
+}
+
+// split returns the cells before a cell, and the others.
+func (s cellSet) split(at int64) (before, others cellSet) {
+	for _, c := range s {
+		if c.from < at {
+			before = append(before, cells{c.from, min(c.to, at-nextCell)})
+		}
+		if c.to >= at {
+			others = append(others, cells{max(c.from, at), c.to})
+		}
+	}
+	return before, others
+}
+
+// area returns the approximate area of the set, in square metres.
+func (s cellSet) area() float64 {
+	const leaf = 4 * math.Pi * earthRadius * earthRadius / (6 << 60)
+	sum := 0.0
+	for _, c := range s {
+		sum += float64(c.to-c.from)/nextCell + 1
+	}
+	return sum * leaf
+}
+
+// ranges returns the set for a query.
+func (s cellSet) ranges() []docstore.Range[int64] {
+	ranges := make([]docstore.Range[int64], len(s))
+	for i, c := range s {
+		ranges[i] = docstore.Between(c.from, c.to)
+	}
+	return ranges
+}

@@ -1,0 +1,64 @@
+package poi
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore/observed"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
+	// A city far from the middle takes more, until the search has found its near edge.
+	most := map[string]int{"uniform": 5, "towns": 6, "city": 12, "world": 5}
+	for _, layout := range slices.Sorted(maps.Keys(layouts)) {
+		t.Run(layout, func(t *testing.T) {
+			random := rand.New(rand.NewPCG(9, 10))
+			places := layouts[layout](random, 20_000)
+			queries, found := 0, 0
+			s := newObservedServer(t, func(call observed.Call) {
+				if call.Verb == "scan" {
+					queries++
+				}
+			})
+			pois := landmarksAt(random, places)
+			s.store(t, pois)
+			for _, extent := range slices.Sorted(maps.Keys(extents)) {
+				for category := range categoryNames {
+					for range 10 {
+						request := extents[extent](middleOf(random, places))
+						request.Category, request.PageSize = poiv1.PoiCategory(category), 20
+						want := bruteForce(pois, request)
+						for range 3 {
+							queries = 0
+							reply, err := s.SearchNearby(t.Context(), request)
+							if err != nil {
+								t.Fatal(err)
+							}
+							if queries > most[layout] {
+								t.Errorf("%v took %d queries, want at most %d", request, queries, most[layout])
+							}
+							for _, f := range reply.GetPois() {
+								if at := (position{f.GetDistanceMeters(), f.GetPoi().GetPoiId()}); at != want[0] {
+									t.Fatalf("%v: got %v, want %v", request, at, want[0])
+								}
+								want, found = want[1:], found+1
+							}
+							if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+								if len(want) > 0 {
+									t.Errorf("%v left out %v", request, want)
+								}
+								break
+							}
+						}
+					}
+				}
+			}
+			if found < 1000 {
+				t.Errorf("only %d were found", found)
+			}
+		})
+	}
+}
