@@ -24,7 +24,7 @@ const serverURI = "WAYBOOK_TEST_MONGODB_URI"
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
 func ferretSettings() docstoretest.Settings {
-	return docstoretest.Settings{Programs: 30, Many: 300}
+	return docstoretest.Settings{Programs: 30, Many: 300, Deleted: 11_000}
 }
 
 func TestMongoEngineOnFerretDB(t *testing.T) {
@@ -36,7 +36,7 @@ func TestMongoEngineOnARealServer(t *testing.T) {
 	if uri == "" {
 		t.Skipf("%s is not set", serverURI)
 	}
-	runAll(t, uri, docstoretest.Settings{})
+	runAll(t, uri, docstoretest.Settings{Deleted: 11_000})
 }
 
 // This runs few programs; set -rapid.checks to run more.
