@@ -16,7 +16,7 @@ import (
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
 func ferretSettings() docstoretest.Settings {
-	return docstoretest.Settings{Programs: 30, Many: 300}
+	return docstoretest.Settings{Programs: 30, Many: 300, Deleted: 11_000}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {
@@ -24,7 +24,7 @@ func TestMongoEngineOnAReplicaSet(t *testing.T) {
 }
 
 func TestMongoEngineOnARealServer(t *testing.T) {
-	runAll(t, mongotest.OnRealServer(t), docstoretest.Settings{})
+	runAll(t, mongotest.OnRealServer(t), docstoretest.Settings{Deleted: 11_000})
 }
 
 // This runs few programs; set -rapid.checks to run more.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,7 +26,12 @@ func (s Spec) Validate() error {
 	if s.ID != Int64 && s.ID != String {
 		return fmt.Errorf("docstore: collection %q does not declare the kind of _id", s.Name)
 	}
-	seen := make(map[string]bool)
+	for i, field := range s.Counters {
+		if field == "" || field == IDIndex || isMaintained(field) || strings.Contains(field, ".") || slices.Contains(s.Counters[:i], field) {
+			return fmt.Errorf("docstore: collection %q cannot have the counter %q", s.Name, field)
+		}
+	}
+	seen, indexed := make(map[string]bool), make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
 			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
@@ -45,10 +51,15 @@ func (s Spec) Validate() error {
 			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique) {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q cannot have the default %v", s.Name, field.Name, index.Name, value)
 			}
-			fields[field.Name] = true
+			fields[field.Name], indexed[field.Name] = true, true
 		}
 		if index.Unique && s.Sharding != OneShard {
 			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only", s.Name, index.Name)
+		}
+	}
+	for field := range s.Defaults {
+		if !indexed[field] {
+			return fmt.Errorf("docstore: collection %q: field %q has a default but no index", s.Name, field)
 		}
 	}
 	return nil

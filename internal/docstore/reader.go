@@ -67,7 +67,9 @@ func (r *reader[T]) decodeAll(raws []bson.Raw) ([]T, error) {
 
 // decodeInto decodes a document into the zero value of T.
 func (r *reader[T]) decodeInto(raw bson.Raw, document *T) error {
-	raw = r.spec.complete(raw)
+	if len(r.spec.Defaults) > 0 {
+		raw = r.spec.complete(raw)
+	}
 	if r.plan != nil && r.plan.decode(raw, reflect.ValueOf(document).Elem()) {
 		return nil
 	}

@@ -17,6 +17,9 @@ type Settings struct {
 	Programs int
 	// Many is the number of documents in the cases with many documents; 0 means 2500.
 	Many int
+	// Deleted is the number of documents of which DeleteAll deletes a range; 0 means Many.
+	// It should be several of the engine's chunks.
+	Deleted int
 }
 
 func (s Settings) withDefaults() Settings {
@@ -25,6 +28,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Many == 0 {
 		s.Many = 2500
+	}
+	if s.Deleted == 0 {
+		s.Deleted = s.Many
 	}
 	return s
 }

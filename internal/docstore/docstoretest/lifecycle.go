@@ -132,6 +132,18 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	sharded.Indexes[0].Unique, sharded.Sharding = true, docstore.ByID
 	twice := index("i", field)
 	twice.Indexes = append(twice.Indexes, twice.Indexes[0])
+	counting := func(fields ...string) docstore.Spec {
+		spec := index("i", field)
+		spec.Counters = fields
+		return spec
+	}
+	withDefault := func(name string, value docstore.Value) docstore.Spec {
+		spec := index("i", field)
+		spec.Defaults = map[string]docstore.Value{name: value}
+		return spec
+	}
+	unique := withDefault("a", number(1))
+	unique.Indexes[0].Unique = true
 	for _, spec := range []docstore.Spec{
 		{},
 		{Name: "c"},
@@ -146,8 +158,10 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		index("i", docstore.Field{Name: "a"}),
 		index("i", docstore.Field{Kind: docstore.String}),
 		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
+		counting(""), counting(docstore.IDIndex), counting(docstore.RevisionField), counting("a"), counting("b.c"), counting("b", "b"),
+		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique,
 	} {
-		if _, err := engine.Open(t.Context(), spec); err == nil {
+		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {
 			t.Errorf("%+v was opened", spec)
 		}
 	}

@@ -71,22 +71,18 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 	var documents []bson.Raw
 	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
 		cursor := tx.Bucket(t.documents).Cursor()
-		found := make([]bson.Raw, 0, len(wanted))
-		var shelf copier
+		found := make([]located, 0, len(wanted))
 		for i, key := range wanted {
 			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
-				document, err := shelf.copy(t, tx, key, recordOf(raw), nil)
-				if err != nil {
-					return err
-				}
-				found = append(found, document)
+				found = append(found, located{recordOf(raw), key})
 			}
 		}
-		documents = found
-		return nil
+		var err error
+		documents, err = t.copyAll(tx, found, nil)
+		return err
 	})
 	return documents, err
 }
@@ -99,36 +95,36 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		var shelf copier
-		size := 0
+		var few [32]located // enough for most scans, and not on the heap
+		found, size := few[:0], 0
 		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
-			if len(documents)%checkEvery == checkEvery-1 && ctx.Err() != nil {
+			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			found, err := w.document()
-			if err != nil {
-				return err
-			}
-			size += found.size()
-			if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && size > scan.MaxBytes {
+			if len(found) == scan.Limit {
 				more = true
 				break
 			}
-			if documents == nil {
-				documents = make([]bson.Raw, 0, min(scan.Limit, 64))
-			}
-			id, err := w.id()
+			document, err := w.document()
 			if err != nil {
 				return err
 			}
-			document, err := shelf.copy(t, tx, id, found, scan.Fields)
-			if err != nil {
-				return err
+			if scan.MaxBytes > 0 && len(found) > 0 && size+document.size() > scan.MaxBytes {
+				more = true
+				break
 			}
-			documents = append(documents, document)
+			size += document.size()
+			next := located{record: document}
+			if document.stubs {
+				if next.id, err = w.id(); err != nil {
+					return err
+				}
+			}
+			found = append(found, next)
 		}
-		t.engine.scanned(tx, len(documents), size)
-		return nil
+		documents, err = t.copyAll(tx, found, scan.Fields)
+		t.engine.scanned(tx, len(found), size)
+		return err
 	})
 	if err != nil {
 		return nil, false, err
@@ -247,25 +243,26 @@ func (w *walk) next() {
 	w.settle()
 }
 
-// settle moves to the next span while the entry is behind the present one.
+// settle moves to the next span while the entry is behind the present one. It ends the walk
+// behind the last span or the prefix.
 func (w *walk) settle() {
-	for w.isPast() && len(w.spans) > 1 {
+	for bytes.HasPrefix(w.key, w.prefix) {
+		if w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last) {
+			return
+		}
+		if len(w.spans) == 1 {
+			break
+		}
 		w.spans = w.spans[1:]
 		if start := w.begin(); bytes.Compare(w.key, start) < 0 {
 			w.key, w.value = w.entries.Seek(start)
 		}
 	}
+	w.key = nil
 }
 
-// isPast reports whether the entry is one behind the present span, with the walk's prefix.
-func (w *walk) isPast() bool {
-	return w.last != nil && bytes.HasPrefix(w.key, w.prefix) &&
-		bytes.Compare(w.key, w.last) > 0 && !bytes.HasPrefix(w.key, w.last)
-}
-
-func (w *walk) valid() bool {
-	return w.key != nil && bytes.HasPrefix(w.key, w.prefix) && !w.isPast()
-}
+// valid reports whether the walk is at an entry.
+func (w *walk) valid() bool { return w.key != nil }
 
 // id returns the encoded id of the current document.
 func (w *walk) id() ([]byte, error) {
@@ -296,24 +293,51 @@ func (w *walk) document() (record, error) {
 	return recordOf(raw), nil
 }
 
-// A copier copies documents from the mapped file. Small ones share an allocation, which is
-// itself small: so a document that is kept does not keep many others alive.
-type copier struct{ free []byte }
-
 const (
+	// sharedBytes is the size of an allocation that small documents share, and largeBytes
+	// that of a document which has its own.
 	sharedBytes = 8 << 10
 	largeBytes  = 1 << 10
 )
 
-// copy returns the copy of a document; see whole.
-func (c *copier) copy(t *table, tx *bolt.Tx, id []byte, found record, fields []string) (bson.Raw, error) {
-	if found.stubs || len(found.bson) >= largeBytes {
-		return t.whole(tx, id, found, fields)
-	}
-	if cap(c.free)-len(c.free) < len(found.bson) {
-		c.free = make([]byte, 0, sharedBytes)
-	}
-	start := len(c.free)
-	c.free = append(c.free, found.bson...)
-	return bson.Raw(c.free[start:len(c.free):len(c.free)]), nil
+// located is a record in the mapped file; with its id, if it has stubs.
+type located struct {
+	record
+	id []byte
 }
+
+// copyAll copies documents from the mapped file; see whole. Small ones share allocations,
+// which are small too: so a document that is kept does not keep many others alive.
+func (t *table) copyAll(tx *bolt.Tx, found []located, fields []string) ([]bson.Raw, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	left := 0
+	for _, each := range found {
+		if each.isSmall() {
+			left += len(each.bson)
+		}
+	}
+	documents := make([]bson.Raw, len(found))
+	var shared []byte
+	for i, each := range found {
+		if !each.isSmall() {
+			var err error
+			if documents[i], err = t.whole(tx, each.id, each.record, fields); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if cap(shared)-len(shared) < len(each.bson) {
+			shared = make([]byte, 0, min(sharedBytes, left))
+		}
+		left -= len(each.bson)
+		start := len(shared)
+		shared = append(shared, each.bson...)
+		documents[i] = bson.Raw(shared[start:len(shared):len(shared)])
+	}
+	return documents, nil
+}
+
+// isSmall reports whether the document is copied as it is stored, beside others.
+func (r record) isSmall() bool { return !r.stubs && len(r.bson) < largeBytes }

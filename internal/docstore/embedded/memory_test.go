@@ -1,0 +1,38 @@
+package embedded_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// The bound is generous: a page of three documents of 300 kB is copied once and decoded
+// once. A scan that copies all 100 documents allocates 30 MB.
+func TestAPageOfLargeDocumentsAllocatesAboutWhatItReturns(t *testing.T) {
+	c, err := docstore.Open[int64, ballot](t.Context(), openAt(t, filepath.Join(t.TempDir(), "store.db")), ballotSpec())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range int64(100) {
+		large := ballotOf(id, 1)
+		large.Body = strings.Repeat("x", 300_000)
+		if err := c.Insert(t.Context(), large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, where := range map[string]docstore.Where{"by id": docstore.All(docstore.IDIndex), "by an index": byCode().All()} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		page, err := c.Page(t.Context(), docstore.Query{Where: where, Limit: 100})
+		runtime.ReadMemStats(&after)
+		if err != nil || len(page.Documents) != 3 || page.Next == "" {
+			t.Fatalf("got %d documents, next page token %q, %v", len(page.Documents), page.Next, err)
+		}
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 3_000_000 {
+			t.Errorf("%s: a page of 900 kB allocated %d kB", name, allocated/1000)
+		}
+	}
+}
