@@ -25,7 +25,7 @@ import (
 type box struct {
 	ID              int64        `bson:"_id"`
 	OwnerID         int64        `bson:"owner_id"`
-	Comments        int64        `bson:"comments"`
+	Comments        int64        `bson:"comment_count"`
 	Items           int64        `bson:"items"`
 	Score           int64        `bson:"score"`
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -95,7 +95,7 @@ func newWorld(t *testing.T) *world {
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{content.CommentCounter, "items"}},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },
@@ -107,6 +107,7 @@ func newWorld(t *testing.T) *world {
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
 				Count:    func(b *box) *int64 { return &b.Items },
+				Counter:  "items",
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{

@@ -51,7 +51,7 @@ func newSet(t *testing.T) *set {
 			t.Error(err)
 		}
 	})
-	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"count"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,7 @@ func newSet(t *testing.T) *set {
 		},
 		Children: items, NewID: id.NewSource(time.Now).Next,
 		Count:    func(b *box) *int64 { return &b.Count },
+		Counter:  "count",
 		ByParent: byBox(),
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },

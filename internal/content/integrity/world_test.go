@@ -62,7 +62,7 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
-	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64})
+	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"items"}})
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
@@ -80,6 +80,7 @@ func newWorld(t *testing.T) *world {
 	w.items = &child.Set[box, item]{
 		Parents: w.boxes, Children: items, NewID: newID,
 		Count:    func(b *box) *int64 { return &b.Items },
+		Counter:  "items",
 		ByParent: byBox(),
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
