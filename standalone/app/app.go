@@ -49,13 +49,13 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		return nil, fmt.Errorf("validator: %w", err)
 	}
 	metrics := serve.NewMetrics()
-	engine, err := service.OpenStore(ctx, env, config.Store, metrics)
+	store, err := service.OpenStore(ctx, env, config.Store, metrics)
 	if err != nil {
 		return nil, err
 	}
 	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
 	channel := NewChannel(interceptors, env.Tracing)
-	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(engine, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store.Engine, validator, env.Log)}
 	accountClient := accountv1.NewAccountServiceClient(channel)
 	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
 	if err != nil {
@@ -81,7 +81,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
-	readiness := serve.NewReadiness(engine.Ping)
+	readiness := serve.NewReadiness(store.Ping)
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator
@@ -98,7 +98,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, services...)
+	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, store.Source, services...)
 	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err

@@ -86,23 +86,26 @@ func (m Program) Main() {
 				return fmt.Errorf("validator: %w", err)
 			}
 			metrics := serve.NewMetrics()
-			engine, err := OpenStore(ctx, env, store, metrics)
+			opened, err := OpenStore(ctx, env, store, metrics)
 			if err != nil {
 				return err
 			}
-			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(engine, validator, env.Log)}
+			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(opened.Engine, validator, env.Log)}
 			service, err := m.New(ctx, host)
 			if err != nil {
 				return err
 			}
 			interceptors := NewInterceptors(validator, load, metrics, env.Log)
-			return m.serve(ctx, host, service, clients, interceptors, grpcAddress, adminAddress)
+			return m.serve(ctx, host, service, opened.Source, clients, interceptors, grpcAddress, adminAddress)
 		},
 	})
 }
 
 // DefaultClients are the certificate names of the clients that may call every service.
-func DefaultClients() mtls.Clients { return mtls.Clients{"edge", "operator"} }
+func DefaultClients() mtls.Clients { return append(mtls.Clients{"edge"}, operators()...) }
+
+// operators are the certificate names of the clients that may copy a store.
+func operators() mtls.Clients { return mtls.Clients{"operator"} }
 
 // RegisterClients declares the flag that lists the clients of a gRPC port.
 func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
@@ -110,7 +113,7 @@ func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
 }
 
 func (m Program) serve(
-	ctx context.Context, host Host, service Service, clients mtls.Clients,
+	ctx context.Context, host Host, service Service, source Source, clients mtls.Clients,
 	interceptors *Interceptors, grpcAddress, adminAddress string,
 ) error {
 	readiness := serve.NewReadiness(host.Deps.Store.Ping)
@@ -123,7 +126,7 @@ func (m Program) serve(
 		return err
 	}
 	Sweep(ctx, host.Env, NewSweeps(host.Metrics), service)
-	Serve(host.Env, "grpc port", listener, clients, interceptors, service)
+	Serve(host.Env, "grpc port", listener, clients, interceptors, source, service)
 	host.Ready(readiness)
 	fmt.Fprintf(host.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
 	return nil

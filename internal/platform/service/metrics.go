@@ -11,20 +11,34 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/docstore/observed"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// OpenStore opens a program's store and pushes its closing. The returned engine counts and
-// traces each call.
-func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics) (docstore.Engine, error) {
+// Store is the store of a program.
+type Store struct {
+	// Engine counts and traces each call.
+	docstore.Engine
+	// Source copies the store; nil for a MongoDB.
+	Source Source
+}
+
+// OpenStore opens a program's store and pushes its closing. It refuses a store that was not
+// loaded completely; see package restoring.
+func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics) (*Store, error) {
 	engine, err := flags.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+	if err := restoring.Refuse(ctx, engine); err != nil {
+		return nil, err
+	}
+	opened := &Store{}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
-		env.Announce(slog.String("store", "embedded "+flags.file()))
+		opened.Source = engine
+		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
 	case *mongo.Engine:
 		env.Announce(slog.String("store", "mongodb "+engine.Location()))
@@ -32,9 +46,10 @@ func OpenStore(ctx context.Context, env serve.Env, flags StoreFlags, metrics *se
 	calls := serve.NewDurations("waybook_store_call_duration_seconds",
 		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
 	metrics.Registry.MustRegister(calls)
-	return observed.Wrap(engine, env.Tracing.Tracer(), func(c observed.Call) {
+	opened.Engine = observed.Wrap(engine, env.Tracing.Tracer(), func(c observed.Call) {
 		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
-	}), nil
+	})
+	return opened, nil
 }
 
 func countFile(metrics *serve.Metrics, file *embedded.Engine) {
