@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -102,26 +103,43 @@ func readMetaAt(file io.ReaderAt, offset int64) (m meta, isValid bool, err error
 //
 // The file may be in use. Its writer extends the file before it writes the meta page that
 // counts the new pages, so the length is read after the meta page.
-func checkFile(file *os.File, mustExist bool) error {
+func checkFile(file *os.File, mustExist bool) (newest meta, err error) {
 	newest, found, err := readMeta(file)
 	if err != nil {
-		return err
+		return newest, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return err
+		return newest, err
 	}
 	switch {
 	case info.Size() == 0 && mustExist:
-		return errors.New("the file is empty")
+		return newest, errors.New("the file is empty")
 	case info.Size() == 0:
-		return nil
+		return newest, nil
 	case !found:
-		return fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is damaged; restore a backup", info.Size())
+		return newest, fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is damaged; restore a backup", info.Size())
 	case info.Size() < newest.bytes():
-		return fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; restore a backup", info.Size(), newest.bytes())
+		return newest, fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; restore a backup", info.Size(), newest.bytes())
 	}
-	return nil
+	return newest, nil
+}
+
+// readAhead reads a file from its beginning until stop is closed. A search for free pages
+// visits pages in the order of keys. Where the disk has to be read, it takes a fraction of
+// the time if the pages are read in the order of the file meanwhile.
+func readAhead(file io.ReaderAt, stop <-chan struct{}) {
+	piece := make([]byte, 1<<20)
+	for offset := int64(0); ; offset += int64(len(piece)) {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if _, err := file.ReadAt(piece, offset); err != nil {
+			return // the end of the file, or an error that the search meets too
+		}
+	}
 }
 
 // openings is how many times openDatabase opens a file that is replaced at the same time.
@@ -158,16 +176,25 @@ func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (
 			}
 		}
 	}()
+	stop, reading := make(chan struct{}), sync.WaitGroup{}
+	defer func() {
+		close(stop)
+		reading.Wait()
+	}()
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (*os.File, error) {
 		opened, err := os.OpenFile(name, flag, mode) // #nosec G304 -- the operator's own file
 		if err != nil {
 			return nil, err
 		}
-		if err := checkFile(opened, options.ReadOnly); err != nil {
+		newest, err := checkFile(opened, options.ReadOnly)
+		if err != nil {
 			return nil, errors.Join(err, opened.Close())
 		}
 		if file == nil {
 			file = opened
+			if newest.list == noList {
+				reading.Go(func() { readAhead(opened, stop) })
+			}
 		}
 		return opened, nil
 	}

@@ -58,7 +58,7 @@ func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreami
 		}
 	}
 	if s.source == nil {
-		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is a MongoDB; back it up with mongodump")
+		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
 	}
 	select {
 	case s.running <- struct{}{}:

@@ -181,7 +181,7 @@ func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
 	if err == nil {
 		_, err = stream.Recv()
 	}
-	expect(t, err, codes.FailedPrecondition, "mongodump")
+	expect(t, err, codes.FailedPrecondition, "tools of its database")
 }
 
 // failing is a store that fails after it has written some bytes.
