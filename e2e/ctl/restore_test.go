@@ -1,7 +1,9 @@
 package ctl_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
 // This is the exercise of docs/operations.md: dump a store with demo content, load it elsewhere,
@@ -76,4 +80,47 @@ func TestARestoredStoreServesTheSameContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	on.run("", "store", "load", file, "--data", filepath.Join(t.TempDir(), "none")).expect(1, "it is truncated", "nothing was loaded")
+}
+
+func TestNoProgramStartsOnAHalfLoadedStore(t *testing.T) {
+	data, restored := t.TempDir(), t.TempDir()
+	file := filepath.Join(t.TempDir(), "waybook.dump")
+	on := operator{t, "127.0.0.1:1"}
+	standalone := filepath.Join(binaries, "standalone")
+	if status := launch.Start(t, standalone, data).End(syscall.SIGTERM); status != 0 {
+		t.Fatalf("standalone ended with %d", status)
+	}
+	on.must("store", "dump", file, "--data", data)
+	interruptLoad(t, file, restored)
+
+	checked := on.run("", "store", "check", "--data", restored)
+	if checked.status != 1 || !strings.Contains(checked.out, "unfinished_load") || !strings.Contains(checked.out, "load with the same file again") {
+		t.Errorf("check ended with %d and printed:\n%s", checked.status, checked.out)
+	}
+	on.run("", "store", "dump", filepath.Join(t.TempDir(), "dump"), "--data", restored).expect(1, "the store is incomplete")
+	refused := launch.Begin(t, standalone, nil, launch.FreePorts(restored)...)
+	if status := refused.Wait(); status != 1 || !strings.Contains(refused.Printed(), "load with the same file again") || strings.Count(refused.Printed(), "\n") != 1 {
+		t.Errorf("standalone ended with %d:\n%s", status, refused.Printed())
+	}
+	on.must("store", "load", file, "--data", restored)
+	launch.Start(t, standalone, restored)
+}
+
+// interruptLoad loads a file until its first documents are stored.
+func interruptLoad(t *testing.T, file, data string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	options := storekeeping.Options{Store: service.StoreFlags{Data: data}}
+	dump, err := storekeeping.OpenDump(ctx, options, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Progress = func(string, int64) { cancel() }
+	if _, err := dump.Load(ctx, options); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the load returned %v", err)
+	}
+	if err := dump.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

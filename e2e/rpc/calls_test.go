@@ -15,9 +15,10 @@ import (
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	_ "github.com/waybook/waybook/proto/gen/waybook/store/v1" // registers its contract
 )
 
-// everyCall returns a call of each RPC of the four services, with a valid request about existing
+// everyCall returns a call of each RPC of the services, with a valid request about existing
 // content. It reads the RPCs from the contracts. Names consist of the service's package and the
 // method.
 func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(context.Context) error {
@@ -29,7 +30,7 @@ func (w *waybook) everyCall(user, album, blog, poi int64) map[string]func(contex
 	return calls
 }
 
-// everyMethod returns the methods of the four services.
+// everyMethod returns the methods of the services.
 func everyMethod() map[string]protoreflect.MethodDescriptor {
 	all := map[string]protoreflect.MethodDescriptor{}
 	for _, service := range services {

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/platform/service"
 )
 
 // brittle is a store whose calls can be made to fail, and whose documents can be counted.
@@ -55,6 +57,14 @@ func (b *brittle) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.broken
+}
+
+// Backup copies the store if it is not broken.
+func (b *brittle) Backup(ctx context.Context, to io.Writer, begin func(int64) error) error {
+	if err := b.failure(); err != nil {
+		return err
+	}
+	return b.Engine.(service.Source).Backup(ctx, to, begin)
 }
 
 // count returns the number of documents of a collection.

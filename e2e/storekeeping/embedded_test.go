@@ -1,15 +1,18 @@
 package storekeeping_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -68,4 +71,25 @@ func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
 			t.Errorf("got error %v", err)
 		}
 	})
+}
+
+func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	before := s.check(integrity.Look, storekeeping.Clean).File
+	s.tamper(func(ctx context.Context, r *recorder) {
+		large := docstore.Spec{Name: "large", ID: docstore.Int64}
+		table, err := r.Engine.Open(ctx, large)
+		s.must(err)
+		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "x", Value: strings.Repeat("x", 4<<20)}})
+		s.must(err)
+		_, err = table.Insert(ctx, []bson.Raw{raw})
+		s.must(err)
+		s.must(table.Delete(ctx, docstore.ValueOf(int64(1))))
+	})
+	after := s.check(integrity.Look, storekeeping.Clean).File
+	if before == nil || after == nil || after.FreeBytes < before.FreeBytes+4<<20 || after.Bytes < after.FreeBytes {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
 }

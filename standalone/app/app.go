@@ -54,13 +54,13 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := service.OpenStore(ctx, env, config.Store, metrics, readiness)
+	store, err := service.OpenStore(ctx, env, config.Store, metrics, readiness)
 	if err != nil {
 		return nil, err
 	}
 	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
 	channel := NewChannel(interceptors, env.Tracing)
-	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(engine, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store.Engine, validator, env.Log)}
 	accountClient := accountv1.NewAccountServiceClient(channel)
 	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
 	if err != nil {
@@ -95,18 +95,18 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	for _, each := range services {
 		service.Sweep(ctx, env, sweeps, each)
 	}
-	service.Sweep(ctx, env, sweeps, service.Backfill(engine))
+	service.Sweep(ctx, env, sweeps, service.Backfill(store))
 	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
 	if err != nil {
 		return nil, err
 	}
-	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, services...)
+	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, store.Source, services...)
 	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err
 	}
 	env.HTTP("edge", httpPort, handler)
-	env.Ready(readiness, engine.Ping)
+	env.Ready(readiness, store.Ping)
 	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
 	return app, nil
 }

@@ -16,6 +16,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
@@ -40,6 +41,8 @@ type services struct {
 	album   albumv1.AlbumServiceClient
 	blog    blogv1.BlogServiceClient
 	poi     poiv1.PoiServiceClient
+	// store are the clients of the stores behind the services, by service.
+	store map[string]storev1.StoreServiceClient
 }
 
 // connect creates the clients. It opens no connection before the first call.
@@ -77,6 +80,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 		album:   albumv1.NewAlbumServiceClient(links["album"]),
 		blog:    blogv1.NewBlogServiceClient(links["blog"]),
 		poi:     poiv1.NewPoiServiceClient(links["poi"]),
+		store:   backups(links),
 	}, nil
 }
 

@@ -46,7 +46,7 @@ type storeLoad struct {
 // Help returns the detailed help.
 func (*storeLoad) Help() string {
 	return `The whole file is verified before anything is written. A store that holds other data is refused. To resume an
-interrupted load, run it again. Services may use the store only after a successful load.`
+interrupted load, run it again. No service starts on the store before a load has succeeded.`
 }
 
 // Run loads the file.

@@ -132,6 +132,8 @@ func nextStep(reason string) string {
 		return "without --as you act as the owner"
 	case "EMAIL_REQUIRED":
 		return "give the user an address first: " + name + " user set-email"
+	case "STORE_NOT_EMBEDDED":
+		return "for a MongoDB use mongodump; see docs/operations.md"
 	case "INTERNAL":
 		return "see the service's log for the cause"
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,8 @@ import (
 type storeCommands struct {
 	Prepare storePrepare `cmd:"" help:"Create the collections and indexes that the services need, and shard the collections that need it."`
 	Check   storeCheck   `cmd:"" help:"Look for missing indexes, orphans and wrong counts; repair them with --fix."`
+	Backup  storeBackup  `cmd:"" help:"Copy the embedded store of a running service to a file."`
+	Compact storeCompact `cmd:"" help:"Return the free space of an embedded store's file to the file system."`
 	Dump    storeDump    `cmd:"" help:"Write all documents of a store to a file, as a backup or to load elsewhere."`
 	Load    storeLoad    `cmd:"" help:"Fill an empty store from a file that dump wrote."`
 }
@@ -133,6 +136,9 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 			{Head: "OF", Cell: func(f storekeeping.Finding) string { return ids(f.Parents) }},
 			{Head: "WHAT", Cell: func(f storekeeping.Finding) string { return f.Detail }},
 		}, checked.Findings)
+		if file := checked.File; file != nil && file.IsWorthCompacting() {
+			page.Text(fmt.Sprintf("Of %s in the file, %s are free; waybookctl store compact returns them.", mebibytes(file.Bytes), mebibytes(file.FreeBytes)))
+		}
 		page.Text("The store is " + verdicts[checked.Verdict] + ".")
 	})
 	if err == nil && checked.Verdict == storekeeping.Found {

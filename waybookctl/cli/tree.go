@@ -28,7 +28,7 @@ type commands struct {
 	Album       albumCommands       `cmd:"" help:"Albums with their photos and comments."`
 	Entry       entryCommands       `cmd:"" help:"Diary entries, also called blogs, with their comments."`
 	Landmark    landmarkCommands    `cmd:"" help:"Landmarks, also called POIs, with their photos and comments."`
-	Store       storeCommands       `cmd:"" help:"The store itself; no service needs to run."`
+	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
 	Complete    completeWords       `cmd:"" hidden:"" passthrough:"all" help:"Print completion candidates for a command line."`

@@ -11,10 +11,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 )
 
-// Check checks a store for a damaged embedded file, missing indexes, orphans, and wrong counts in
-// parents. With integrity.Repair it creates the indexes, removes the orphans and raises counts that
+// Check checks a store for a damaged embedded file, an interrupted load, missing indexes, orphans,
+// and wrong counts in parents. With integrity.Repair it creates the indexes, removes the orphans and raises counts that
 // are too low; with integrity.Look it writes nothing. It reads all documents, page by page. On
 // MongoDB, services may keep running; an embedded store must not be open elsewhere.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
@@ -36,6 +37,14 @@ func Check(ctx context.Context, options Options, mode integrity.Mode) (report Re
 			report.Findings = append(report.Findings, ofDamage(err))
 			return report.judged(), nil
 		}
+		report.File = &FileReport{Bytes: file.FileBytes(), FreeBytes: file.FreeBytes()}
+	}
+	var incomplete *restoring.IncompleteError
+	if err := restoring.Refuse(ctx, store); errors.As(err, &incomplete) {
+		report.Findings = append(report.Findings, ofUnfinishedLoad(incomplete))
+		return report.judged(), nil
+	} else if err != nil {
+		return report, err
 	}
 	for _, p := range parts {
 		c := check{options: options, mode: mode, store: store, part: p, report: &report}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
@@ -21,7 +22,8 @@ const scanDocuments = 100
 
 // Dump writes all documents of a store to a file, which appears only when complete and synced. No
 // service may have an embedded store open. On MongoDB, services may keep running, but then the
-// documents do not show a single moment: each is as it was when it was read.
+// documents do not show a single moment: each is as it was when it was read. A store that is not
+// loaded completely is refused.
 func Dump(ctx context.Context, options Options, path string) (contents dumpfile.Contents, err error) {
 	parts, err := options.parts()
 	if err != nil {
@@ -32,6 +34,9 @@ func Dump(ctx context.Context, options Options, path string) (contents dumpfile.
 		return contents, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	if err := restoring.Refuse(ctx, store); err != nil {
+		return contents, err
+	}
 	var collections []collection
 	for _, p := range parts {
 		found, _, err := p.inspect(ctx, store)

@@ -11,14 +11,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
 // Load stores the documents of the file unchanged, including their revisions. The store may already
 // hold some of them, as an interrupted load leaves it, but no others. So running Load again
 // resumes, and Load never replaces a document. It checks for other documents before it writes. It
-// detects documents that violate a unique index only while it writes. No service may use the store
-// until Load has returned nil.
+// detects documents that violate a unique index only while it writes. Until Load has returned nil,
+// the store is marked as incomplete, and no service starts on it.
 func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile.Collection, err error) {
 	store, err := options.openStore(ctx, options.Store.Open)
 	if err != nil {
@@ -28,14 +29,29 @@ func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile
 	if err := d.refuseOthers(ctx, store); err != nil {
 		return nil, err
 	}
+	var chosen []string
+	for _, c := range d.chosen() {
+		chosen = append(chosen, c.Name)
+	}
+	if err := restoring.Begin(ctx, store, chosen); err != nil {
+		return nil, err
+	}
+	if err := d.loadInto(ctx, options, store); err != nil {
+		return nil, fmt.Errorf("%w; the store is incomplete: load the file again to resume, or empty the store", err)
+	}
+	return d.chosen(), restoring.End(ctx, store, chosen)
+}
+
+// loadInto stores the documents.
+func (d *DumpFile) loadInto(ctx context.Context, options Options, store docstore.Engine) (err error) {
 	tables := map[string]docstore.Table{}
 	for name, spec := range d.wanted {
 		if tables[name], err = store.Open(ctx, spec); err != nil {
-			return nil, fmt.Errorf("open collection %s: %w", name, err)
+			return fmt.Errorf("open collection %s: %w", name, err)
 		}
 	}
 	var count int64
-	err = d.again(ctx, func(batch dumpfile.Batch) error {
+	return d.again(ctx, func(batch dumpfile.Batch) error {
 		if batch.First {
 			count = 0
 		}
@@ -46,10 +62,6 @@ func (d *DumpFile) Load(ctx context.Context, options Options) (loaded []dumpfile
 		options.progress(batch.Collection, count)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%w; the store is incomplete: load the file again to resume, or empty the store", err)
-	}
-	return d.chosen(), nil
 }
 
 // again reads the file once more and passes on the collections to load.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 )
 
 // Verdict is the outcome of a check.
@@ -25,6 +26,24 @@ type Report struct {
 	Verdict     Verdict            `json:"verdict"`
 	Findings    []Finding          `json:"findings"`
 	Collections []CollectionReport `json:"collections"`
+	// File describes the embedded store's file; nil for a MongoDB.
+	File *FileReport `json:"file,omitempty"`
+}
+
+// FileReport describes the file of an embedded store.
+type FileReport struct {
+	// FreeBytes is how much of Bytes is free for new documents. A check that repairs does not know
+	// it and reports 0.
+	Bytes     int64 `json:"bytes"`
+	FreeBytes int64 `json:"free_bytes"`
+}
+
+// A compaction pays if it returns at least half of a file and this many bytes.
+const minReturnedBytes = 64 << 20
+
+// IsWorthCompacting reports whether a compaction returns much space to the file system.
+func (f FileReport) IsWorthCompacting() bool {
+	return f.FreeBytes >= minReturnedBytes && f.FreeBytes >= f.Bytes/2
 }
 
 // CollectionReport describes a collection after the check.
@@ -44,6 +63,8 @@ type CollectionReport struct {
 const (
 	// Damage means that the embedded store's file is inconsistent.
 	Damage integrity.Kind = "damage"
+	// UnfinishedLoad means that a load of a dump was interrupted.
+	UnfinishedLoad integrity.Kind = "unfinished_load"
 	// MissingCollection means that a service has other collections, but not this one.
 	MissingCollection integrity.Kind = "missing_collection"
 	// MissingIndex means that an index is missing or differs from its declaration.
@@ -110,4 +131,12 @@ func ofDamage(err error) Finding {
 		detail = strings.ToValidUTF8(detail[:maxDetailBytes], "") + " ..."
 	}
 	return Finding{Kind: Damage, Count: count, Detail: "the file is damaged; restore a backup. Nothing else was checked: " + detail}
+}
+
+// ofUnfinishedLoad describes an interrupted load.
+func ofUnfinishedLoad(incomplete *restoring.IncompleteError) Finding {
+	return Finding{
+		Kind: UnfinishedLoad, Count: int64(len(incomplete.Collections)),
+		Detail: incomplete.Error() + ". Nothing else was checked",
+	}
 }

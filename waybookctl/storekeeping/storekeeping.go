@@ -1,13 +1,12 @@
 // Package storekeeping implements maintenance of a store: prepare it for the services, check it,
-// dump it to a file and load it from one. It opens the store as the services do. It learns their
-// collections by letting each service open them, so it needs no list of its own.
+// compact it, dump it to a file and load it from one. It opens the store as the services do. It
+// learns their collections by letting each service open them, so it needs no list of its own. Only
+// a backup comes from a running program.
 package storekeeping
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -98,13 +96,10 @@ func (o Options) progress(collection string, documents int64) {
 // openStore opens a store with one of the methods of the flags. Its errors say what to do.
 func (o Options) openStore(ctx context.Context, open func(context.Context) (docstore.Engine, error)) (docstore.Engine, error) {
 	engine, err := open(ctx)
-	switch {
-	case errors.Is(err, embedded.ErrLocked):
-		return nil, fmt.Errorf("%w; stop it first", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no embedded store in %s", o.Store.Data)
+	if err != nil {
+		return nil, o.explained(err)
 	}
-	return engine, err
+	return engine, nil
 }
 
 // openExisting opens an existing store; a check never creates one.

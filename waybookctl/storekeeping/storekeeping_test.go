@@ -77,3 +77,21 @@ func TestTheWorstFindingDecidesTheVerdict(t *testing.T) {
 		}
 	}
 }
+
+func TestACompactionPaysIfHalfOfALargeFileIsFree(t *testing.T) {
+	const mebibyte = 1 << 20
+	for _, c := range []struct {
+		bytes, free int64
+		want        bool
+	}{
+		{0, 0, false},
+		{100 * mebibyte, 63 * mebibyte, false},
+		{128 * mebibyte, 64 * mebibyte, true},
+		{1000 * mebibyte, 499 * mebibyte, false},
+		{1000 * mebibyte, 500 * mebibyte, true},
+	} {
+		if got := (FileReport{Bytes: c.bytes, FreeBytes: c.free}).IsWorthCompacting(); got != c.want {
+			t.Errorf("%+v: got %v", c, got)
+		}
+	}
+}

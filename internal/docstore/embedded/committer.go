@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,7 +48,8 @@ const (
 // queue, and the next commit takes all of them. So many writers share the cost of a
 // sync, and a single writer waits for no other.
 type committer struct {
-	db *bolt.DB
+	db   *bolt.DB
+	list freeList
 	// finish is (*bolt.Tx).Commit; tests replace it to make commits fail.
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
@@ -60,9 +62,10 @@ type committer struct {
 	failed error
 }
 
-func startCommitter(db *bolt.DB) *committer {
+func startCommitter(db *bolt.DB, file io.ReaderAt) *committer {
 	c := &committer{
 		db:      db,
+		list:    newFreeList(db, file),
 		finish:  (*bolt.Tx).Commit,
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
@@ -106,6 +109,7 @@ func (c *committer) do(ctx context.Context, bytes int, apply operation) error {
 
 func (c *committer) run() {
 	defer close(c.stopped)
+	defer c.leaveFreeList()
 	for range c.wake {
 		for batch := c.take(); len(batch) > 0; batch = c.take() {
 			c.commitAll(batch)
@@ -174,10 +178,12 @@ func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 		return false, nil
 	}
 	id := tx.ID()
+	c.list.choose()
 	if err := c.finish(tx); err != nil {
 		_ = tx.Rollback()
 		return false, c.commitFailed(id, err)
 	}
+	c.list.committed()
 	c.commits.Add(1)
 	c.writes.Add(int64(len(batch)))
 	return false, nil

@@ -26,7 +26,7 @@ func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	lift := limitFileSize(t, uint64(info.Size())+1<<20)
+	lift := limitFileSize(t, uint64(info.Size())+6<<20)
 	body := strings.Repeat("x", 100_000)
 	stored, refused := int64(0), 0
 	for id := int64(0); refused < 20; id++ {
@@ -40,6 +40,9 @@ func TestAFullDiskLosesNothingAndWritesSucceedAgainOnceThereIsSpace(t *testing.T
 		default:
 			t.Fatal(err)
 		}
+	}
+	if stored == 0 {
+		t.Error("there was no space for any document")
 	}
 	check := func() {
 		t.Helper()

@@ -185,3 +185,20 @@ func TestCheckFindsDamage(t *testing.T) {
 		})
 	}
 }
+
+// damageIndex removes an index entry of a document.
+func damageIndex(t *testing.T, path string) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		codes := tx.Bucket([]byte("index/ballots/code"))
+		key, _ := codes.Cursor().First()
+		return codes.Delete(key)
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -33,7 +33,7 @@ func (c *Clients) Set(value string) error {
 
 // Unary is an interceptor that rejects unary calls from other clients.
 func (c Clients) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
-	if err := c.admit(ctx); err != nil {
+	if err := c.Admit(ctx); err != nil {
 		return nil, err
 	}
 	return handler(ctx, request)
@@ -41,13 +41,14 @@ func (c Clients) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo
 
 // Stream is an interceptor that rejects streams from other clients.
 func (c Clients) Stream(server any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
-	if err := c.admit(stream.Context()); err != nil {
+	if err := c.Admit(stream.Context()); err != nil {
 		return err
 	}
 	return handler(server, stream)
 }
 
-func (c Clients) admit(ctx context.Context) error {
+// Admit returns an error unless the caller's certificate is on the list.
+func (c Clients) Admit(ctx context.Context) error {
 	var names []string
 	if caller, ok := peer.FromContext(ctx); ok {
 		if info, ok := caller.AuthInfo.(credentials.TLSInfo); ok && len(info.State.VerifiedChains) > 0 {

@@ -261,7 +261,7 @@ func FuzzAListOfClientsReadsBackTheSame(f *testing.F) {
 		if !slices.Equal(read, again) || slices.Contains(read, "") || len(read) > strings.Count(value, ",")+1 {
 			t.Errorf("%q was parsed as %q, which is read back as %q", value, read, again)
 		}
-		if err := read.admit(t.Context()); err == nil {
+		if err := read.Admit(t.Context()); err == nil {
 			t.Errorf("%q admits a client without a certificate", value)
 		}
 	})

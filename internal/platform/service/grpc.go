@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/proto/descriptors"
+	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
 // drainTime is how long calls in flight may take once a server stops.
@@ -37,10 +38,14 @@ type Service interface {
 	Sweep(context.Context) error
 }
 
-// Serve serves services on a listener, with health and reflection, and pushes its graceful
-// stop. The stop reports unhealthy first and then drains the calls in flight. If env has an
-// identity, Serve accepts only clients whose certificates are on the list.
-func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clients, interceptors *Interceptors, services ...Service) {
+// Serve serves services on a listener, with the StoreService of their store, health and
+// reflection, and pushes its graceful stop. The stop reports unhealthy first and then drains
+// the calls in flight. If env has an identity, Serve accepts only clients whose certificates
+// are on the list. store is nil for a MongoDB.
+func Serve(
+	env serve.Env, name string, listener net.Listener, clients mtls.Clients, interceptors *Interceptors,
+	store Source, services ...Service,
+) {
 	options := env.Tracing.ServerOptions()
 	if env.Transport.Identity != nil {
 		options = append(options, grpc.Creds(env.Transport.Identity.Server()),
@@ -58,6 +63,7 @@ func Serve(env serve.Env, name string, listener net.Listener, clients mtls.Clien
 	for _, service := range services {
 		service.Register(server)
 	}
+	storev1.RegisterStoreServiceServer(server, newStoreServer(store, env.Transport.Identity != nil))
 	healthServer := health.NewServer()
 	for served := range server.GetServiceInfo() {
 		healthServer.SetServingStatus(served, healthv1.HealthCheckResponse_SERVING)

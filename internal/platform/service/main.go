@@ -96,11 +96,11 @@ func (m Program) Process() serve.Program {
 			if err != nil {
 				return err
 			}
-			engine, err := OpenStore(ctx, env, store, metrics, readiness)
+			opened, err := OpenStore(ctx, env, store, metrics, readiness)
 			if err != nil {
 				return err
 			}
-			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(engine, validator, env.Log)}
+			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(opened.Engine, validator, env.Log)}
 			service, err := m.New(ctx, host)
 			if err != nil {
 				return err
@@ -111,9 +111,9 @@ func (m Program) Process() serve.Program {
 			}
 			sweeps := NewSweeps(metrics)
 			Sweep(ctx, env, sweeps, service)
-			Sweep(ctx, env, sweeps, Backfill(engine))
-			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), service)
-			env.Ready(readiness, engine.Ping)
+			Sweep(ctx, env, sweeps, Backfill(opened))
+			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), opened.Source, service)
+			env.Ready(readiness, opened.Ping)
 			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
 			return nil
 		},
@@ -121,7 +121,10 @@ func (m Program) Process() serve.Program {
 }
 
 // DefaultClients are the certificate names of the clients that may call every service.
-func DefaultClients() mtls.Clients { return mtls.Clients{"edge", "operator"} }
+func DefaultClients() mtls.Clients { return append(mtls.Clients{"edge"}, operators()...) }
+
+// operators are the certificate names of the clients that may copy a store.
+func operators() mtls.Clients { return mtls.Clients{"operator"} }
 
 // RegisterClients declares the flag that lists the clients of a gRPC port.
 func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {

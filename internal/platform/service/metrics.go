@@ -11,24 +11,38 @@ import (
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/docstore/observed"
+	"github.com/waybook/waybook/internal/docstore/restoring"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
+// Store is the store of a program.
+type Store struct {
+	// Engine counts and traces each call.
+	docstore.Engine
+	// Source copies the store; nil for a MongoDB.
+	Source Source
+}
+
 // OpenStore opens a program's store and pushes its closing. It waits for MongoDB until ctx
-// ends. The returned engine counts and traces each call. It reports long steps of the start,
-// such as building an index, to readiness and to the log.
+// ends. It reports long steps of the start, such as building an index, to readiness and to
+// the log. It refuses a store that was not loaded completely; see package restoring.
 func OpenStore(
 	ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics, readiness *serve.Readiness,
-) (docstore.Engine, error) {
+) (*Store, error) {
 	opening := opening{readiness: readiness, log: env.Log, isShared: flags.MongoDBURI != ""}
 	engine, err := opening.connect(ctx, flags)
 	if err != nil {
 		return nil, err
 	}
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+	if err := restoring.Refuse(ctx, engine); err != nil {
+		return nil, err
+	}
+	opened := &Store{}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
-		env.Announce(slog.String("store", "embedded "+flags.file()))
+		opened.Source = engine
+		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
 	case *mongo.Engine:
 		env.Announce(slog.String("store", "mongodb "+engine.Location()))
@@ -37,9 +51,10 @@ func OpenStore(
 		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
 	metrics.Registry.MustRegister(calls)
 	opening.Engine = engine
-	return observed.Wrap(opening, env.Tracing.Tracer(), func(c observed.Call) {
+	opened.Engine = observed.Wrap(opening, env.Tracing.Tracer(), func(c observed.Call) {
 		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
-	}), nil
+	})
+	return opened, nil
 }
 
 func countFile(metrics *serve.Metrics, file *embedded.Engine) {

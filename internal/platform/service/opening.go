@@ -27,7 +27,7 @@ type opening struct {
 // connect opens the store.
 func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine, error) {
 	if flags.MongoDBURI == "" {
-		o.readiness.Starting("opening " + flags.file())
+		o.readiness.Starting("opening " + flags.File())
 		engine, err := flags.Open(ctx)
 		o.readiness.Starting("opening the collections")
 		return engine, err

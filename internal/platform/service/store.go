@@ -33,7 +33,7 @@ func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 // Open opens the store. It waits for MongoDB for up to openTimeout.
 func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
-		return embedded.Open(f.file())
+		return embedded.Open(f.File())
 	}
 	return f.connect(ctx)
 }
@@ -42,12 +42,13 @@ func (f *StoreFlags) Open(ctx context.Context) (docstore.Engine, error) {
 // several processes may open it this way while no service has it open.
 func (f *StoreFlags) OpenReadOnly(ctx context.Context) (docstore.Engine, error) {
 	if f.MongoDBURI == "" {
-		return embedded.OpenReadOnly(f.file())
+		return embedded.OpenReadOnly(f.File())
 	}
 	return f.connect(ctx)
 }
 
-func (f *StoreFlags) file() string { return filepath.Join(f.Data, "waybook.db") }
+// File is the file of the embedded store.
+func (f *StoreFlags) File() string { return filepath.Join(f.Data, "waybook.db") }
 
 func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)

@@ -1,0 +1,163 @@
+//go:build unix
+
+package embedded_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+// sparse makes a store whose file is mostly free, and returns its path.
+func sparse(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := open(t, path)
+	c := fill(t, engine, 40_000)
+	for writer := range int64(39) {
+		if _, err := c.DeleteAll(t.Context(), "by_writer_version", writer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut(t, engine)
+	return path
+}
+
+// expectRest checks that the store of sparse has its last thousand ballots.
+func expectRest(t *testing.T, path string) {
+	t.Helper()
+	engine := openAt(t, path)
+	c := fill(t, engine, 0)
+	n, err := c.Count(t.Context(), docstore.IDIndex)
+	if err != nil || n != 1000 {
+		t.Errorf("%d ballots: %v", n, err)
+	}
+	for id := int64(39_000); id < 40_000; id++ {
+		if found, err := c.Find(t.Context(), "code", benchBallot(id).Code); err != nil || found != benchBallot(id) {
+			t.Fatalf("ballot %d: %v, %v", id, found, err)
+		}
+	}
+	insert(t, c, 1)
+}
+
+func ignore(int64) {}
+
+func sizeOf(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
+}
+
+func TestACompactedFileIsSmallAndHoldsTheSame(t *testing.T) {
+	path := sparse(t)
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".compacting", []byte("left by a crash"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before, entries := sizeOf(t, path), int64(0)
+	done, err := embedded.Compact(t.Context(), path, func(n int64) { entries = n })
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := sizeOf(t, path)
+	if done != (embedded.Compacted{Before: before, After: after}) || after*5 > before {
+		t.Errorf("had %d bytes, has %d, reported %+v", before, after, done)
+	}
+	if entries < 3000 {
+		t.Errorf("reported %d entries", entries)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the mode is %v (%v)", info.Mode(), err)
+	}
+	expectOnly(t, path)
+	expectRest(t, path)
+}
+
+// expectOnly checks that nothing is left beside the file.
+func expectOnly(t *testing.T, path string) {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(files) != 1 {
+		t.Errorf("the directory has %v (%v)", files, err)
+	}
+}
+
+func TestAStoreInUseIsNotCompacted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	if _, err := embedded.Compact(t.Context(), path, ignore); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got error %v", err)
+	}
+	openAt(t, path)
+	if _, err := embedded.Compact(t.Context(), path, ignore); !errors.Is(err, embedded.ErrLocked) {
+		t.Errorf("got error %v", err)
+	}
+	expectOnly(t, path)
+}
+
+func TestACancelledCompactionChangesNothing(t *testing.T) {
+	path := sparse(t)
+	before := sizeOf(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if _, err := embedded.Compact(ctx, path, func(int64) { cancel() }); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if after := sizeOf(t, path); after != before {
+		t.Errorf("had %d bytes, has %d", before, after)
+	}
+	expectOnly(t, path)
+	expectRest(t, path)
+}
+
+func TestADamagedStoreIsNotCompacted(t *testing.T) {
+	path := sparse(t)
+	damageIndex(t, path)
+	if _, err := embedded.Compact(t.Context(), path, ignore); err == nil || !strings.Contains(err.Error(), "restore a backup") {
+		t.Errorf("got error %v", err)
+	}
+	expectOnly(t, path)
+}
+
+// compactedEnv names the file that a process compacts until it kills itself.
+const compactedEnv = "WAYBOOK_TEST_COMPACT"
+
+func TestAKilledCompactionLeavesTheOldFile(t *testing.T) {
+	if path := os.Getenv(compactedEnv); path != "" {
+		_, err := embedded.Compact(t.Context(), path, func(int64) {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		})
+		t.Fatalf("the compaction returned: %v", err)
+	}
+	path := sparse(t)
+	before := sizeOf(t, path)
+	process := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^"+t.Name()+"$")
+	process.Env = append(os.Environ(), compactedEnv+"="+path)
+	out, err := process.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the process ended with %v:\n%s", err, out)
+	}
+	if sizeOf(t, path+".compacting") == 0 || sizeOf(t, path) != before {
+		t.Error("the process was not killed half way")
+	}
+	if _, err := embedded.Compact(t.Context(), path, ignore); err != nil {
+		t.Fatal(err)
+	}
+	expectOnly(t, path)
+	expectRest(t, path)
+}

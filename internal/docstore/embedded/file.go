@@ -1,0 +1,208 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// bbolt's file begins with two meta pages, and each commit writes one of them. A meta page
+// says how large the pages are, how many of them are in use, and where the list of free
+// pages is. Numbers have the byte order of the machine.
+const (
+	pageHeaderBytes = 16
+	overflowAt      = 12 // in a page's header: how many further pages the page takes
+	metaMagic       = 0xED0CDAED
+	metaPageSizeAt  = 8
+	metaListAt      = 32
+	metaPagesAt     = 40
+	metaCommitAt    = 48
+	metaSumAt       = 56
+	metaBytes       = pageHeaderBytes + metaSumAt + 8
+
+	minPageBytes, maxPageBytes = 1 << 10, 1 << 24
+
+	// noList is the place of a list of free pages that was not written.
+	noList = ^uint64(0)
+)
+
+// meta is a valid meta page.
+type meta struct {
+	pageBytes int64
+	// list is the page of the list of free pages, or noList.
+	list uint64
+	// pages is the number of pages in use, free ones included.
+	pages  int64
+	commit uint64
+}
+
+// bytes returns how long the file must be at least.
+func (m meta) bytes() int64 { return m.pages * m.pageBytes }
+
+// readMeta returns the newer of the valid meta pages of a file.
+func readMeta(file io.ReaderAt) (newest meta, found bool, err error) {
+	offsets := []int64{0}
+	first, isValid, err := readMetaAt(file, 0)
+	if err != nil {
+		return meta{}, false, err
+	}
+	if isValid {
+		offsets = []int64{first.pageBytes}
+		newest, found = first, true
+	} else {
+		// The size of a page is unknown, and so is the place of the second meta page.
+		offsets = offsets[:0]
+		for size := int64(minPageBytes); size <= maxPageBytes; size *= 2 {
+			offsets = append(offsets, size)
+		}
+	}
+	for _, offset := range offsets {
+		second, isValid, err := readMetaAt(file, offset)
+		if err != nil {
+			return meta{}, false, err
+		}
+		if isValid && second.pageBytes == offset && (!found || second.commit > newest.commit) {
+			newest, found = second, true
+		}
+	}
+	return newest, found, nil
+}
+
+// readMetaAt reads the meta page at an offset. A page behind the end of the file is invalid.
+func readMetaAt(file io.ReaderAt, offset int64) (m meta, isValid bool, err error) {
+	var page [metaBytes]byte
+	if _, err := file.ReadAt(page[:], offset); errors.Is(err, io.EOF) {
+		return meta{}, false, nil
+	} else if err != nil {
+		return meta{}, false, err
+	}
+	fields, order := page[pageHeaderBytes:], binary.NativeEndian
+	sum := fnv.New64a()
+	_, _ = sum.Write(fields[:metaSumAt]) // never fails
+	if order.Uint32(fields) != metaMagic || order.Uint64(fields[metaSumAt:]) != sum.Sum64() {
+		return meta{}, false, nil
+	}
+	return meta{
+		pageBytes: int64(order.Uint32(fields[metaPageSizeAt:])),
+		list:      order.Uint64(fields[metaListAt:]),
+		pages:     int64(order.Uint64(fields[metaPagesAt:])), // #nosec G115 -- a file has fewer pages than 2^63
+		commit:    order.Uint64(fields[metaCommitAt:]),
+	}, true, nil
+}
+
+// checkFile returns an error for a file that is not a store, or that is shorter than its
+// meta page says. bbolt maps the file into memory, and a read of a page behind the end of
+// the file would kill the process. A new file is empty, unless it must exist.
+//
+// The file may be in use. Its writer extends the file before it writes the meta page that
+// counts the new pages, so the length is read after the meta page.
+func checkFile(file *os.File, mustExist bool) (newest meta, err error) {
+	newest, found, err := readMeta(file)
+	if err != nil {
+		return newest, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return newest, err
+	}
+	switch {
+	case info.Size() == 0 && mustExist:
+		return newest, errors.New("the file is empty")
+	case info.Size() == 0:
+		return newest, nil
+	case !found:
+		return newest, fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is damaged; restore a backup", info.Size())
+	case info.Size() < newest.bytes():
+		return newest, fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; restore a backup", info.Size(), newest.bytes())
+	}
+	return newest, nil
+}
+
+// readAhead reads a file from its beginning until stop is closed. A search for free pages
+// visits pages in the order of keys. Where the disk has to be read, it takes a fraction of
+// the time if the pages are read in the order of the file meanwhile.
+func readAhead(file io.ReaderAt, stop <-chan struct{}) {
+	piece := make([]byte, 1<<20)
+	for offset := int64(0); ; offset += int64(len(piece)) {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		if _, err := file.ReadAt(piece, offset); err != nil {
+			return // the end of the file, or an error that the search meets too
+		}
+	}
+}
+
+// openings is how many times openDatabase opens a file that is replaced at the same time.
+const openings = 3
+
+// openDatabase opens and locks the file, and prepares it. A damaged file is an error.
+func openDatabase(path string, options bolt.Options, prepare func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+	for range openings {
+		if db, file, err = openOnce(path, options, prepare); err != nil {
+			return nil, nil, err
+		}
+		opened, err := file.Stat()
+		if err != nil {
+			return nil, nil, errors.Join(err, db.Close())
+		}
+		if named, err := os.Stat(db.Path()); err == nil && os.SameFile(opened, named) {
+			return db, file, nil
+		}
+		// Compact replaced the file while this call waited for the lock of the old one.
+		if err := db.Close(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return nil, nil, errors.New("the file was replaced while it was opened")
+}
+
+func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+	defer func() {
+		// bbolt panics when it meets a broken page. The file stays locked until the process ends.
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the file is damaged; restore a backup: %v", r)
+			if file != nil {
+				err = errors.Join(err, file.Close())
+			}
+		}
+	}()
+	stop, reading := make(chan struct{}), sync.WaitGroup{}
+	defer func() {
+		close(stop)
+		reading.Wait()
+	}()
+	options.OpenFile = func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+		opened, err := os.OpenFile(name, flag, mode) // #nosec G304 -- the operator's own file
+		if err != nil {
+			return nil, err
+		}
+		newest, err := checkFile(opened, options.ReadOnly)
+		if err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
+		if file == nil {
+			file = opened
+			if newest.list == noList {
+				reading.Go(func() { readAhead(opened, stop) })
+			}
+		}
+		return opened, nil
+	}
+	if db, err = openBolt(path, options); err != nil {
+		return nil, nil, err
+	}
+	if err := prepare(db); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return db, file, nil
+}

@@ -1,0 +1,129 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/mtls"
+	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
+)
+
+// stallTimeout is how long the reader of a backup may take for a chunk. Until the backup
+// ends, the store can't use the pages that it frees.
+const stallTimeout = 15 * time.Second
+
+// Source is a store that can be copied while it is in use.
+type Source interface {
+	// Backup writes a copy of the store as it is at one moment. begin receives its size in
+	// bytes before the first write.
+	Backup(ctx context.Context, to io.Writer, begin func(bytes int64) error) error
+}
+
+// storeServer implements StoreService.
+type storeServer struct {
+	storev1.UnimplementedStoreServiceServer
+
+	source Source
+	// operators are the clients that may call; nil allows all, because there is no TLS.
+	operators mtls.Clients
+	stall     time.Duration
+	// running is a semaphore of one, held while the source is read.
+	running chan struct{}
+}
+
+// newStoreServer returns the service of a store. source is nil for a MongoDB.
+func newStoreServer(source Source, hasTLS bool) *storeServer {
+	s := &storeServer{source: source, stall: stallTimeout, running: make(chan struct{}, 1)}
+	if hasTLS {
+		s.operators = operators()
+	}
+	return s
+}
+
+// Backup streams a copy of the store. The source is read in a goroutine of its own, which
+// gives up when the stream takes nothing for too long. So a reader that stops can hold the
+// stream, until its connection ends, but not the store.
+func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
+	if s.operators != nil {
+		if err := s.operators.Admit(stream.Context()); err != nil {
+			return err
+		}
+	}
+	if s.source == nil {
+		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
+	}
+	select {
+	case s.running <- struct{}{}:
+	default:
+		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING", "another backup of this store is running; retry after it")
+	}
+	ctx, cancel := context.WithCancel(stream.Context())
+	copied := &copying{ctx: ctx, stall: s.stall, parts: make(chan *storev1.BackupResponse)}
+	done := make(chan error, 1)
+	go func() {
+		defer close(copied.parts)
+		err := copied.run(s.source)
+		<-s.running
+		done <- err
+	}()
+	for part := range copied.parts {
+		if err := stream.Send(part); err != nil {
+			cancel()
+			return errors.Join(err, ignoreCanceled(<-done))
+		}
+	}
+	cancel()
+	return <-done
+}
+
+func ignoreCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// copying turns a copy of a store into the messages of a backup.
+type copying struct {
+	ctx   context.Context
+	stall time.Duration
+	parts chan *storev1.BackupResponse
+}
+
+func (c *copying) run(source Source) error {
+	sum := sha256.New()
+	err := source.Backup(c.ctx, io.MultiWriter(sum, c), func(size int64) error {
+		return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}})
+	})
+	if err != nil {
+		return err
+	}
+	return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: sum.Sum(nil)}}})
+}
+
+// Write hands over a chunk. The source uses its buffer again, so the chunk is a copy.
+func (c *copying) Write(piece []byte) (int, error) {
+	return len(piece), c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_Chunk{Chunk: bytes.Clone(piece)}})
+}
+
+// hand waits until the stream takes a message.
+func (c *copying) hand(part *storev1.BackupResponse) error {
+	timer := time.NewTimer(c.stall)
+	defer timer.Stop()
+	select {
+	case c.parts <- part:
+		return nil
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	case <-timer.C:
+		return apierror.New(codes.DeadlineExceeded, "READER_STALLED", "the reader took no data for %v; the backup has ended", c.stall)
+	}
+}

@@ -1,0 +1,207 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/platform/serve"
+	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
+
+	"log/slog"
+)
+
+type page struct {
+	ID   int64  `bson:"_id"`
+	Text string `bson:"text"`
+}
+
+// newStore returns an embedded store with as many MiB of documents.
+func newStore(t *testing.T, mebibytes int) *embedded.Engine {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	pages, err := docstore.Open[int64, page](t.Context(), engine, docstore.Spec{Name: "pages", ID: docstore.Int64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", 1<<20)
+	for id := range int64(mebibytes) {
+		if err := pages.Insert(t.Context(), page{id, text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return engine
+}
+
+// serveStore serves a store over TCP and returns a client that receives at most 64 KiB ahead.
+func serveStore(t *testing.T, store *storeServer) storev1.StoreServiceClient {
+	t.Helper()
+	validator, err := protovalidate.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	interceptors := NewInterceptors(validator, Load{}, serve.NewMetrics(), slog.New(slog.DiscardHandler))
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer(grpc.ChainStreamInterceptor(interceptors.Stream))
+	storev1.RegisterStoreServiceServer(server, store)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // returns after Stop
+	}()
+	const window = 64 << 10
+	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithStaticStreamWindowSize(window), grpc.WithStaticConnWindowSize(window))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+		server.Stop()
+		<-done
+	})
+	return storev1.NewStoreServiceClient(connection)
+}
+
+func begin(t *testing.T, client storev1.StoreServiceClient) grpc.ServerStreamingClient[storev1.BackupResponse] {
+	t.Helper()
+	stream, err := client.Backup(t.Context(), &storev1.BackupRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := stream.Recv()
+	if err != nil || first.GetStart().GetSizeBytes() == 0 {
+		t.Fatalf("the first message is %v, %v", first, err)
+	}
+	return stream
+}
+
+// rest reads a stream to its end and returns its last message.
+func rest(stream grpc.ServerStreamingClient[storev1.BackupResponse]) (last *storev1.BackupResponse, err error) {
+	for {
+		part, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return last, nil
+		}
+		if err != nil {
+			return last, err
+		}
+		last = part
+	}
+}
+
+func expect(t *testing.T, err error, code codes.Code, part string) {
+	t.Helper()
+	if got := status.Convert(err); got.Code() != code || !strings.Contains(got.Message(), part) {
+		t.Errorf("got %v, want %v with %q", err, code, part)
+	}
+}
+
+func TestAReaderThatStopsDoesNotHoldTheStore(t *testing.T) {
+	engine := newStore(t, 8)
+	server := newStoreServer(engine, false)
+	server.stall = 50 * time.Millisecond
+	client := serveStore(t, server)
+	stalled := begin(t, client)
+	// The next backup can begin once the store is free again, while the first stream is still open.
+	for {
+		next, err := client.Backup(t.Context(), &storev1.BackupRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = next.Recv(); err == nil {
+			break
+		}
+		expect(t, err, codes.ResourceExhausted, "another backup")
+	}
+	// Close waits for all reads of the store.
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
+	_, err := rest(stalled)
+	expect(t, err, codes.DeadlineExceeded, "took no data for 50ms")
+}
+
+func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
+	server := newStoreServer(newStore(t, 8), false)
+	server.stall = time.Hour
+	client := serveStore(t, server)
+	ctx, cancel := context.WithCancel(t.Context())
+	first, err := client.Backup(ctx, &storev1.BackupRequest{})
+	if err == nil {
+		_, err = first.Recv()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := client.Backup(t.Context(), &storev1.BackupRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = second.Recv()
+	expect(t, err, codes.ResourceExhausted, "another backup")
+	cancel()
+	server.running <- struct{}{} // returns once the first one has ended
+	<-server.running
+	last, err := rest(begin(t, client))
+	if err != nil || len(last.GetEnd().GetSha256()) != 32 {
+		t.Errorf("the last message is %v, %v", last, err)
+	}
+}
+
+func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
+	stream, err := serveStore(t, newStoreServer(nil, false)).Backup(t.Context(), &storev1.BackupRequest{})
+	if err == nil {
+		_, err = stream.Recv()
+	}
+	expect(t, err, codes.FailedPrecondition, "tools of its database")
+}
+
+// failing is a store that fails after it has written some bytes.
+type failing struct{ cause error }
+
+func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error) error {
+	if err := begin(1 << 20); err != nil {
+		return err
+	}
+	if _, err := to.Write(bytes.Repeat([]byte{1}, 1000)); err != nil {
+		return err
+	}
+	return f.cause
+}
+
+func TestAFailedBackupHasNoEnd(t *testing.T) {
+	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}, false))
+	last, err := rest(begin(t, client))
+	expect(t, err, codes.Internal, "internal error")
+	if len(last.GetChunk()) != 1000 {
+		t.Errorf("the last message is %v", last)
+	}
+}

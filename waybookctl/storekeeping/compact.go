@@ -1,0 +1,37 @@
+package storekeeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/waybook/waybook/internal/docstore/embedded"
+)
+
+// Compacted is what Compact did.
+type Compacted struct {
+	BytesBefore int64 `json:"bytes_before"`
+	BytesAfter  int64 `json:"bytes_after"`
+}
+
+// Compact returns the free space of an embedded store's file to the file system. No service may
+// have the store open. Its progress is the number of documents and index entries that are copied.
+func Compact(ctx context.Context, options Options) (Compacted, error) {
+	if options.Store.MongoDBURI != "" {
+		return Compacted{}, errors.New("only an embedded store can be compacted; MongoDB has the command compact")
+	}
+	done, err := embedded.Compact(ctx, options.Store.File(), func(entries int64) { options.progress("", entries) })
+	return Compacted{BytesBefore: done.Before, BytesAfter: done.After}, options.explained(err)
+}
+
+// explained adds to an error of an opening what to do.
+func (o Options) explained(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrLocked):
+		return fmt.Errorf("%w; stop it first", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no embedded store in %s", o.Store.Data)
+	}
+	return err
+}
