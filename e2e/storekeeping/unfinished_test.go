@@ -25,7 +25,7 @@ func (s store) expectIncomplete() {
 	ctx := s.t.Context()
 	var incomplete *restoring.IncompleteError
 	stack := &serve.Stack{}
-	_, err := service.OpenStore(ctx, serve.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler)}, s.flags, serve.NewMetrics())
+	_, err := service.OpenStore(ctx, serve.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler)}, s.flags, serve.NewMetrics(), serve.NewReadiness())
 	if !errors.As(err, &incomplete) || !strings.Contains(err.Error(), "store load with the same file again") {
 		s.t.Errorf("a service starts: %v", err)
 	}

@@ -32,7 +32,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 	// Each piece is followed by writes that the backup must not contain.
 	to.before = func() error {
 		if next == 20_000 {
-			if _, err := c.DeleteAll(t.Context(), "by_writer_version", int64(0)); err != nil {
+			if _, err := c.DeleteAll(t.Context(), byWriterVersion().First(0)); err != nil {
 				return err
 			}
 		}
@@ -50,7 +50,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := fill(t, openAt(t, path), 0)
-	if n, err := copied.Count(t.Context(), docstore.IDIndex); err != nil || n != 20_000 {
+	if n, err := copied.Count(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != 20_000 {
 		t.Errorf("the backup has %d ballots: %v", n, err)
 	}
 	if _, err := copied.Get(t.Context(), int64(7)); err != nil {

@@ -24,7 +24,7 @@ func sparse(t *testing.T) string {
 	engine := open(t, path)
 	c := fill(t, engine, 40_000)
 	for writer := range int64(39) {
-		if _, err := c.DeleteAll(t.Context(), "by_writer_version", writer); err != nil {
+		if _, err := c.DeleteAll(t.Context(), byWriterVersion().First(writer)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,12 +37,12 @@ func expectRest(t *testing.T, path string) {
 	t.Helper()
 	engine := openAt(t, path)
 	c := fill(t, engine, 0)
-	n, err := c.Count(t.Context(), docstore.IDIndex)
+	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
 	if err != nil || n != 1000 {
 		t.Errorf("%d ballots: %v", n, err)
 	}
 	for id := int64(39_000); id < 40_000; id++ {
-		if found, err := c.Find(t.Context(), "code", benchBallot(id).Code); err != nil || found != benchBallot(id) {
+		if found, err := c.Find(t.Context(), byCode().Is(benchBallot(id).Code)); err != nil || found != benchBallot(id) {
 			t.Fatalf("ballot %d: %v, %v", id, found, err)
 		}
 	}

@@ -14,9 +14,9 @@ import (
 )
 
 // fill stores as many ballots and returns the collection.
-func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collection[ballot] {
+func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collection[int64, ballot] {
 	t.Helper()
-	c, err := docstore.Open[ballot](t.Context(), engine, ballotSpec())
+	c, err := docstore.Open[int64, ballot](t.Context(), engine, ballotSpec())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collectio
 	return c
 }
 
-func insert(t testing.TB, c *docstore.Collection[ballot], id int64) {
+func insert(t testing.TB, c *docstore.Collection[int64, ballot], id int64) {
 	t.Helper()
 	if err := c.Insert(t.Context(), benchBallot(id)); err != nil {
 		t.Fatal(err)

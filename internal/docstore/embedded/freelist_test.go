@@ -21,7 +21,7 @@ import (
 
 // thinOut fills a store with large ballots and deletes them in one commit each. Then it stores one
 // small ballot. The file has as many free pages as the large ballots took.
-func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collection[ballot] {
+func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collection[int64, ballot] {
 	t.Helper()
 	c := fill(t, engine, 0)
 	const each = 256 << 10
@@ -36,7 +36,7 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 			t.Fatal(err)
 		}
 	}
-	if n, err := c.DeleteAll(t.Context(), docstore.IDIndex); err != nil || n != int64(count) {
+	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != int64(count) {
 		t.Fatalf("deleted %d: %v", n, err)
 	}
 	insert(t, c, 0)
