@@ -22,6 +22,11 @@ type attached interface {
 	Constraint() integrity.Constraint
 }
 
+// sweeper is an attachment that has work to finish from time to time.
+type sweeper interface {
+	Sweep(ctx context.Context) error
+}
+
 // ChildSpec declares children of type C for documents of type P.
 type ChildSpec[P, C any] struct {
 	// Documents declares the collection of the children. ByParent is one of its indexes.
