@@ -79,7 +79,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 		}
 		*into = &choices.Counter[P]{
 			Parents: parents, Choices: documents, NewID: deps.NewID,
-			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers,
+			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Background: deps.Counting,
 		}
 		return *into, nil
 	}

@@ -83,6 +83,8 @@ type Counter[P any] struct {
 	// Numbers returns a parent's numbers, starting with value 1. It returns nil when there
 	// is nothing to choose.
 	Numbers func(*P) []int64
+	// Background runs the counting that outlives its callers.
+	Background *Background
 	// Patience, unless nil, replaces the time that a check waits before it reports a choice as
 	// uncounted.
 	Patience func(context.Context) error
@@ -104,8 +106,7 @@ var errSame = errors.New("the user wants the same value")
 // Put fails otherwise, the choice may be stored, and then it will be counted.
 func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
 	var none P
-	parent, err := c.Parents.Get(ctx, parentID)
-	if err != nil {
+	if err := c.Parents.Require(ctx, parentID); err != nil {
 		return none, err
 	}
 	var refusal error
@@ -119,11 +120,12 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide fun
 	case refusal == nil && err != nil:
 		return none, err
 	case choice.ID == 0:
-		return parent, nil
+		return c.Parents.Get(ctx, parentID)
 	case choice.Pending == Settled:
 		return c.Parents.GetLinearizable(ctx, parentID)
 	}
-	if parent, err = c.count(ctx, parentID); err != nil {
+	parent, err := c.count(ctx, parentID)
+	if err != nil {
 		return none, err
 	}
 	return parent, refusal

@@ -61,7 +61,7 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 	stop()
 	sweeping.Wait()
 	for _, each := range running {
-		each.Land()
+		land(t, each)
 	}
 	faults.set(0)
 	if failing == 0 {
@@ -93,7 +93,7 @@ func TestUsersInTheGroupChangeTheirMinds(t *testing.T) {
 			t.Errorf("after round %d: numbers %v, want %v", round, got, want)
 		}
 	}
-	votes.Land()
+	land(t, votes)
 	must(t, votes.Sweep(t.Context()))
 	expectTidy(t, votes)
 }
@@ -107,7 +107,7 @@ func TestARejectedChoiceChangesNothing(t *testing.T) {
 	if got := stored(t, votes).Numbers; got != (numbers{0, 1, 0}) {
 		t.Errorf("numbers %v", got)
 	}
-	votes.Land()
+	land(t, votes)
 	expectTidy(t, votes)
 }
 
@@ -129,7 +129,7 @@ func TestALoneChoiceIsSettledWithoutASweep(t *testing.T) {
 		if got, want := put(t, votes, user+1, 1).Numbers, (numbers{user + 1}); got != want {
 			t.Errorf("numbers %v, want %v", got, want)
 		}
-		votes.Land()
+		land(t, votes)
 		expectTidy(t, votes)
 	}
 }
@@ -139,7 +139,7 @@ func TestARepeatIsAnsweredDurably(t *testing.T) {
 	engine := newStore(t)
 	first := newCounter(t, engine)
 	put(t, first, 1, 2)
-	first.Land()
+	land(t, first)
 	store := &hooked{Engine: engine}
 	again := openCounter(t, store)
 	if got := put(t, again, 1, 2).Numbers; got != (numbers{0, 1, 0}) || store.linearizable.Load() != 1 {
@@ -201,7 +201,7 @@ func TestACallerLeavesAndOthersStay(t *testing.T) {
 	if got := put(t, votes, 2, 1).Numbers; got != (numbers{2}) {
 		t.Errorf("numbers %v", got)
 	}
-	votes.Land()
+	land(t, votes)
 	expectExact(t, votes)
 }
 
@@ -212,7 +212,7 @@ func TestAPanicWhileCountingIsAnError(t *testing.T) {
 	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always(1)); err == nil {
 		t.Error("no error")
 	}
-	votes.Land()
+	land(t, votes)
 	votes.Add = add
 	must(t, votes.Sweep(t.Context()))
 	expectTidy(t, votes)

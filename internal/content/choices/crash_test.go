@@ -29,11 +29,11 @@ func insertPending(t tb, c *counter, users int) {
 func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
 	before := map[string]func(t *testing.T, c *counter){
 		"the first choice":                func(*testing.T, *counter) {},
-		"a choice after a settled one":    func(t *testing.T, c *counter) { put(t, c, 1, 3); c.Land() },
-		"a choice after a group":          func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, 21, 2); c.Land() },
+		"a choice after a settled one":    func(t *testing.T, c *counter) { put(t, c, 1, 3); land(t, c) },
+		"a choice after a group":          func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, 21, 2); land(t, c) },
 		"a choice after crashes":          func(t *testing.T, c *counter) { insertPending(t, c, 2*choices.MaxGroup) },
-		"a change of mind":                func(t *testing.T, c *counter) { put(t, c, voter, 3); c.Land() },
-		"a change of mind within a group": func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, voter, 3); c.Land() },
+		"a change of mind":                func(t *testing.T, c *counter) { put(t, c, voter, 3); land(t, c) },
+		"a change of mind within a group": func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, voter, 3); land(t, c) },
 		"a change of mind after a crash":  func(t *testing.T, c *counter) { insertPendingOf(t, c, voter, 3) },
 	}
 	after := map[string]func(t *testing.T, c *counter){
@@ -91,7 +91,7 @@ func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing
 	store, process := newMortal(engine, writes, outcome)
 	dying := openCounter(t, store)
 	_, err := dying.Put(t.Context(), voteID, voter, choices.Always(1))
-	dying.Land()
+	land(t, dying)
 	if err != nil && !errors.Is(err, errBroken) {
 		t.Errorf("after %d writes: %v", writes, err)
 	}
@@ -99,7 +99,7 @@ func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing
 		expectExact(t, survivor)
 	}
 	finish(t, survivor)
-	survivor.Land()
+	land(t, survivor)
 	expectExact(t, survivor)
 	if t.Failed() {
 		t.Fatalf("after %d writes, the next of which has happened: %v", writes, outcome)
@@ -129,7 +129,7 @@ func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
 	if got := stored(t, votes).Numbers; got != (numbers{0, 0, 1}) {
 		t.Errorf("refused with numbers %v", got)
 	}
-	votes.Land()
+	land(t, votes)
 	// While a ballot cannot be counted, its voter learns just that.
 	insertPendingOf(t, votes, another, 3)
 	store, _ := newMortal(engine, 0, notHappened)

@@ -48,7 +48,7 @@ func TestAThousandVotersAtOnceAreCounted(t *testing.T) {
 				t.Errorf("numbers %v", got)
 			}
 			for _, each := range running {
-				each.Land()
+				land(t, each)
 			}
 			must(t, votes.Sweep(t.Context()))
 			expectTidy(t, votes)
@@ -78,7 +78,7 @@ func BenchmarkBallots(b *testing.B) {
 			b.ReportMetric(counted/b.Elapsed().Seconds(), "ballots/s")
 			b.ReportMetric(float64(failed)/float64(b.N), "failed/op")
 			for _, each := range running {
-				each.Land()
+				land(b, each)
 			}
 		})
 	}
@@ -92,5 +92,5 @@ func BenchmarkLoneChoice(b *testing.B) {
 	for user := int64(1); b.Loop(); user++ {
 		put(b, votes, user, 1)
 	}
-	votes.Land()
+	land(b, votes)
 }

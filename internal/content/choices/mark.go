@@ -22,7 +22,7 @@ type Counted struct {
 
 // maxGroup bounds the choices that one change of a parent counts. A member takes some 40
 // bytes in the parent.
-const maxGroup = 128
+const maxGroup = 256
 
 // smallGroup is the size up to which a settled group may stay in its parent.
 const smallGroup = 8

@@ -59,7 +59,7 @@ func (p *program) step() {
 			p.Errorf("sweep: %v", err)
 		}
 	}
-	p.running[i].Land()
+	land(p, p.running[i])
 	if p.mortals[i].died() {
 		p.start(i)
 	}

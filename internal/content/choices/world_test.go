@@ -76,7 +76,15 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 		Add:      func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
 		Numbers:  func(v *vote) []int64 { return v.Numbers[:] },
 		Patience: func(context.Context) error { return nil },
+
+		Background: &choices.Background{},
 	}
+}
+
+// land waits for the counting that goes on after the reply.
+func land(t tb, c *counter) {
+	t.Helper()
+	must(t, c.Background.Wait(t.Context()))
 }
 
 func must(t tb, err error) {
