@@ -94,6 +94,10 @@ type Rule[P, C any] struct {
 	// nil if only a person can decide how.
 	Kind   Kind
 	Repair func(*P, Numbers)
+	// CountsFirst is true if a parent counts a child before the child is stored. Then numbers
+	// that fit a later state of the parent are right too, and a parent to which children are
+	// added all the time can be checked.
+	CountsFirst bool
 	// Uncounted finds children that are stored but not yet counted; nil if there are none.
 	Uncounted *Uncounted[P, C]
 }
@@ -217,6 +221,15 @@ func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, all *f
 		}
 		if r.Fits(parent, numbers) {
 			return errFits
+		}
+		if r.CountsFirst {
+			later, err := r.Parents.Documents.Get(ctx, parentID)
+			if err != nil {
+				return err
+			}
+			if r.Fits(&later, numbers) {
+				return errFits
+			}
 		}
 		if r.Repair != nil {
 			r.Repair(parent, numbers)
