@@ -165,7 +165,7 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
 		Value: func(*P, *C) int32 { return one },
 		Kind:  integrity.LowCount, CountsFirst: true,
-		Fits:  func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
+		Fits: func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
 		Repair: func(parent *P, there integrity.Numbers) {
 			*s.Count(parent) = there[one]
 		},
