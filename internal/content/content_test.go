@@ -25,7 +25,7 @@ import (
 type box struct {
 	ID              int64        `bson:"_id"`
 	OwnerID         int64        `bson:"owner_id"`
-	Comments        int64        `bson:"comments"`
+	Comments        int64        `bson:"comment_count"`
 	Items           int64        `bson:"items"`
 	Score           int64        `bson:"score"`
 	Recommendations choices.Mark `bson:"recommendations"`
@@ -95,7 +95,7 @@ func newWorld(t *testing.T) *world {
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{content.CommentCounter, "items"}},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },
@@ -106,6 +106,7 @@ func newWorld(t *testing.T) *world {
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
+				Counter:  "items",
 				Count:    func(b *box) *int64 { return &b.Items },
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
@@ -177,6 +178,19 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 		if count(name) != 0 {
 			t.Errorf("after the sweep %s has %d documents", name, count(name))
 		}
+	}
+}
+
+func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
+		ID: 1, ParentID: boxID, UserID: 3, Wanted: 1, Pending: choices.Pending,
+	}))
+	must(t, w.Sweep(t.Context()))
+	found, err := w.Get(t.Context(), boxID)
+	must(t, err)
+	if found.Votes != [2]int64{1, 1} {
+		t.Errorf("votes %v", found.Votes)
 	}
 }
 
