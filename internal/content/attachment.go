@@ -22,6 +22,11 @@ type attached interface {
 	Constraint() integrity.Constraint
 }
 
+// sweeper is an attachment that has work to finish from time to time.
+type sweeper interface {
+	Sweep(ctx context.Context) error
+}
+
 // ChildSpec declares children of type C for documents of type P.
 type ChildSpec[P, C any] struct {
 	// Documents declares the collection of the children. ByParent is one of its indexes.
@@ -74,7 +79,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 		}
 		*into = &choices.Counter[P]{
 			Parents: parents, Choices: documents, NewID: deps.NewID,
-			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers,
+			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Background: deps.Counting,
 		}
 		return *into, nil
 	}

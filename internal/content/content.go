@@ -36,7 +36,7 @@ type Spec[P any] struct {
 	// holds; see child.Set.
 	CommentCount func(*P) *int64
 	// Score returns the document's number of recommendations. Recommendations returns the
-	// mark of the last one counted; see package choices.
+	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
 	Recommendations func(*P) *choices.Mark
 	// Attached are the attachments in addition to comments and recommendations.
@@ -78,15 +78,22 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	return kind, nil
 }
 
-// Sweep removes the attached documents of deleted documents.
+// Sweep removes the attached documents of deleted documents, and finishes what callers
+// began under the others.
 func (k *Kind[P]) Sweep(ctx context.Context) error {
-	return k.Collection.Sweep(ctx, func(ctx context.Context, id int64) error {
+	failed := []error{k.Collection.Sweep(ctx, func(ctx context.Context, id int64) error {
 		var failed []error
 		for _, each := range k.attached {
 			failed = append(failed, each.RemoveAll(ctx, id))
 		}
 		return errors.Join(failed...)
-	})
+	})}
+	for _, each := range k.attached {
+		if unfinished, ok := each.(sweeper); ok {
+			failed = append(failed, unfinished.Sweep(ctx))
+		}
+	}
+	return errors.Join(failed...)
 }
 
 // Constraints returns the constraints between the documents and the attached ones.

@@ -106,6 +106,7 @@ func newWorld(t *testing.T) *world {
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
+				Counter:  "items",
 				Count:    func(b *box) *int64 { return &b.Items },
 				Counter:  "items",
 				ParentOf: func(i *item) int64 { return i.BoxID },
@@ -178,6 +179,19 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 		if count(name) != 0 {
 			t.Errorf("after the sweep %s has %d documents", name, count(name))
 		}
+	}
+}
+
+func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
+		ID: 1, ParentID: boxID, UserID: 3, Wanted: 1, Pending: choices.Pending,
+	}))
+	must(t, w.Sweep(t.Context()))
+	found, err := w.Get(t.Context(), boxID)
+	must(t, err)
+	if found.Votes != [2]int64{1, 1} {
+		t.Errorf("votes %v", found.Votes)
 	}
 }
 

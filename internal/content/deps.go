@@ -1,6 +1,7 @@
 package content
 
 import (
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -13,6 +14,8 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
+	// Counting is the counting of choices that outlives its callers.
+	Counting *choices.Background
 }
 
 // NewDeps returns the dependencies of a program's services of content. They share one cache
@@ -23,8 +26,10 @@ func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, e
 		return Deps{}, err
 	}
 	host.Stack.Push("profiles", directory.Close)
+	counting := &choices.Background{}
+	host.Stack.Push("counting", counting.Wait)
 	countLookups(host.Metrics, directory)
-	return Deps{Deps: host.Deps, Account: account, Profiles: directory}, nil
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}, nil
 }
 
 func countLookups(metrics *serve.Metrics, directory *profiles.Directory) {

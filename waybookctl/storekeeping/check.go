@@ -15,9 +15,10 @@ import (
 )
 
 // Check checks a store for a damaged embedded file, an interrupted load, missing indexes, orphans,
-// and wrong counts in parents. With integrity.Repair it creates the indexes, removes the orphans and raises counts that
-// are too low; with integrity.Look it writes nothing. It reads all documents, page by page. On
-// MongoDB, services may keep running; an embedded store must not be open elsewhere.
+// and wrong counts in parents. With integrity.Repair it creates the indexes, removes the orphans,
+// raises counts that are too low, and counts choices that nobody has counted; with integrity.Look it
+// writes nothing. It reads all documents, page by page. On MongoDB, services may keep running; an
+// embedded store must not be open elsewhere.
 func Check(ctx context.Context, options Options, mode integrity.Mode) (report Report, err error) {
 	report = Report{Findings: []Finding{}, Collections: []CollectionReport{}}
 	parts, err := options.parts()

@@ -164,8 +164,8 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 	return integrity.Rule[P, C]{
 		Parents: s.Parents, Children: s.Children, Under: s.ByParent.Is, ParentOf: s.ParentOf,
 		Value: func(*P, *C) int32 { return one },
-		Kind:  integrity.LowCount,
-		Fits:  func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
+		Kind:  integrity.LowCount, CountsFirst: true,
+		Fits: func(parent *P, there integrity.Numbers) bool { return *s.Count(parent) >= there[one] },
 		Repair: func(parent *P, there integrity.Numbers) {
 			*s.Count(parent) = there[one]
 		},

@@ -4,116 +4,117 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/content/choices"
-	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-const (
-	voteID      = 7
-	choiceCount = 3
-)
-
-// vote is a parent with a number for each value from 1.
-type vote struct {
-	ID      int64              `bson:"_id"`
-	Mark    choices.Mark       `bson:"mark"`
-	Numbers [choiceCount]int64 `bson:"numbers"`
+func TestNumbersAreExactAfterConcurrentChanges(t *testing.T) {
+	checkNumbers(t, 1, 0)
 }
 
-func TestNumbersAreExactAfterConcurrentChanges(t *testing.T) {
-	checkNumbers(t, 0)
+func TestNumbersAreExactWhenSeveralProcessesCount(t *testing.T) {
+	checkNumbers(t, 4, 0)
 }
 
 func TestNumbersAreExactWhenWritesFail(t *testing.T) {
-	checkNumbers(t, 0.2)
+	checkNumbers(t, 3, 0.2)
 }
 
-// checkNumbers lets users change their choices concurrently. A share of the store's writes
-// fail before or after they are done, and callers go away. Then each user repeats the final
-// choice.
-func checkNumbers(t *testing.T, failing float64) {
-	const users, rounds = 12, 25
-	store := &flaky{Engine: newStore(t)}
-	votes := newCounter(t, store)
-	store.setFailing(failing)
-	var last [users]int32
-	var group sync.WaitGroup
+// checkNumbers lets users change their choices concurrently, each in one of the processes. A
+// share of the store's writes fail before or after they are done. Sweeps run all the time, and
+// the last one finds what callers left.
+func checkNumbers(t *testing.T, processes int, failing float64) {
+	const users, rounds = 24, 15
+	engine := newStore(t)
+	first := newCounter(t, engine)
+	unreliable, faults := newFlaky(engine)
+	faults.set(failing)
+	var running []*counter
+	for range processes {
+		running = append(running, openCounter(t, unreliable))
+	}
+	var voting, sweeping sync.WaitGroup
 	for user := range users {
-		group.Go(func() {
+		voting.Go(func() {
 			random := rand.New(rand.NewPCG(1, uint64(user)))
 			for range rounds {
-				last[user] = random.Int32N(choiceCount + 1)
-				_, err := votes.Put(t.Context(), voteID, int64(user+1), choices.Always(last[user]))
-				if err != nil && !errors.Is(err, errFlaky) {
+				_, err := running[user%processes].Put(t.Context(), voteID, int64(user+1), choices.Always(random.Int32N(choiceCount+1)))
+				if err != nil && !errors.Is(err, errBroken) {
 					t.Error(err)
 				}
 			}
 		})
 	}
-	group.Wait()
-	store.setFailing(0)
-
-	var want [choiceCount]int64
-	for user, value := range last {
-		if _, err := votes.Put(t.Context(), voteID, int64(user+1), choices.Always(value)); err != nil {
-			t.Error(err)
+	over, stop := context.WithCancel(t.Context())
+	sweeping.Go(func() {
+		for over.Err() == nil {
+			if err := running[0].Sweep(t.Context()); err != nil && !errors.Is(err, errBroken) {
+				t.Error(err)
+			}
 		}
-		if value != choices.None {
-			want[value-1]++
-		}
+	})
+	voting.Wait()
+	stop()
+	sweeping.Wait()
+	for _, each := range running {
+		land(t, each)
 	}
-	parent, err := votes.Parents.Get(t.Context(), voteID)
-	if err != nil {
-		t.Fatal(err)
+	faults.set(0)
+	if failing == 0 {
+		expectExact(t, first)
 	}
-	if parent.Numbers != want {
-		t.Errorf("numbers %v, want %v", parent.Numbers, want)
-	}
-	if failing > 0 && store.failed.Load() == 0 {
+	must(t, first.Sweep(t.Context()))
+	expectTidy(t, first)
+	if failing > 0 && faults.failed == 0 {
 		t.Error("no write failed")
 	}
 }
 
-func TestARejectedChoiceChangesNothing(t *testing.T) {
+// A change of mind may be counted while the choice is still in its parent's last group.
+func TestUsersInTheGroupChangeTheirMinds(t *testing.T) {
+	const users = 40
 	votes := newCounter(t, newStore(t))
-	refusal := errors.New("no")
-	for range 2 {
-		if _, err := votes.Put(t.Context(), voteID, 1, func(present int32) (int32, error) {
-			if present == choices.None {
-				return 2, nil
-			}
-			return 1, refusal
-		}); err != nil && !errors.Is(err, refusal) {
-			t.Fatal(err)
+	for round := range 6 {
+		value := []int32{1, choices.None}[round%2]
+		var voting sync.WaitGroup
+		for user := range int64(users) {
+			voting.Go(func() {
+				if _, err := votes.Put(t.Context(), voteID, user+1, choices.Always(value)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		voting.Wait()
+		if got, want := stored(t, votes).Numbers, (numbers{int64(value) * users}); got != want {
+			t.Errorf("after round %d: numbers %v, want %v", round, got, want)
 		}
 	}
-	parent, err := votes.Parents.Get(t.Context(), voteID)
-	if err != nil {
-		t.Fatal(err)
+	land(t, votes)
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+}
+
+func TestARejectedChoiceChangesNothing(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	put(t, votes, 1, 2)
+	if _, err := votes.Put(t.Context(), voteID, 1, ballot(1)); !errors.Is(err, errVoted) {
+		t.Errorf("got %v", err)
 	}
-	if parent.Numbers != [choiceCount]int64{0, 1, 0} {
-		t.Errorf("numbers %v", parent.Numbers)
+	if got := stored(t, votes).Numbers; got != (numbers{0, 1, 0}) {
+		t.Errorf("numbers %v", got)
 	}
+	land(t, votes)
+	expectTidy(t, votes)
 }
 
 func TestWithdrawingWithoutAChoiceStoresNothing(t *testing.T) {
 	votes := newCounter(t, newStore(t))
-	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always(choices.None)); err != nil {
-		t.Fatal(err)
-	}
-	if n, err := votes.Choices.Count(t.Context(), docstore.IDIndex); err != nil || n != 0 {
+	put(t, votes, 1, choices.None)
+	if n, err := votes.Choices.Count(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != 0 {
 		t.Errorf("%d choices, %v", n, err)
 	}
 	if _, err := votes.Put(t.Context(), 8, 1, choices.Always(1)); !errors.As(err, new(*apierror.Error)) {
@@ -121,98 +122,98 @@ func TestWithdrawingWithoutAChoiceStoresNothing(t *testing.T) {
 	}
 }
 
-func newStore(t *testing.T) docstore.Engine {
-	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := engine.Close(); err != nil {
-			t.Error(err)
+// A lone choice costs its caller two writes, and a third settles it after the reply.
+func TestALoneChoiceIsSettledWithoutASweep(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	for user := range int64(3) {
+		if got, want := put(t, votes, user+1, 1).Numbers, (numbers{user + 1}); got != want {
+			t.Errorf("numbers %v, want %v", got, want)
 		}
-	})
-	return engine
-}
-
-func newCounter(t *testing.T, engine docstore.Engine) *choices.Counter[vote] {
-	t.Helper()
-	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cast, err := docstore.Open[int64, choices.Choice](t.Context(), engine, choices.Spec("choices"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := votes.Insert(t.Context(), vote{ID: voteID}); err != nil {
-		t.Fatal(err)
-	}
-	return &choices.Counter[vote]{
-		Parents: &owned.Collection[vote]{
-			Documents: votes,
-			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
-		},
-		Choices: cast, NewID: id.NewSource(time.Now).Next,
-		Mark: func(v *vote) *choices.Mark { return &v.Mark },
-		Add:  func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
+		land(t, votes)
+		expectTidy(t, votes)
 	}
 }
 
-var errFlaky = errors.New("the connection broke")
-
-// flaky is a store in which a share of the writes fail, half of them after the write was
-// done.
-type flaky struct {
-	docstore.Engine
-
-	mu      sync.Mutex
-	failing float64
-	failed  atomic.Int64
+// Only a linearizable read shows that no failure of a server undoes an earlier call.
+func TestARepeatIsAnsweredDurably(t *testing.T) {
+	engine := newStore(t)
+	first := newCounter(t, engine)
+	put(t, first, 1, 2)
+	land(t, first)
+	store := &hooked{Engine: engine}
+	again := openCounter(t, store)
+	if got := put(t, again, 1, 2).Numbers; got != (numbers{0, 1, 0}) || store.linearizable.Load() != 1 {
+		t.Errorf("numbers %v after %d linearizable reads", got, store.linearizable.Load())
+	}
 }
 
-func (f *flaky) setFailing(share float64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failing = share
-}
-
-func (f *flaky) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	table, err := f.Engine.Open(ctx, spec)
-	return &flakyTable{Table: table, store: f}, err
-}
-
-// write runs a write, or fails before or after it.
-func (f *flaky) write(do func() error) error {
-	f.mu.Lock()
-	failing := f.failing
-	f.mu.Unlock()
-	drawn := rand.Float64()
-	if drawn >= failing {
+func TestADeletedParentIsNotCounted(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	isDeleting := true
+	// The parent goes after the call has read it.
+	dying := openCounter(t, &hooked{Engine: engine, write: func(ctx context.Context, collection string, do func() error) error {
+		if collection == "votes" && isDeleting {
+			isDeleting = false
+			if err := votes.Parents.Documents.Delete(ctx, voteID); err != nil {
+				return err
+			}
+		}
 		return do()
+	}})
+	if _, err := dying.Put(t.Context(), voteID, 1, choices.Always(1)); !errors.As(err, new(*apierror.Error)) {
+		t.Errorf("got %v", err)
 	}
-	f.failed.Add(1)
-	if drawn < failing/2 {
-		if err := do(); err != nil {
-			return err
+	must(t, votes.Sweep(t.Context()))
+	// The choice is left for the tombstone's sweep.
+	if found := all(t, votes); len(found) != 1 || found[0].Pending != choices.Pending {
+		t.Errorf("choices %+v", found)
+	}
+	must(t, votes.RemoveAll(t.Context(), voteID))
+	if found := all(t, votes); len(found) != 0 {
+		t.Errorf("choices %+v", found)
+	}
+}
+
+func TestACallerLeavesAndOthersStay(t *testing.T) {
+	engine := newStore(t)
+	newCounter(t, engine)
+	entered, proceed := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	votes := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
+		if collection == "votes" {
+			once.Do(func() { close(entered); <-proceed })
 		}
+		return do()
+	}})
+	ctx, leave := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := votes.Put(ctx, voteID, 1, choices.Always(1))
+		left <- err
+	}()
+	<-entered
+	leave()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
 	}
-	return errFlaky
+	close(proceed)
+	if got := put(t, votes, 2, 1).Numbers; got != (numbers{2}) {
+		t.Errorf("numbers %v", got)
+	}
+	land(t, votes)
+	expectExact(t, votes)
 }
 
-type flakyTable struct {
-	docstore.Table
-	store *flaky
-}
-
-func (f *flakyTable) Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error) {
-	err = f.store.write(func() (err error) {
-		errs, err = f.Table.Insert(ctx, documents)
-		return err
-	})
-	return errs, err
-}
-
-func (f *flakyTable) Replace(ctx context.Context, revision int64, document bson.Raw) error {
-	return f.store.write(func() error { return f.Table.Replace(ctx, revision, document) })
+func TestAPanicWhileCountingIsAnError(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	add := votes.Add
+	votes.Add = func(*vote, int32, int64) { panic("no number") }
+	if _, err := votes.Put(t.Context(), voteID, 1, choices.Always(1)); err == nil {
+		t.Error("no error")
+	}
+	land(t, votes)
+	votes.Add = add
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
 }

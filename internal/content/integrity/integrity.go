@@ -22,8 +22,12 @@ const (
 	Orphan Kind = "orphan"
 	// LowCount is a parent whose count is lower than its number of children.
 	LowCount Kind = "low_count"
-	// WrongTally is a parent whose numbers do not match the choices under it.
+	// WrongTally is a parent whose numbers do not match the counted choices under it.
 	WrongTally Kind = "wrong_tally"
+	// NotCounted is a choice whose wanted value its parent has not counted for a while.
+	NotCounted Kind = "uncounted"
+	// Busy is a parent that could not be checked, because it changed during every look.
+	Busy Kind = "busy"
 )
 
 // maxExamples bounds the number of parents in a finding.
@@ -55,7 +59,7 @@ type Mode int
 const (
 	// Look reports faults and writes nothing.
 	Look Mode = iota
-	// Repair removes orphans and raises counts that are too low.
+	// Repair removes orphans, raises counts that are too low, and counts uncounted choices.
 	Repair
 )
 
@@ -90,6 +94,12 @@ type Rule[P, C any] struct {
 	// nil if only a person can decide how.
 	Kind   Kind
 	Repair func(*P, Numbers)
+	// CountsFirst is true if a parent counts a child before the child is stored. Then numbers
+	// that fit a later state of the parent are right too, and a parent to which children are
+	// added all the time can be checked.
+	CountsFirst bool
+	// Uncounted finds children that are stored but not yet counted; nil if there are none.
+	Uncounted *Uncounted[P, C]
 }
 
 // Constraint returns the rule without its type parameters.
@@ -106,8 +116,13 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 	defer parents.stop()
 	children := read(ctx, r.Children, r.index(), progress)
 	defer children.stop()
-	orphans := Finding{Kind: Orphan, Collection: r.Children.Name()}
-	misfits := Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()}
+	all := findings{
+		orphans:   Finding{Kind: Orphan, Collection: r.Children.Name()},
+		misfits:   Finding{Kind: r.Kind, Collection: r.Parents.Documents.Name()},
+		uncounted: Finding{Kind: NotCounted, Collection: r.Children.Name()},
+		busy:      Finding{Kind: Busy, Collection: r.Parents.Documents.Name()},
+	}
+	var suspects []suspect[C]
 	for {
 		parent, err := parents.peek()
 		if err != nil {
@@ -119,20 +134,28 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 		}
 		switch {
 		case parent == nil && child == nil:
-			return found(orphans, misfits), nil
+			if err := r.judgeUncounted(ctx, mode, suspects, &all); err != nil {
+				return nil, err
+			}
+			return found(all.orphans, all.misfits, all.uncounted, all.busy), nil
 		case parent == nil || child != nil && r.ParentOf(child) < r.Parents.ID(parent):
 			parentID := r.ParentOf(child)
 			if err := children.skip(func(c *C) bool { return r.ParentOf(c) == parentID }, nil); err != nil {
 				return nil, err
 			}
-			if err := r.judgeOrphans(ctx, mode, parentID, &orphans); err != nil {
+			if err := r.judgeOrphans(ctx, mode, parentID, &all.orphans); err != nil {
 				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		default:
 			parentID, numbers := r.Parents.ID(parent), Numbers{}
 			if err := children.skip(
 				func(c *C) bool { return r.ParentOf(c) == parentID },
-				func(c *C) { numbers[r.Value(parent, c)]++ },
+				func(c *C) {
+					numbers[r.Value(parent, c)]++
+					if r.isSuspect(parent, c, len(suspects)) {
+						suspects = append(suspects, suspect[C]{parentID, *c})
+					}
+				},
 			); err != nil {
 				return nil, err
 			}
@@ -140,12 +163,15 @@ func (r Rule[P, C]) check(ctx context.Context, mode Mode, progress func(string, 
 			if r.Fits(parent, numbers) {
 				continue
 			}
-			if err := r.judge(ctx, mode, parentID, &misfits); err != nil {
+			if err := r.judge(ctx, mode, parentID, &all); err != nil {
 				return nil, fmt.Errorf("%s under %d: %w", r.Children.Name(), parentID, err)
 			}
 		}
 	}
 }
+
+// findings are the findings of one check.
+type findings struct{ orphans, misfits, uncounted, busy Finding }
 
 func found(all ...Finding) (some []Finding) {
 	for _, finding := range all {
@@ -187,7 +213,7 @@ func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64,
 var errFits = errors.New("the numbers fit")
 
 // judge rechecks a parent together with its children.
-func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
+func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, all *findings) error {
 	examine := func(parent *P) error {
 		numbers, err := r.count(ctx, parentID, parent)
 		if err != nil {
@@ -196,26 +222,40 @@ func (r Rule[P, C]) judge(ctx context.Context, mode Mode, parentID int64, findin
 		if r.Fits(parent, numbers) {
 			return errFits
 		}
+		if r.CountsFirst {
+			later, err := r.Parents.Documents.Get(ctx, parentID)
+			if err != nil {
+				return err
+			}
+			if r.Fits(&later, numbers) {
+				return errFits
+			}
+		}
 		if r.Repair != nil {
 			r.Repair(parent, numbers)
 		}
 		return nil
 	}
 	var repaired int64
-	var err error
+	look := r.Parents.Documents.Observe
 	if mode == Repair && r.Repair != nil {
-		_, err = r.Parents.Documents.Update(ctx, parentID, examine)
 		repaired = 1
-	} else {
-		err = r.Parents.Documents.Observe(ctx, parentID, examine)
+		look = func(ctx context.Context, id int64, change func(*P) error) error {
+			_, err := r.Parents.Documents.Update(ctx, id, change)
+			return err
+		}
 	}
-	if errors.Is(err, errFits) || errors.Is(err, docstore.ErrNotFound) {
+	switch err := atRest(ctx, parentID, look, examine); {
+	case errors.Is(err, errFits), errors.Is(err, docstore.ErrNotFound):
 		return nil
+	case errors.Is(err, errBusy):
+		all.busy.add(parentID, 1, 0)
+		return nil
+	case err != nil:
+		return err
 	}
-	if err == nil {
-		finding.add(parentID, 1, repaired)
-	}
-	return err
+	all.misfits.add(parentID, 1, repaired)
+	return nil
 }
 
 // count counts the children of a parent.

@@ -50,6 +50,9 @@ type world struct {
 	items *child.Set[box, item]
 	votes *choices.Counter[box]
 
+	// calls is held by each call that votes.
+	calls sync.RWMutex
+
 	mu  sync.Mutex
 	now time.Time
 	// users is the number of users created so far.
@@ -90,6 +93,8 @@ func newWorld(t *testing.T) *world {
 		Mark:    func(b *box) *choices.Mark { return &b.Mark },
 		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
 		Numbers: func(b *box) []int64 { return b.Numbers },
+
+		Background: &choices.Background{}, Patience: w.outwait,
 	}
 	return w
 }
@@ -149,8 +154,26 @@ func (w *world) removeItem(i item) {
 
 func (w *world) vote(boxID, userID int64, value int32) {
 	w.t.Helper()
+	w.calls.RLock()
+	defer w.calls.RUnlock()
 	_, err := w.votes.Put(w.t.Context(), boxID, userID, choices.Always(value))
 	w.expect(err)
+	w.expect(w.votes.Background.Wait(w.t.Context()))
+}
+
+// outwait waits for the calls that vote now.
+func (w *world) outwait(context.Context) error {
+	w.calls.Lock()
+	defer w.calls.Unlock()
+	return nil
+}
+
+// crashedVote stores a choice that a crashed call has not counted.
+func (w *world) crashedVote(boxID, userID int64, value int32) {
+	w.t.Helper()
+	must(w.t, w.votes.Choices.Insert(w.t.Context(), choices.Choice{
+		ID: w.votes.NewID(), ParentID: boxID, UserID: userID, Wanted: value, Pending: choices.Pending,
+	}))
 }
 
 // newUser returns a user who has not voted yet.

@@ -30,6 +30,22 @@ func (c *Collection[T]) Get(ctx context.Context, id int64) (T, error) {
 	return document, c.errorOf(err, id)
 }
 
+// GetLinearizable returns a document that no later failure undoes. It takes about as long
+// as a write. See docstore.Collection.GetLinearizable.
+func (c *Collection[T]) GetLinearizable(ctx context.Context, id int64) (T, error) {
+	document, err := c.Documents.GetLinearizable(ctx, id)
+	return document, c.errorOf(err, id)
+}
+
+// Require checks that a document exists. It costs less than Get.
+func (c *Collection[T]) Require(ctx context.Context, id int64) error {
+	exists, err := c.Documents.Exists(ctx, id)
+	if err == nil && !exists {
+		return c.NotFound(id)
+	}
+	return err
+}
+
 // GetBy returns a document that must belong to the user.
 func (c *Collection[T]) GetBy(ctx context.Context, actorID, id int64) (T, error) {
 	document, err := c.Get(ctx, id)

@@ -1,0 +1,218 @@
+package choices_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+const voter, another = 500, 501
+
+// insertPending stores choices of users, from 1 on, whose processes crashed before they
+// counted them.
+func insertPending(t tb, c *counter, users int) {
+	t.Helper()
+	cast := make([]choices.Choice, users)
+	for i := range cast {
+		cast[i] = choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending}
+	}
+	_, err := c.Choices.InsertMany(t.Context(), cast)
+	must(t, err)
+}
+
+// A process crashes at each write of a call in turn, which the store has done or not. Then
+// others come, or nobody does but the sweep.
+func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
+	before := map[string]func(t *testing.T, c *counter){
+		"the first choice":                func(*testing.T, *counter) {},
+		"a choice after a settled one":    func(t *testing.T, c *counter) { put(t, c, 1, 3); land(t, c) },
+		"a choice after a group":          func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, 21, 2); land(t, c) },
+		"a choice after crashes":          func(t *testing.T, c *counter) { insertPending(t, c, 2*choices.MaxGroup) },
+		"a change of mind":                func(t *testing.T, c *counter) { put(t, c, voter, 3); land(t, c) },
+		"a change of mind within a group": func(t *testing.T, c *counter) { insertPending(t, c, 20); put(t, c, voter, 3); land(t, c) },
+		"a change of mind after a crash":  func(t *testing.T, c *counter) { insertPendingOf(t, c, voter, 3) },
+	}
+	after := map[string]func(t *testing.T, c *counter){
+		"nobody comes": func(t *testing.T, c *counter) {
+			must(t, c.Sweep(t.Context()))
+			expectTidy(t, c)
+		},
+		"the user repeats the call": func(t *testing.T, c *counter) { put(t, c, voter, 1) },
+		"the user wants another value": func(t *testing.T, c *counter) {
+			if _, err := c.Put(t.Context(), voteID, voter, ballot(2)); err != nil && !errors.Is(err, errVoted) {
+				t.Error(err)
+			}
+		},
+		"the user withdraws": func(t *testing.T, c *counter) {
+			parent, counted := put(t, c, voter, choices.None), choices.None
+			for _, choice := range all(t, c) {
+				if choice.UserID == voter {
+					counted = c.ValueOf(&parent, &choice)
+				}
+			}
+			if counted != choices.None {
+				t.Errorf("withdrawn, and counted as %d", counted)
+			}
+			must(t, c.Sweep(t.Context())) // a user without a choice counts nothing for others
+		},
+		"another user comes": func(t *testing.T, c *counter) { put(t, c, another, 1) },
+		"a check repairs": func(t *testing.T, c *counter) {
+			_, err := c.Constraint().Check(t.Context(), integrity.Repair, func(string, int64) {})
+			must(t, err)
+		},
+	}
+	engine := newStore(t)
+	for state, prepare := range before {
+		for what, finish := range after {
+			if what != "nobody comes" && state != "a choice after a group" && state != "a change of mind after a crash" {
+				continue // a commit takes milliseconds on some disks
+			}
+			t.Run(state+", then "+what, func(t *testing.T) {
+				for _, outcome := range []outcome{notHappened, happened} {
+					for writes, isOver := 0, false; !isOver; writes++ {
+						isOver = crashAt(t, engine, prepare, finish, writes, outcome)
+					}
+				}
+			})
+		}
+	}
+}
+
+// crashAt crashes a process after some writes of a call. It reports whether the call was over
+// before.
+func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing.T, *counter), writes int, outcome outcome) (isOver bool) {
+	survivor := newCounter(t, engine)
+	defer remove(t, survivor)
+	prepare(t, survivor)
+	store, process := newMortal(engine, writes, outcome)
+	dying := openCounter(t, store)
+	_, err := dying.Put(t.Context(), voteID, voter, choices.Always(1))
+	land(t, dying)
+	if err != nil && !errors.Is(err, errBroken) {
+		t.Errorf("after %d writes: %v", writes, err)
+	}
+	if err == nil {
+		expectExact(t, survivor)
+	}
+	finish(t, survivor)
+	land(t, survivor)
+	expectExact(t, survivor)
+	if t.Failed() {
+		t.Fatalf("after %d writes, the next of which has happened: %v", writes, outcome)
+	}
+	return !process.died()
+}
+
+// remove removes a counter's vote, so that the store may be used again.
+func remove(t tb, c *counter) {
+	t.Helper()
+	must(t, c.RemoveAll(t.Context(), voteID))
+	must(t, c.Parents.Documents.Delete(t.Context(), voteID))
+}
+
+func insertPendingOf(t tb, c *counter, userID int64, value int32) {
+	t.Helper()
+	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending}))
+}
+
+func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	insertPendingOf(t, votes, voter, 3)
+	if _, err := votes.Put(t.Context(), voteID, voter, ballot(1)); !errors.Is(err, errVoted) {
+		t.Fatalf("got %v", err)
+	}
+	if got := stored(t, votes).Numbers; got != (numbers{0, 0, 1}) {
+		t.Errorf("refused with numbers %v", got)
+	}
+	land(t, votes)
+	// While a ballot cannot be counted, its voter learns just that.
+	insertPendingOf(t, votes, another, 3)
+	store, _ := newMortal(engine, 0, notHappened)
+	if _, err := openCounter(t, store).Put(t.Context(), voteID, another, ballot(1)); !errors.Is(err, errBroken) || errors.Is(err, errVoted) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestASweepCountsMoreThanAGroupUnderEachParent(t *testing.T) {
+	votes := newCounter(t, newStore(t))
+	insertPending(t, votes, 3*choices.MaxGroup+1)
+	// Choices whose parent is gone, before and after it, do not stop the others.
+	for _, parentID := range []int64{voteID - 1, voteID + 1} {
+		must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.NewID(), ParentID: parentID, UserID: 1, Wanted: 1, Pending: choices.Pending}))
+	}
+	must(t, votes.Sweep(t.Context()))
+	for _, parentID := range []int64{voteID - 1, voteID + 1} {
+		must(t, votes.RemoveAll(t.Context(), parentID))
+	}
+	expectTidy(t, votes)
+	if got := stored(t, votes).Numbers; got != (numbers{3*choices.MaxGroup + 1}) {
+		t.Errorf("numbers %v", got)
+	}
+}
+
+func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	must(t, votes.Parents.Documents.Insert(t.Context(), vote{ID: voteID - 1}))
+	must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.NewID(), ParentID: voteID - 1, UserID: 1, Wanted: 1, Pending: choices.Pending}))
+	insertPending(t, votes, 1)
+	hasFailed := false
+	failing := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
+		if collection == "votes" && !hasFailed {
+			hasFailed = true
+			return errBroken
+		}
+		return do()
+	}})
+	if err := failing.Sweep(t.Context()); !errors.Is(err, errBroken) {
+		t.Errorf("got %v", err)
+	}
+	if got := stored(t, votes).Numbers; got != (numbers{1}) {
+		t.Errorf("numbers %v", got)
+	}
+	must(t, failing.Sweep(t.Context()))
+	must(t, votes.RemoveAll(t.Context(), voteID))
+	if left := all(t, votes); len(left) != 1 || left[0].Pending != choices.Settled {
+		t.Errorf("choices of the first parent: %+v", left)
+	}
+}
+
+// A choice that an older program stored has no field pending, and its mark no group.
+func TestAnOlderProgramsChoicesAreFinished(t *testing.T) {
+	type older struct {
+		ID        int64 `bson:"_id"`
+		ParentID  int64 `bson:"parent_id"`
+		UserID    int64 `bson:"user_id"`
+		Wanted    int32 `bson:"wanted"`
+		Counted   int32 `bson:"counted"`
+		CountedAt int64 `bson:"counted_at"`
+	}
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	table, err := docstore.Open[int64, older](t.Context(), engine, choices.Spec("choices"))
+	must(t, err)
+	for _, each := range []older{
+		{ID: 1, UserID: 1, Wanted: 1, Counted: 1, CountedAt: 1},
+		{ID: 2, UserID: 2, Wanted: 2},                           // counted by the mark
+		{ID: 3, UserID: 3, Wanted: 3},                           // not counted
+		{ID: 4, UserID: 4, Wanted: 2, Counted: 1, CountedAt: 2}, // changed, and not counted
+	} {
+		each.ParentID = voteID
+		must(t, table.Insert(t.Context(), each))
+	}
+	_, err = votes.Parents.Update(t.Context(), voteID, func(v *vote) error {
+		v.Numbers, v.Mark = numbers{2, 1, 0}, choices.Mark{ChoiceID: 2, Value: 2, Count: 3}
+		return nil
+	})
+	must(t, err)
+	must(t, votes.Sweep(t.Context()))
+	expectTidy(t, votes)
+	if got := stored(t, votes).Numbers; got != (numbers{1, 2, 1}) {
+		t.Errorf("numbers %v", got)
+	}
+}

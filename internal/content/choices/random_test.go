@@ -1,0 +1,119 @@
+package choices_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// program is a random program: users put their choices through processes that crash and
+// start again.
+type program struct {
+	*rapid.T
+	engine docstore.Engine
+	// survivor never crashes. It only reads, until the end.
+	survivor *counter
+	running  [3]*counter
+	mortals  [3]*mortal
+	// possible are the values that a user's choice may have, given what was acknowledged.
+	possible map[int64][]int32
+}
+
+func TestRandomProgramsCountExactly(t *testing.T) {
+	engine := newStore(t)
+	rapid.Check(t, func(r *rapid.T) {
+		p := &program{T: r, engine: engine, survivor: newCounter(r, engine), possible: map[int64][]int32{}}
+		defer remove(t, p.survivor)
+		for i := range p.running {
+			p.start(i)
+		}
+		for range rapid.IntRange(1, 15).Draw(r, "steps") {
+			p.step()
+		}
+		p.finish()
+	})
+}
+
+// start starts a process that will crash at one of its next writes.
+func (p *program) start(i int) {
+	writes, happens := rapid.IntRange(0, 12).Draw(p.T, "writes"), rapid.Bool().Draw(p.T, "happens")
+	var store docstore.Engine
+	store, p.mortals[i] = newMortal(p.engine, writes, outcome(happens))
+	p.running[i] = openCounter(p, store)
+}
+
+func (p *program) step() {
+	i := rapid.IntRange(0, len(p.running)-1).Draw(p.T, "process")
+	switch rapid.SampledFrom([]string{"change", "change", "vote", "vote", "sweep"}).Draw(p.T, "step") {
+	case "change":
+		p.put(p.running[i], choices.Always)
+	case "vote":
+		p.put(p.running[i], ballot)
+	case "sweep":
+		if err := p.running[i].Sweep(p.Context()); err != nil && !errors.Is(err, errBroken) {
+			p.Errorf("sweep: %v", err)
+		}
+	}
+	land(p, p.running[i])
+	if p.mortals[i].died() {
+		p.start(i)
+	}
+}
+
+func (p *program) put(process *counter, decision func(int32) func(int32) (int32, error)) {
+	userID := rapid.Int64Range(1, 5).Draw(p.T, "user")
+	value := rapid.Int32Range(choices.None, choiceCount).Draw(p.T, "value")
+	parent, err := process.Put(p.Context(), voteID, userID, decision(value))
+	switch {
+	case err == nil:
+		p.possible[userID] = []int32{value}
+		p.expectCounted(userID)
+		if value != choices.None && parent.Numbers[value-1] < 1 {
+			p.Errorf("the reply to a choice of %d has numbers %v", value, parent.Numbers)
+		}
+	case errors.Is(err, errVoted):
+		p.expectCounted(userID)
+	case errors.Is(err, errBroken):
+		p.possible[userID] = append(slices.Clone(p.of(userID)), value)
+	default:
+		p.Errorf("put: %v", err)
+	}
+}
+
+// of returns the values that a user's choice may have. At first a user has none.
+func (p *program) of(userID int64) []int32 {
+	if values, has := p.possible[userID]; has {
+		return values
+	}
+	return []int32{choices.None}
+}
+
+// expectCounted checks that a user's choice is possible and counts.
+func (p *program) expectCounted(userID int64) {
+	parent, value := stored(p, p.survivor), choices.None
+	for _, choice := range all(p, p.survivor) {
+		if choice.UserID != userID {
+			continue
+		}
+		if value = choice.Wanted; p.survivor.ValueOf(&parent, &choice) != value {
+			p.Errorf("answered, and not counted: %+v", choice)
+		}
+	}
+	if !slices.Contains(p.of(userID), value) {
+		p.Errorf("user %d has %d, which is none of %v", userID, value, p.of(userID))
+	}
+	p.possible[userID] = []int32{value}
+}
+
+func (p *program) finish() {
+	must(p, p.survivor.Sweep(p.Context()))
+	expectTidy(p, p.survivor)
+	for userID := range p.possible {
+		p.expectCounted(userID)
+	}
+}

@@ -1,0 +1,170 @@
+package choices_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/owned"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+const (
+	voteID      = 7
+	choiceCount = 3
+)
+
+// vote is a parent with a number for each value from 1.
+type vote struct {
+	ID      int64              `bson:"_id"`
+	Mark    choices.Mark       `bson:"mark"`
+	Numbers [choiceCount]int64 `bson:"numbers"`
+}
+
+type counter = choices.Counter[vote]
+
+// numbers are the numbers of a vote.
+type numbers = [choiceCount]int64
+
+// tb is the part of testing.TB that a *rapid.T has too.
+type tb interface {
+	Helper()
+	Context() context.Context
+	Error(...any)
+	Errorf(string, ...any)
+	Fatal(...any)
+}
+
+func newStore(t testing.TB) docstore.Engine {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, engine.Close()) })
+	return engine
+}
+
+// newCounter returns a counter with one vote.
+func newCounter(t tb, engine docstore.Engine) *counter {
+	t.Helper()
+	votes := openCounter(t, engine)
+	must(t, votes.Parents.Documents.Insert(t.Context(), vote{ID: voteID}))
+	return votes
+}
+
+// openCounter returns a counter over a store, as another process has it.
+func openCounter(t tb, engine docstore.Engine) *counter {
+	t.Helper()
+	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
+	must(t, err)
+	cast, err := docstore.Open[int64, choices.Choice](t.Context(), engine, choices.Spec("choices"))
+	must(t, err)
+	return &counter{
+		Parents: &owned.Collection[vote]{
+			Documents: votes,
+			ID:        func(v *vote) int64 { return v.ID },
+			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
+		},
+		Choices: cast, NewID: id.NewSource(time.Now).Next,
+		Mark:     func(v *vote) *choices.Mark { return &v.Mark },
+		Add:      func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
+		Numbers:  func(v *vote) []int64 { return v.Numbers[:] },
+		Patience: func(context.Context) error { return nil },
+
+		Background: &choices.Background{},
+	}
+}
+
+// land waits for the counting that goes on after the reply.
+func land(t tb, c *counter) {
+	t.Helper()
+	must(t, c.Background.Wait(t.Context()))
+}
+
+func must(t tb, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func put(t tb, c *counter, userID int64, value int32) vote {
+	t.Helper()
+	parent, err := c.Put(t.Context(), voteID, userID, choices.Always(value))
+	must(t, err)
+	return parent
+}
+
+var errVoted = errors.New("the user has voted for another choice")
+
+// ballot decides as a vote does in which nobody may change his mind.
+func ballot(value int32) func(int32) (int32, error) {
+	return func(present int32) (int32, error) {
+		if present != choices.None && present != value {
+			return 0, errVoted
+		}
+		return value, nil
+	}
+}
+
+func stored(t tb, c *counter) vote {
+	t.Helper()
+	parent, err := c.Parents.Get(t.Context(), voteID)
+	must(t, err)
+	return parent
+}
+
+// all returns the stored choices.
+func all(t tb, c *counter) (found []choices.Choice) {
+	t.Helper()
+	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1000}
+	for batch, err := range c.Choices.Batches(t.Context(), query) {
+		must(t, err)
+		found = append(found, batch...)
+	}
+	return found
+}
+
+// wanted returns the numbers of the stored choices.
+func wanted(t tb, c *counter) (want numbers) {
+	t.Helper()
+	for _, choice := range all(t, c) {
+		if choice.Wanted != choices.None {
+			want[choice.Wanted-1]++
+		}
+	}
+	return want
+}
+
+// expectExact checks that all choices are counted.
+func expectExact(t tb, c *counter) {
+	t.Helper()
+	if got, want := stored(t, c).Numbers, wanted(t, c); got != want {
+		t.Errorf("numbers %v, want %v", got, want)
+	}
+	findings, err := c.Constraint().Check(t.Context(), integrity.Look, func(string, int64) {})
+	must(t, err)
+	if len(findings) > 0 {
+		t.Errorf("a check found %+v", findings)
+	}
+}
+
+// expectTidy checks that all choices are counted and settled, and that the parent is small.
+func expectTidy(t tb, c *counter) {
+	t.Helper()
+	expectExact(t, c)
+	for _, choice := range all(t, c) {
+		if choice.Pending != choices.Settled || choice.Counted != choice.Wanted {
+			t.Errorf("not settled: %+v", choice)
+		}
+	}
+	if group := stored(t, c).Mark.Group; len(group) > choices.SmallGroup {
+		t.Errorf("the parent keeps a group of %d", len(group))
+	}
+}
