@@ -44,9 +44,12 @@ func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Ra
 		return nil, err
 	}
 	var document bson.Raw
-	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, _ error) {
-		document = bytes.Clone(tx.Bucket(t.documents).Get(key))
-		return false, nil
+	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
+		document = nil
+		if found := tx.Bucket(t.documents).Get(key); found != nil {
+			document, err = t.whole(tx, key, recordOf(found), nil)
+		}
+		return false, err
 	})
 	if err == nil && document == nil {
 		err = docstore.ErrNotFound
