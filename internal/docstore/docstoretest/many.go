@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -143,6 +144,17 @@ func getLinearizable(t *testing.T, engine docstore.Engine) {
 	for _, id := range []int64{2, 3} {
 		_, err = c.GetLinearizable(t.Context(), id)
 		wantError(t, err, docstore.ErrNotFound)
+	}
+	for id, size := range []int{1000, 10_000, 300_000} {
+		large := sizedPlaces(t, size)[0]
+		large.ID, large.Code, large.Slot = int64(id+10), fmt.Sprint("large ", id), int64(id+10)
+		must(t, c.Insert(t.Context(), large))
+		got, err := c.GetLinearizable(t.Context(), large.ID)
+		must(t, err)
+		if got != large {
+			t.Errorf("a document of %d bytes was read with other contents", size)
+		}
+		must(t, c.Delete(t.Context(), large.ID))
 	}
 	raw, err := openTable(t, engine, placeSpec()).GetLinearizable(t.Context(), number(1))
 	must(t, err)

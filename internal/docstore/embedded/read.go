@@ -27,6 +27,7 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 		if found == nil {
 			return docstore.ErrNotFound
 		}
+		var err error // not the outer one, which would move to the heap
 		document, err = t.whole(tx, key, recordOf(found), nil)
 		return err
 	})
@@ -44,9 +45,12 @@ func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Ra
 		return nil, err
 	}
 	var document bson.Raw
-	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, _ error) {
-		document = bytes.Clone(tx.Bucket(t.documents).Get(key))
-		return false, nil
+	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
+		document = nil
+		if found := tx.Bucket(t.documents).Get(key); found != nil {
+			document, err = t.whole(tx, key, recordOf(found), nil)
+		}
+		return false, err
 	})
 	if err == nil && document == nil {
 		err = docstore.ErrNotFound
@@ -71,13 +75,13 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 	var documents []bson.Raw
 	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
 		cursor := tx.Bucket(t.documents).Cursor()
-		found := make([]located, 0, len(wanted))
+		found := make([][]byte, 0, len(wanted))
 		for i, key := range wanted {
 			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
-				found = append(found, located{recordOf(raw), key})
+				found = append(found, raw)
 			}
 		}
 		var err error
@@ -95,7 +99,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
-		var few [32]located // enough for most scans, and not on the heap
+		var few [32][]byte // enough for most scans, and not on the heap
 		found, size := few[:0], 0
 		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {
 			if len(found)%checkEvery == checkEvery-1 && ctx.Err() != nil {
@@ -105,22 +109,17 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 				more = true
 				break
 			}
-			document, err := w.document()
+			raw, err := w.stored()
 			if err != nil {
 				return err
 			}
-			if scan.MaxBytes > 0 && len(found) > 0 && size+document.size() > scan.MaxBytes {
+			length := recordOf(raw).size()
+			if scan.MaxBytes > 0 && len(found) > 0 && size+length > scan.MaxBytes {
 				more = true
 				break
 			}
-			size += document.size()
-			next := located{record: document}
-			if document.stubs {
-				if next.id, err = w.id(); err != nil {
-					return err
-				}
-			}
-			found = append(found, next)
+			found = append(found, raw)
+			size += length
 		}
 		documents, err = t.copyAll(tx, found, scan.Fields)
 		t.engine.scanned(tx, len(found), size)
@@ -271,26 +270,32 @@ func (w *walk) id() ([]byte, error) {
 
 // document returns the current document. It points into the mapped file.
 func (w *walk) document() (record, error) {
+	raw, err := w.stored()
+	return recordOf(raw), err
+}
+
+// stored returns the current document as it is stored.
+func (w *walk) stored() ([]byte, error) {
 	if w.documents == nil {
-		return recordOf(w.value), nil
+		return w.value, nil
 	}
 	id, err := w.id()
 	if err != nil {
-		return record{}, err
+		return nil, err
 	}
 	// Neighbours in the index are often neighbours in the file too. A step to the next
 	// document costs a tenth of a search.
 	if w.placed {
 		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
-			return recordOf(raw), nil
+			return raw, nil
 		}
 	}
 	found, raw := w.documents.Seek(id)
 	if !bytes.Equal(found, id) {
-		return record{}, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
+		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
 	}
 	w.placed = true
-	return recordOf(raw), nil
+	return raw, nil
 }
 
 const (
@@ -300,44 +305,43 @@ const (
 	largeBytes  = 1 << 10
 )
 
-// located is a record in the mapped file; with its id, if it has stubs.
-type located struct {
-	record
-	id []byte
-}
-
-// copyAll copies documents from the mapped file; see whole. Small ones share allocations,
-// which are small too: so a document that is kept does not keep many others alive.
-func (t *table) copyAll(tx *bolt.Tx, found []located, fields []string) ([]bson.Raw, error) {
+// copyAll copies stored documents from the mapped file; see whole. Small ones share
+// allocations, which are small too: so a document that is kept does not keep many others
+// alive.
+func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Raw, error) {
 	if len(found) == 0 {
 		return nil, nil
 	}
 	left := 0
-	for _, each := range found {
-		if each.isSmall() {
-			left += len(each.bson)
+	for _, raw := range found {
+		if isSmall(raw) {
+			left += len(raw)
 		}
 	}
 	documents := make([]bson.Raw, len(found))
 	var shared []byte
-	for i, each := range found {
-		if !each.isSmall() {
-			var err error
-			if documents[i], err = t.whole(tx, each.id, each.record, fields); err != nil {
+	for i, raw := range found {
+		if !isSmall(raw) {
+			r := recordOf(raw)
+			id, err := docstore.AppendKey(nil, t.id, r.bson)
+			if err != nil {
+				return nil, err
+			}
+			if documents[i], err = t.whole(tx, id, r, fields); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if cap(shared)-len(shared) < len(each.bson) {
+		if cap(shared)-len(shared) < len(raw) {
 			shared = make([]byte, 0, min(sharedBytes, left))
 		}
-		left -= len(each.bson)
+		left -= len(raw)
 		start := len(shared)
-		shared = append(shared, each.bson...)
-		documents[i] = bson.Raw(shared[start:len(shared):len(shared)])
+		shared = append(shared, raw...)
+		documents[i] = shared[start:len(shared):len(shared)]
 	}
 	return documents, nil
 }
 
-// isSmall reports whether the document is copied as it is stored, beside others.
-func (r record) isSmall() bool { return !r.stubs && len(r.bson) < largeBytes }
+// isSmall reports whether a stored document is copied as it is, beside others.
+func isSmall(stored []byte) bool { return len(stored) < largeBytes && !recordOf(stored).stubs }
