@@ -17,38 +17,30 @@ const (
 )
 
 // Sweep counts and settles all pending choices, such as those whose callers crashed. It
-// continues after a failure and returns the first one.
+// continues after a parent that fails, and returns the first failure.
 func (c *Counter[P]) Sweep(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	var first error
-	failed := 0
 	for from := c.swept.Load(); ; c.swept.Store(from) {
 		choice, err := c.Choices.Find(limited, byPending().In(Pending, docstore.From(from)))
 		if errors.Is(err, docstore.ErrNotFound) {
 			c.swept.Store(0)
-			break
+			return first
 		}
-		if err != nil {
-			first = errors.Join(first, err)
-			break
+		if err == nil {
+			err = c.tidy(limited, choice.ParentID)
 		}
-		err = c.tidy(limited, choice.ParentID)
-		if limited.Err() != nil {
-			break
-		}
-		if err != nil {
-			failed++
-			if first == nil {
-				first = fmt.Errorf("under %d: %w", choice.ParentID, err)
-			}
+		switch {
+		case limited.Err() != nil:
+			return errors.Join(first, ctx.Err())
+		case choice.ID == 0:
+			return errors.Join(first, err)
+		case err != nil && first == nil:
+			first = fmt.Errorf("count %s under %d: %w", c.Choices.Name(), choice.ParentID, err)
 		}
 		from = choice.ParentID + 1
 	}
-	if first != nil {
-		return fmt.Errorf("%s of %d parents are not counted; the first failed with: %w", c.Choices.Name(), failed, first)
-	}
-	return ctx.Err()
 }
 
 // tidy counts and settles the pending choices of a parent, and removes a large group from
