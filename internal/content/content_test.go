@@ -106,7 +106,6 @@ func newWorld(t *testing.T) *world {
 			content.Children(&w.items, content.ChildSpec[box, item]{
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
-				Counter:  "items",
 				Count:    func(b *box) *int64 { return &b.Items },
 				Counter:  "items",
 				ParentOf: func(i *item) int64 { return i.BoxID },
