@@ -108,7 +108,6 @@ func newWorld(t *testing.T) *world {
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
 				Counter:  "items",
 				Count:    func(b *box) *int64 { return &b.Items },
-				Counter:  "items",
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
