@@ -107,7 +107,6 @@ func newWorld(t *testing.T) *world {
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
 				Count:    func(b *box) *int64 { return &b.Items },
-				Counter:  "items",
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
