@@ -21,9 +21,6 @@ type position struct {
 // start is before every landmark.
 var start = position{distance: -1}
 
-// endOf returns a position after every landmark at a distance.
-func endOf(distance float64) position { return position{distance, math.MaxInt64} }
-
 func comparePositions(a, b position) int {
 	return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.id, b.id))
 }

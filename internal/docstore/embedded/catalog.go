@@ -10,8 +10,12 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// format is the version of the file's layout.
-const format = "1"
+// format is the version of the file's layout. A file of formerFormat has no long texts stored
+// apart, and is otherwise the same.
+const (
+	format       = "2"
+	formerFormat = "1"
+)
 
 // declaration is the catalog entry of a collection.
 type declaration struct {
@@ -99,14 +103,15 @@ func checkFormat(tx *bolt.Tx) (known bool, err error) {
 		}
 		return false, nil
 	}
-	if found := catalog.Get(formatKey()); string(found) != format {
-		return false, fmt.Errorf("the file has format %q; this program reads format %q only", found, format)
+	if found := string(catalog.Get(formatKey())); found != format && found != formerFormat {
+		return false, fmt.Errorf("the file has format %q; this program reads the formats up to %q", found, format)
 	}
 	return true, nil
 }
 
+// writeFormat makes the file one of the present format.
 func writeFormat(tx *bolt.Tx) error {
-	catalog, err := tx.CreateBucket(catalogBucket())
+	catalog, err := tx.CreateBucketIfNotExists(catalogBucket())
 	if err != nil {
 		return err
 	}

@@ -151,16 +151,16 @@ func makeDirectory(directory string) error {
 	return syncDirectory(filepath.Dir(directory))
 }
 
-// prepareFile writes the format to a new file and syncs its directory. It refuses an
-// existing file of another format.
+// prepareFile writes the format to a file that is new or of a former format, and syncs its
+// directory. It refuses an existing file of another format.
 func prepareFile(db *bolt.DB) error {
-	known := false
+	isPresent := false
 	err := db.View(func(tx *bolt.Tx) error {
-		var err error
-		known, err = checkFormat(tx)
+		known, err := checkFormat(tx)
+		isPresent = known && string(tx.Bucket(catalogBucket()).Get(formatKey())) == format
 		return err
 	})
-	if err != nil || known {
+	if err != nil || isPresent {
 		return err
 	}
 	if err := db.Update(writeFormat); err != nil {

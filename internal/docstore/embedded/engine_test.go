@@ -202,3 +202,37 @@ func damageIndex(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// setFormat changes the format that a closed store says it has.
+func setFormat(t *testing.T, path, format string) {
+	t.Helper()
+	db, err := bolt.Open(path, 0o600, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket([]byte("catalog")).Put([]byte("format"), []byte(format)) }))
+	must(t, db.Close())
+}
+
+func TestAFileOfTheFormerFormatIsTakenOverAndOneOfALaterFormatIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := open(t, path)
+	must(t, openArticles(t, engine).Insert(t.Context(), article{ID: 1, Title: "kept"}))
+	shut(t, engine)
+	setFormat(t, path, "1")
+	readOnly, err := embedded.OpenReadOnly(path)
+	must(t, err)
+	must(t, readOnly.Close())
+	engine = open(t, path)
+	long := article{ID: 2, Title: "new", Body: strings.Repeat("x", 5000)}
+	articles := openArticles(t, engine)
+	must(t, articles.Insert(t.Context(), long))
+	for id, want := range map[int64]article{1: {ID: 1, Title: "kept"}, 2: long} {
+		if got, err := articles.Get(t.Context(), id); err != nil || got != want {
+			t.Errorf("document %d: got %q, %v", id, got.Title, err)
+		}
+	}
+	shut(t, engine)
+	setFormat(t, path, "3")
+	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), `format "3"`) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -36,6 +36,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/auth"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -55,6 +56,14 @@ const selectionTimeout = 3 * time.Second
 // connectTimeoutMS. The driver's own 30 seconds would hide a server that does not answer,
 // for longer than a call waits for another one.
 const connectTimeout = 3 * time.Second
+
+// heartbeat is the longest time until the driver learns of a new primary, unless the URI
+// sets heartbeatFrequencyMS. It is shorter than selectionTimeout, because the driver may miss
+// a report of the server and then waits for the next heartbeat.
+const heartbeat = time.Second
+
+// awaitPause is the pause between two attempts to reach a server at the start.
+const awaitPause = 500 * time.Millisecond
 
 // DefaultDatabase is the database if neither the caller nor the URI names one.
 const DefaultDatabase = "waybook"
@@ -121,7 +130,8 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 // settings returns the settings of the client. Those that the engine's promises depend on
 // override the URI.
 func settings(uri string) *options.ClientOptions {
-	return options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).ApplyURI(uri).
+	return options.Client().SetServerSelectionTimeout(selectionTimeout).SetConnectTimeout(connectTimeout).
+		SetHeartbeatInterval(heartbeat).ApplyURI(uri).
 		SetWriteConcern(writeconcern.Majority()).
 		SetReadConcern(readconcern.Local()).
 		SetReadPreference(readpref.Primary()).
@@ -129,14 +139,24 @@ func settings(uri string) *options.ClientOptions {
 		SetRetryReads(true)
 }
 
-// awaitServer waits for a primary until ctx ends, not only for selectionTimeout.
+// awaitServer waits for a primary until ctx ends, not only for selectionTimeout. It does not
+// wait for a server that refuses the user.
 func (e *Engine) awaitServer(ctx context.Context, waits func(location string, err error)) error {
 	for {
-		err := e.Ping(ctx)
-		if !errors.Is(err, errNoServer) || ctx.Err() != nil {
+		var cause error
+		err := e.call(ctx, func() error {
+			cause = e.client.Ping(ctx, readpref.Primary())
+			return cause
+		})
+		var refused *auth.Error
+		if err == nil || ctx.Err() != nil || errors.As(cause, &refused) || !errors.Is(err, docstore.ErrUnavailable) {
 			return err
 		}
 		waits(e.location, err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(awaitPause):
+		}
 	}
 }
 
