@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -77,6 +78,17 @@ func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error
 // caller has read before. It takes about as long as a write.
 func (c *Collection[K, T]) GetLinearizable(ctx context.Context, id K) (document T, err error) {
 	raw, err := c.table.GetLinearizable(ctx, ValueOf(id))
+	if err != nil {
+		return document, c.wrap("get", err)
+	}
+	return c.decode(raw)
+}
+
+// GetRecent is Get, and the result shows every write that was durable longer than staleness
+// ago, also while the servers do not agree which of them is the primary. It is mostly as fast
+// as Get. On a sharded cluster it promises this only for a collection that is not sharded.
+func (c *Collection[K, T]) GetRecent(ctx context.Context, id K, staleness time.Duration) (document T, err error) {
+	raw, err := c.table.GetRecent(ctx, ValueOf(id), staleness)
 	if err != nil {
 		return document, c.wrap("get", err)
 	}

@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -139,6 +140,10 @@ type Table interface {
 	// GetLinearizable is Get, and whatever it returns is durable: no later failure of a
 	// server undoes a write that the result shows. It takes about as long as a write.
 	GetLinearizable(ctx context.Context, id Value) (bson.Raw, error)
+	// GetRecent is Get, and the result shows every write that was durable longer than
+	// staleness ago. Get may miss such a write while the servers do not agree which of them
+	// is the primary; GetRecent fails then. It is mostly as fast as Get.
+	GetRecent(ctx context.Context, id Value, staleness time.Duration) (bson.Raw, error)
 	// GetMany returns the documents that exist, in any order, each once.
 	GetMany(ctx context.Context, ids []Value) ([]bson.Raw, error)
 	// Update changes the document with change.ID, if it has change.Revision, and raises its

@@ -128,9 +128,13 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	return reply, nil
 }
 
+// sessionStaleness is how long after its end a session may still be accepted, by a process
+// that is cut off from the majority of the store's servers together with the former primary.
+const sessionStaleness = time.Second
+
 // openSession returns the open session of a user with a token, or docstore.ErrNotFound.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
-	found, err := s.sessions.Get(ctx, sessionID(token))
+	found, err := s.sessions.GetRecent(ctx, sessionID(token), sessionStaleness)
 	if err == nil && (found.UserID != userID || !s.isOpen(found)) {
 		return session{}, docstore.ErrNotFound
 	}

@@ -3,6 +3,7 @@ package storekeeping
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -61,6 +62,10 @@ func (declaredTable) Get(context.Context, docstore.Value) (bson.Raw, error) {
 }
 
 func (declaredTable) GetLinearizable(context.Context, docstore.Value) (bson.Raw, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) GetRecent(context.Context, docstore.Value, time.Duration) (bson.Raw, error) {
 	return nil, errDeclaredOnly
 }
 

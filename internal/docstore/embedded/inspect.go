@@ -3,6 +3,7 @@ package embedded
 import (
 	"context"
 	"slices"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -63,6 +64,10 @@ func (a absent) Get(ctx context.Context, _ docstore.Value) (bson.Raw, error) {
 }
 
 func (a absent) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
+	return a.Get(ctx, id)
+}
+
+func (a absent) GetRecent(ctx context.Context, id docstore.Value, _ time.Duration) (bson.Raw, error) {
 	return a.Get(ctx, id)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,6 +33,11 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 		return err
 	})
 	return document, err
+}
+
+// GetRecent is Get: there is one process.
+func (t *table) GetRecent(ctx context.Context, id docstore.Value, _ time.Duration) (bson.Raw, error) {
+	return t.Get(ctx, id)
 }
 
 // GetLinearizable reads between two commits. Get would also see a commit whose last sync is

@@ -29,6 +29,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -76,6 +77,10 @@ type Engine struct {
 	calls    drain.Gate
 	close    func() error
 
+	// start is the beginning of clock. confirmed is the latest moment of that clock at which a
+	// call began that a majority confirmed.
+	start     time.Time
+	confirmed atomic.Int64
 	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
 	tables  map[string]*table
@@ -107,6 +112,7 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 		client:   client,
 		database: client.Database(database),
 		location: location(parsed, database),
+		start:    time.Now(),
 		opening:  make(chan struct{}, 1),
 		tables:   make(map[string]*table),
 	}
@@ -211,6 +217,33 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	}
 	e.tables[spec.Name] = t
 	return t, nil
+}
+
+// clock returns the time since the engine was opened.
+func (e *Engine) clock() time.Duration { return time.Since(e.start) }
+
+// confirm notes that a majority has acknowledged a call that began at that time.
+func (e *Engine) confirm(began time.Duration) {
+	for last := e.confirmed.Load(); last < int64(began) && !e.confirmed.CompareAndSwap(last, int64(began)); {
+		last = e.confirmed.Load()
+	}
+}
+
+// isConfirmedWithin reports whether a majority has acknowledged a call that began in that
+// time.
+func (e *Engine) isConfirmedWithin(staleness time.Duration) bool {
+	last := e.confirmed.Load()
+	return last > 0 && e.clock()-time.Duration(last) < staleness
+}
+
+// write is call for a write. If it succeeds, a majority has acknowledged it.
+func (e *Engine) write(ctx context.Context, do func() error) error {
+	began := e.clock()
+	err := e.call(ctx, do)
+	if err == nil {
+		e.confirm(began)
+	}
+	return err
 }
 
 // call runs one method of the port, which may make several calls of the driver. It

@@ -36,7 +36,22 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 // GetLinearizable reads one document with read concern linearizable. Before it replies, the
 // primary has a majority acknowledge everything that the read has seen.
 func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	return t.get(ctx, t.collection.Clone(options.Collection().SetReadConcern(readconcern.Linearizable())), id)
+	began := t.engine.clock()
+	document, err := t.get(ctx, t.collection.Clone(options.Collection().SetReadConcern(readconcern.Linearizable())), id)
+	if err == nil || errors.Is(err, docstore.ErrNotFound) {
+		t.engine.confirm(began)
+	}
+	return document, err
+}
+
+// GetRecent reads from the primary. If no majority has confirmed for the given time that the
+// server is the primary, by acknowledging a write or a linearizable read of this process, it
+// reads linearizably. A primary that was cut off from the majority cannot serve that.
+func (t *table) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
+	if t.engine.isConfirmedWithin(staleness) {
+		return t.Get(ctx, id)
+	}
+	return t.GetLinearizable(ctx, id)
 }
 
 func (t *table) get(ctx context.Context, collection *mongo.Collection, id docstore.Value) (bson.Raw, error) {

@@ -87,7 +87,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 	if err != nil {
 		return err
 	}
-	return t.engine.call(ctx, func() error {
+	return t.engine.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
 			return t.updateError(ctx, err, change)
@@ -118,7 +118,7 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	if len(models) == 0 {
 		return 0, t.engine.call(ctx, func() error { return nil })
 	}
-	err = t.engine.call(ctx, func() error {
+	err = t.engine.write(ctx, func() error {
 		result, err := t.collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		if result != nil {
 			made = result.MatchedCount
@@ -135,7 +135,7 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 		return err
 	}
 	update := bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}
-	return t.engine.call(ctx, func() error {
+	return t.engine.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err == nil && result.MatchedCount == 0 {
 			return docstore.ErrNotFound
@@ -226,7 +226,7 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 	if err != nil {
 		return err
 	}
-	return t.engine.call(ctx, func() error {
+	return t.engine.write(ctx, func() error {
 		result, err := t.collection.DeleteOne(ctx, filter)
 		if err == nil && result.DeletedCount == 0 {
 			return docstore.ErrNotFound
@@ -245,7 +245,7 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted in
 	if err != nil {
 		return 0, err
 	}
-	err = t.engine.call(ctx, func() error {
+	err = t.engine.write(ctx, func() error {
 		for !bounds.Empty {
 			chunk, isLast, err := t.chunkOf(ctx, all, fields, bounds)
 			if err != nil {

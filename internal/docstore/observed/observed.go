@@ -146,6 +146,14 @@ func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Ra
 	return document, err
 }
 
+// GetRecent returns a document.
+func (t *table) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
+	ctx, call := t.begin(ctx, "get_recent", docstore.IDIndex)
+	document, err := t.Table.GetRecent(ctx, id, staleness)
+	call.end(err)
+	return document, err
+}
+
 // Update changes a document.
 func (t *table) Update(ctx context.Context, change docstore.Change) error {
 	ctx, call := t.begin(ctx, "update", docstore.IDIndex)
