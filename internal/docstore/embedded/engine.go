@@ -118,14 +118,15 @@ func open(path string, options bolt.Options, prepare func(*bolt.DB) error) (*Eng
 // growBytes is by how much the file grows at a time.
 const growBytes = 4 << 20
 
-func openBolt(path string, options bolt.Options) (*bolt.DB, error) {
+// openBolt opens the file and maps reserve bytes more than it has.
+func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) {
 	options.Timeout = lockTimeout
 	options.FreelistType = bolt.FreelistMapType
 	options.NoFreelistSync = true            // the committer chooses; see freeList
 	options.NoStatistics = !options.ReadOnly // they cost a read a tenth of its time
 	if !options.ReadOnly {
-		options.InitialMmapSize = mapReserve
-		if info, err := os.Stat(path); err == nil {
+		options.InitialMmapSize = reserve
+		if info, err := os.Stat(path); err == nil && reserve > 0 {
 			options.InitialMmapSize += int(info.Size())
 		}
 	}

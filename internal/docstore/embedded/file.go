@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -198,7 +199,13 @@ func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (
 		}
 		return opened, nil
 	}
-	if db, err = openBolt(path, options); err != nil {
+	db, err = openBolt(path, options, mapReserve)
+	if errors.Is(err, syscall.ENOMEM) {
+		// The process may use little address space. The file is mapped as it is then.
+		file = nil
+		db, err = openBolt(path, options, 0)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := prepare(db); err != nil {
