@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -208,8 +209,7 @@ func scanMemory(t *testing.T, engine docstore.Engine) {
 		}
 	}
 	read() // an engine may learn the size of the documents
-	raws = nil
-	if kept := keptBytes(read); kept > 2_000_000 {
+	if kept := keptBytes(func() { raws = nil }, read); kept > 2_000_000 {
 		t.Errorf("a scan that returns %d kB keeps %d kB", size(raws)/1000, kept/1000)
 	}
 	runtime.KeepAlive(raws)
@@ -232,8 +232,7 @@ func keptAlone(t *testing.T, engine docstore.Engine) {
 			return raws
 		},
 	} {
-		one = nil
-		kept := keptBytes(func() {
+		kept := keptBytes(func() { one = nil }, func() {
 			raws := read()
 			if len(raws) < 7 {
 				t.Fatalf("%s returned %d documents", name, len(raws))
@@ -254,11 +253,18 @@ func size(raws []bson.Raw) (total int) {
 	return total
 }
 
-// keptBytes returns by how much the heap has grown after do and a garbage collection.
-func keptBytes(do func()) int64 {
-	before := heapBytes()
-	do()
-	return heapBytes() - before
+// keptBytes returns by how much the heap has grown after do and a garbage collection. forget
+// lets go of what do keeps. A server of the tests may run in this process and keep memory of
+// its own, so the least of several measurements counts.
+func keptBytes(forget, do func()) int64 {
+	least := int64(math.MaxInt64)
+	for range 5 {
+		forget()
+		before := heapBytes()
+		do()
+		least = min(least, heapBytes()-before)
+	}
+	return least
 }
 
 func heapBytes() int64 {
