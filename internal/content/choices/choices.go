@@ -40,6 +40,9 @@ type Choice struct {
 	CountedAt int64 `bson:"counted_at"`
 	// Pending is Pending until the choice is settled with the value that the user wants.
 	Pending int64 `bson:"pending"`
+	// InGroups allows any place in a group. A choice that an older program stored lacks it: if
+	// that program still counts the choice, it finds it in a mark only as the first of a group.
+	InGroups bool `bson:"in_groups"`
 }
 
 // The values of Choice.Pending.
@@ -158,7 +161,7 @@ func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide fu
 		if err != nil || wanted == None {
 			return Choice{}, err
 		}
-		choice = Choice{ID: c.NewID(), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending}
+		choice = Choice{ID: c.NewID(), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
 		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {
@@ -180,6 +183,8 @@ func (c *Counter[P]) rewant(ctx context.Context, id int64, decide func(int32) (i
 		if wanted == stored.Wanted {
 			return errSame
 		}
+		// No older program still counts a choice that is settled.
+		stored.InGroups = stored.InGroups || stored.Pending == Settled
 		stored.Wanted, stored.Pending = wanted, Pending
 		return nil
 	})

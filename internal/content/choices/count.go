@@ -66,7 +66,8 @@ func (c *Counter[P]) countPending(ctx context.Context, parentID int64, parent *P
 		if isUnsettled && before == choice.Wanted || min(before, choice.Wanted) < None || max(before, choice.Wanted) > highest {
 			continue
 		}
-		if len(group) == maxGroup {
+		isLimited := !choice.InGroups && before != choice.Wanted
+		if len(group) == maxGroup || isLimited && len(group) > 0 {
 			return group, true, nil
 		}
 		if before != None {

@@ -18,7 +18,7 @@ func insertPending(t tb, c *counter, users int) {
 	t.Helper()
 	cast := make([]choices.Choice, users)
 	for i := range cast {
-		cast[i] = choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending}
+		cast[i] = choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending, InGroups: true}
 	}
 	_, err := c.Choices.InsertMany(t.Context(), cast)
 	must(t, err)
@@ -116,7 +116,7 @@ func remove(t tb, c *counter) {
 
 func insertPendingOf(t tb, c *counter, userID int64, value int32) {
 	t.Helper()
-	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending}))
+	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending, InGroups: true}))
 }
 
 func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
@@ -213,6 +213,36 @@ func TestAnOlderProgramsChoicesAreFinished(t *testing.T) {
 	must(t, votes.Sweep(t.Context()))
 	expectTidy(t, votes)
 	if got := stored(t, votes).Numbers; got != (numbers{1, 2, 1}) {
+		t.Errorf("numbers %v", got)
+	}
+}
+
+// An older program looks for a choice that it counts in the first place of a mark.
+func TestAnOlderProgramsChoiceIsTheFirstOfItsGroup(t *testing.T) {
+	engine := newStore(t)
+	votes := newCounter(t, engine)
+	isOlder := func(id int64) bool { return id == 2 || id == 4 || id == 5 }
+	var cast []choices.Choice
+	for id := range int64(6) {
+		id++
+		cast = append(cast, choices.Choice{ID: id, ParentID: voteID, UserID: id, Wanted: 1, Pending: choices.Pending, InGroups: !isOlder(id)})
+	}
+	_, err := votes.Choices.InsertMany(t.Context(), cast)
+	must(t, err)
+	counting := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
+		err := do()
+		if collection == "votes" {
+			for _, each := range stored(t, votes).Mark.Group {
+				if isOlder(each.ChoiceID) {
+					t.Errorf("a group names choice %d not as the first", each.ChoiceID)
+				}
+			}
+		}
+		return err
+	}})
+	must(t, counting.Sweep(t.Context()))
+	expectTidy(t, votes)
+	if got := stored(t, votes).Numbers; got != (numbers{6}) {
 		t.Errorf("numbers %v", got)
 	}
 }

@@ -1,0 +1,105 @@
+// Package versions runs an older and the present version of Waybook on one store, as a rolling update and a
+// rollback do, and checks that nothing is lost. Both versions write all the time.
+package versions
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// olderCommit is the oldest version that may run beside the present one. Its updates are differences, and it
+// counts comments and photos with increments. A version before it writes whole documents: each of its updates
+// removes the fields that it does not know, and takes back increments that came after its read.
+const olderCommit = "5bc49bf08ec4d0b96e2639ee7bd3c174a7f7bbef"
+
+// programs are the programs of both versions, which are built once for all tests.
+var programs struct {
+	older, present string
+	// missing is the reason why there is no older program; empty if there is one.
+	missing string
+}
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	directory, err := os.MkdirTemp("", "versions")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	if err := build(directory); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if status := m.Run(); status != 0 {
+		return status
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// build builds the programs of both versions.
+func build(directory string) error {
+	programs.older, programs.present = filepath.Join(directory, "older"), filepath.Join(directory, "standalone")
+	sources := filepath.Join(directory, "sources")
+	err := extract(olderCommit, sources)
+	var missing *missingError
+	if errors.As(err, &missing) {
+		programs.missing = missing.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	// With -trimpath, packages come from the build cache although their directory is new.
+	command := exec.Command("go", "build", "-trimpath", "-o", programs.older, "./standalone")
+	command.Dir = sources
+	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the program of %s: %w\n%s", olderCommit, err, output)
+	}
+	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone")
+}
+
+// missingError reports that the sources of a version are not at hand.
+type missingError struct{ reason string }
+
+func (e *missingError) Error() string { return e.reason }
+
+// extract writes the files of a commit to a directory. Errors: *missingError.
+func extract(commit, directory string) error {
+	root, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
+	if err != nil {
+		return &missingError{fmt.Sprintf("no git checkout (git rev-parse: %v)", err)}
+	}
+	git := func(args ...string) *exec.Cmd {
+		return exec.Command("git", append([]string{"-C", strings.TrimSpace(string(root))}, args...)...)
+	}
+	if err := git("cat-file", "-e", commit+"^{commit}").Run(); err != nil {
+		return &missingError{fmt.Sprintf("this checkout has no commit %s; it may be a shallow clone", commit)}
+	}
+	archive := directory + ".zip"
+	if output, err := git("archive", "--format=zip", "--output="+archive, commit).CombinedOutput(); err != nil {
+		return fmt.Errorf("git archive: %w\n%s", err, output)
+	}
+	files, err := zip.OpenReader(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = files.Close() }()
+	return os.CopyFS(directory, files)
+}
