@@ -63,6 +63,12 @@ func runAll(t *testing.T, uri string, settings docstoretest.Settings) {
 			return err
 		})
 	})
+	t.Run("store with a new field", func(t *testing.T) {
+		docstoretest.RunDefaults(t, func(t *testing.T) func(*testing.T) docstore.Engine {
+			database := mongotest.NewDatabase(t, uri)
+			return func(t *testing.T) docstore.Engine { return open(t, uri, database) }
+		})
+	})
 }
 
 func open(t *testing.T, uri, database string) docstore.Engine {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 )
 
 // shape is the way Waybook is deployed in a run.
@@ -72,7 +73,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 		database := &program{name: "database", path: databaseStage, data: t.TempDir(), grpc: anyPort}
 		database.start(t)
 		f.programs = append(f.programs, database)
-		store = mongotest.URI(database.grpc)
+		store = newFace(t, database.grpc)
 	}
 	grpcOf := map[string]string{}
 	for _, name := range serviceNames {
@@ -100,6 +101,24 @@ func (f *fleet) startProcesses(t *testing.T) {
 	edge.start(t)
 	f.programs = append(f.programs, edge)
 	f.edge = f.hop(t, "client-edge", edge.http)
+}
+
+// newFace opens the face of MongoDB before a database, until the test ends, and returns the URI
+// of a new database. The face is a router, because drivers reach it through hops: they would
+// leave the hop for the address that a replica set names. It outlives the database, as a router
+// outlives a shard, and knows the outcome of the writes that drivers retry.
+func newFace(t *testing.T, backend string) (uri string) {
+	t.Helper()
+	face, err := mongowire.Listen(mongowire.Config{Backend: backend, Role: mongowire.Router})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := face.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return face.URI(mongotest.Database())
 }
 
 // hop opens a hop to an address and returns the hop's own address.

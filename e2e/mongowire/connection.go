@@ -69,6 +69,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 	}
 	s.record.add(command)
 	fault := s.faults.choose(command)
+	fault.await(ctx)
 	switch fault.Kind {
 	case CutBefore:
 		return nil, errCut

@@ -1,6 +1,7 @@
 package mongowire
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -32,6 +33,20 @@ type Fault struct {
 	// Code and Name are those of MongoDB's error_codes.yml.
 	Code int32
 	Name string
+	// Hold, unless nil, holds the command back until it is closed. Then the fault happens.
+	// Other commands pass.
+	Hold <-chan struct{}
+}
+
+// await waits until the command may go on, or ctx ends.
+func (f Fault) await(ctx context.Context) {
+	if f.Hold == nil {
+		return
+	}
+	select {
+	case <-f.Hold:
+	case <-ctx.Done():
+	}
 }
 
 // Latency is how much longer commands take. It passes after the command was executed, and

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -50,9 +51,10 @@ func byRequest() docstore.Index2[int64, string] {
 // world is a kind of content over a store that records the opened tables.
 type world struct {
 	*content.Kind[box]
-	store   *recorder
-	items   *child.Set[box, item]
-	ballots *choices.Counter[box]
+	store    *recorder
+	items    *child.Set[box, item]
+	ballots  *choices.Counter[box]
+	counting *choices.Background
 }
 
 // recorder is a store that keeps the opened tables.
@@ -82,16 +84,29 @@ func (everybody) BatchGetUsers(
 	return reply, nil
 }
 
-// newWorld returns a kind with one box, which has an item, a ballot, a comment and a
-// recommendation.
+// newWorld returns a kind with one box.
 func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := openWorld(t, newStore(t), time.Now)
+	w.fill(t, boxID)
+	return w
+}
+
+func newStore(t *testing.T) docstore.Engine {
 	t.Helper()
 	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
+	return engine
+}
+
+// openWorld returns a kind over a store, as another process has it.
+func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *world {
+	t.Helper()
 	w := &world{store: &recorder{Engine: engine, tables: map[string]docstore.Table{}}}
 	host := newHost(t)
 	host.Deps = service.NewDeps(w.store, nil, host.Log)
+	host.Deps.Now = now
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
@@ -118,8 +133,15 @@ func newWorld(t *testing.T) *world {
 		},
 	})
 	must(t, err)
+	w.counting = deps.Counting
+	return w
+}
+
+// fill stores a box with an item, a ballot, a comment and a recommendation.
+func (w *world) fill(t *testing.T, boxID int64) {
+	t.Helper()
 	must(t, w.Documents.Insert(t.Context(), box{ID: boxID, OwnerID: owner}))
-	_, err = w.items.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)}, func(*box) error { return nil },
+	_, err := w.items.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)}, func(*box) error { return nil },
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))
@@ -128,7 +150,14 @@ func newWorld(t *testing.T) *world {
 	must(t, err)
 	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
 	must(t, err)
-	return w
+}
+
+// count counts the documents of a collection.
+func (w *world) count(t *testing.T, name string) int64 {
+	t.Helper()
+	n, err := w.store.tables[name].Count(t.Context(), docstore.All(docstore.IDIndex))
+	must(t, err)
+	return n
 }
 
 func must(t *testing.T, err error) {
@@ -161,11 +190,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 	if !slices.Equal(constrained, attached) {
 		t.Errorf("constraints on %v, want %v", constrained, attached)
 	}
-	count := func(name string) int64 {
-		n, err := w.store.tables[name].Count(t.Context(), docstore.All(docstore.IDIndex))
-		must(t, err)
-		return n
-	}
+	count := func(name string) int64 { return w.count(t, name) }
 	must(t, w.DeleteBy(t.Context(), owner, boxID))
 	for _, name := range attached {
 		if count(name) != 1 {

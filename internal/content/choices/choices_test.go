@@ -5,10 +5,12 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -43,7 +45,7 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 			random := rand.New(rand.NewPCG(1, uint64(user)))
 			for range rounds {
 				_, err := running[user%processes].Put(t.Context(), voteID, int64(user+1), choices.Always(random.Int32N(choiceCount+1)))
-				if err != nil && !errors.Is(err, errBroken) {
+				if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
 					t.Error(err)
 				}
 			}
@@ -52,7 +54,7 @@ func checkNumbers(t *testing.T, processes int, failing float64) {
 	over, stop := context.WithCancel(t.Context())
 	sweeping.Go(func() {
 		for over.Err() == nil {
-			if err := running[0].Sweep(t.Context()); err != nil && !errors.Is(err, errBroken) {
+			if err := running[0].Sweep(t.Context()); err != nil && !errors.Is(err, docstoretest.ErrBroken) {
 				t.Error(err)
 			}
 		}
@@ -140,10 +142,15 @@ func TestARepeatIsAnsweredDurably(t *testing.T) {
 	first := newCounter(t, engine)
 	put(t, first, 1, 2)
 	land(t, first)
-	store := &hooked{Engine: engine}
-	again := openCounter(t, store)
-	if got := put(t, again, 1, 2).Numbers; got != (numbers{0, 1, 0}) || store.linearizable.Load() != 1 {
-		t.Errorf("numbers %v after %d linearizable reads", got, store.linearizable.Load())
+	var linearizable atomic.Int64
+	again := openCounter(t, &docstoretest.Hooked{Engine: engine, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Method == "GetLinearizable" {
+			linearizable.Add(1)
+		}
+		return do()
+	}})
+	if got := put(t, again, 1, 2).Numbers; got != (numbers{0, 1, 0}) || linearizable.Load() != 1 {
+		t.Errorf("numbers %v after %d linearizable reads", got, linearizable.Load())
 	}
 }
 
@@ -152,8 +159,8 @@ func TestADeletedParentIsNotCounted(t *testing.T) {
 	votes := newCounter(t, engine)
 	isDeleting := true
 	// The parent goes after the call has read it.
-	dying := openCounter(t, &hooked{Engine: engine, write: func(ctx context.Context, collection string, do func() error) error {
-		if collection == "votes" && isDeleting {
+	dying := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(ctx context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection == "votes" && isDeleting {
 			isDeleting = false
 			if err := votes.Parents.Documents.Delete(ctx, voteID); err != nil {
 				return err
@@ -180,8 +187,8 @@ func TestACallerLeavesAndOthersStay(t *testing.T) {
 	newCounter(t, engine)
 	entered, proceed := make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	votes := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
-		if collection == "votes" {
+	votes := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection == "votes" {
 			once.Do(func() { close(entered); <-proceed })
 		}
 		return do()

@@ -8,6 +8,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 )
 
 const voter, another = 500, 501
@@ -72,7 +73,7 @@ func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
 				continue // a commit takes milliseconds on some disks
 			}
 			t.Run(state+", then "+what, func(t *testing.T) {
-				for _, outcome := range []outcome{notHappened, happened} {
+				for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
 					for writes, isOver := 0, false; !isOver; writes++ {
 						isOver = crashAt(t, engine, prepare, finish, writes, outcome)
 					}
@@ -84,15 +85,15 @@ func TestACrashBetweenAnyTwoWritesLosesNoChoice(t *testing.T) {
 
 // crashAt crashes a process after some writes of a call. It reports whether the call was over
 // before.
-func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing.T, *counter), writes int, outcome outcome) (isOver bool) {
+func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing.T, *counter), writes int, outcome docstoretest.Outcome) (isOver bool) {
 	survivor := newCounter(t, engine)
 	defer remove(t, survivor)
 	prepare(t, survivor)
-	store, process := newMortal(engine, writes, outcome)
+	store, process := docstoretest.NewMortal(engine, writes, outcome)
 	dying := openCounter(t, store)
 	_, err := dying.Put(t.Context(), voteID, voter, choices.Always(1))
 	land(t, dying)
-	if err != nil && !errors.Is(err, errBroken) {
+	if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
 		t.Errorf("after %d writes: %v", writes, err)
 	}
 	if err == nil {
@@ -104,7 +105,7 @@ func crashAt(t *testing.T, engine docstore.Engine, prepare, finish func(*testing
 	if t.Failed() {
 		t.Fatalf("after %d writes, the next of which has happened: %v", writes, outcome)
 	}
-	return !process.died()
+	return !process.Died()
 }
 
 // remove removes a counter's vote, so that the store may be used again.
@@ -132,8 +133,8 @@ func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
 	land(t, votes)
 	// While a ballot cannot be counted, its voter learns just that.
 	insertPendingOf(t, votes, another, 3)
-	store, _ := newMortal(engine, 0, notHappened)
-	if _, err := openCounter(t, store).Put(t.Context(), voteID, another, ballot(1)); !errors.Is(err, errBroken) || errors.Is(err, errVoted) {
+	store, _ := docstoretest.NewMortal(engine, 0, docstoretest.NotHappened)
+	if _, err := openCounter(t, store).Put(t.Context(), voteID, another, ballot(1)); !errors.Is(err, docstoretest.ErrBroken) || errors.Is(err, errVoted) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -162,14 +163,14 @@ func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
 	must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.NewID(), ParentID: voteID - 1, UserID: 1, Wanted: 1, Pending: choices.Pending}))
 	insertPending(t, votes, 1)
 	hasFailed := false
-	failing := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
-		if collection == "votes" && !hasFailed {
+	failing := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection == "votes" && !hasFailed {
 			hasFailed = true
-			return errBroken
+			return docstoretest.ErrBroken
 		}
 		return do()
 	}})
-	if err := failing.Sweep(t.Context()); !errors.Is(err, errBroken) {
+	if err := failing.Sweep(t.Context()); !errors.Is(err, docstoretest.ErrBroken) {
 		t.Errorf("got %v", err)
 	}
 	if got := stored(t, votes).Numbers; got != (numbers{1}) {

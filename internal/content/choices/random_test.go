@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 )
 
 // program is a random program: users put their choices through processes that crash and
@@ -19,7 +20,7 @@ type program struct {
 	// survivor never crashes. It only reads, until the end.
 	survivor *counter
 	running  [3]*counter
-	mortals  [3]*mortal
+	mortals  [3]*docstoretest.Mortal
 	// possible are the values that a user's choice may have, given what was acknowledged.
 	possible map[int64][]int32
 }
@@ -43,7 +44,7 @@ func TestRandomProgramsCountExactly(t *testing.T) {
 func (p *program) start(i int) {
 	writes, happens := rapid.IntRange(0, 12).Draw(p.T, "writes"), rapid.Bool().Draw(p.T, "happens")
 	var store docstore.Engine
-	store, p.mortals[i] = newMortal(p.engine, writes, outcome(happens))
+	store, p.mortals[i] = docstoretest.NewMortal(p.engine, writes, docstoretest.Outcome(happens))
 	p.running[i] = openCounter(p, store)
 }
 
@@ -55,12 +56,12 @@ func (p *program) step() {
 	case "vote":
 		p.put(p.running[i], ballot)
 	case "sweep":
-		if err := p.running[i].Sweep(p.Context()); err != nil && !errors.Is(err, errBroken) {
+		if err := p.running[i].Sweep(p.Context()); err != nil && !errors.Is(err, docstoretest.ErrBroken) {
 			p.Errorf("sweep: %v", err)
 		}
 	}
 	land(p, p.running[i])
-	if p.mortals[i].died() {
+	if p.mortals[i].Died() {
 		p.start(i)
 	}
 }
@@ -78,7 +79,7 @@ func (p *program) put(process *counter, decision func(int32) func(int32) (int32,
 		}
 	case errors.Is(err, errVoted):
 		p.expectCounted(userID)
-	case errors.Is(err, errBroken):
+	case errors.Is(err, docstoretest.ErrBroken):
 		p.possible[userID] = append(slices.Clone(p.of(userID)), value)
 	default:
 		p.Errorf("put: %v", err)

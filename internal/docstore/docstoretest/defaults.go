@@ -8,12 +8,8 @@ import (
 
 // RunDefaults runs the cases of a new indexed field, with a default for the documents that an
 // older version of the program wrote. create makes an empty store and returns a function
-// that opens it; the case closes the engine. prepare does what the engine needs before it
-// opens the collection with the new index, such as a backfill.
-func RunDefaults(
-	t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine),
-	prepare func(t *testing.T, engine docstore.Engine, spec docstore.Spec),
-) {
+// that opens it; the case closes the engine.
+func RunDefaults(t *testing.T, create func(t *testing.T) (open func(t *testing.T) docstore.Engine)) {
 	for _, c := range []struct {
 		name string
 		run  func(t *testing.T, s *defaultStore)
@@ -35,7 +31,6 @@ func RunDefaults(
 			must(t, engine.Close())
 
 			engine = open(t)
-			prepare(t, engine, ratedSpec())
 			s := &defaultStore{engine: engine, rated: openAs[rated](t, engine, ratedSpec()), old: openAs[oldRated](t, engine, ratedSpec())}
 			insertAll(t, s.rated, []rated{{5, "low", 1, "-"}, {6, "equal", 3, "unset"}, {7, "high", 9, "z"}})
 			c.run(t, s)
@@ -94,6 +89,8 @@ func (s *defaultStore) wantIDs(t *testing.T, selection docstore.Where, want ...i
 
 func findsDefaults(t *testing.T, s *defaultStore) {
 	must(t, s.old.Insert(t.Context(), oldRated{ID: 8, Title: "written by an old version now"}))
+	_, err := s.engine.Backfill(t.Context())
+	must(t, err)
 	s.wantIDs(t, byRating().All(), 5, 0, 1, 2, 3, 4, 6, 8, 7)
 	s.wantIDs(t, byRating().Is(3), 0, 1, 2, 3, 4, 6, 8)
 	s.wantIDs(t, byRating().In(docstore.UpTo[int64](2)), 5)

@@ -1,5 +1,6 @@
 // Package docstoretest is the conformance suite of docstore engines. It has a case for
 // each promise of the port. Each case is named after its promise and runs on a fresh store.
+// It also has stores that fail, for tests of the port's users: Hooked and Mortal.
 package docstoretest
 
 import (

@@ -27,13 +27,12 @@ func TestConformanceAfterReopening(t *testing.T) {
 	}, nil)
 }
 
-// An embedded store needs no backfill: an index knows the default.
 func TestConformanceOfDefaults(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	docstoretest.RunDefaults(t, func(t *testing.T) func(t *testing.T) docstore.Engine {
 		path := filepath.Join(t.TempDir(), "store.db")
 		return func(t *testing.T) docstore.Engine { return openAt(t, path) }
-	}, func(*testing.T, docstore.Engine, docstore.Spec) {})
+	})
 }
 
 // openAt opens a store. At the end of every test the store is closed and its file is

@@ -1,0 +1,221 @@
+package content_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/platform/apierror"
+)
+
+// neighbourID is a box of the same owner that nobody deletes.
+const neighbourID = boxID + 1
+
+// A process crashes at each write of a deletion and its sweeps in turn, which the store has
+// done or not. Then the owner repeats the deletion, or nobody comes but the sweeper.
+func TestACrashBetweenAnyTwoWritesOfADeletionLeavesAllOrNothing(t *testing.T) {
+	before := map[string]func(t *testing.T, w *shop){
+		"the first deletion":                   func(*testing.T, *shop) {},
+		"a deletion while no sweeper ran long": func(_ *testing.T, w *shop) { w.sweepsLate = true },
+		"after a deletion that crashed before it removed the box": func(t *testing.T, w *shop) {
+			store, _ := docstoretest.NewMortal(w.engine, 1, docstoretest.NotHappened)
+			if err := openWorld(t, store, w.now).DeleteBy(t.Context(), owner, boxID); !errors.Is(err, docstoretest.ErrBroken) {
+				t.Errorf("got %v", err)
+			}
+			w.wait(longerThanAnyCall)
+		},
+	}
+	after := map[string]func(t *testing.T, w *shop){
+		"nobody comes": func(*testing.T, *shop) {},
+		"the owner repeats the call": func(t *testing.T, w *shop) {
+			if err := w.DeleteBy(t.Context(), owner, boxID); err != nil && !isNotFound(err) {
+				t.Error(err)
+			}
+			w.mustBeGone = true
+		},
+	}
+	for state, prepare := range before {
+		for what, finish := range after {
+			t.Run(state+", then "+what, func(t *testing.T) {
+				engine := newStore(t)
+				for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+					for writes, isOver := 0, false; !isOver; writes++ {
+						isOver = crashAt(t, newShop(t, engine), prepare, finish, writes, outcome)
+						if t.Failed() {
+							t.Fatalf("after %d writes, the next of which has happened: %v", writes, outcome)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// crashAt crashes a process after some writes. It reports whether the process was done before.
+func crashAt(t *testing.T, w *shop, prepare, finish func(*testing.T, *shop), writes int, outcome docstoretest.Outcome) (isOver bool) {
+	prepare(t, w)
+	store, process := docstoretest.NewMortal(w.engine, writes, outcome)
+	dying := openWorld(t, store, w.now)
+	err := dying.DeleteBy(t.Context(), owner, boxID)
+	switch {
+	case err == nil:
+		w.mustBeGone = true
+		if !w.sweepsLate {
+			err = dying.Sweep(t.Context())
+		}
+		w.wait(longerThanAnyCall)
+		err = errors.Join(err, dying.Sweep(t.Context()))
+	case writes >= deletionWrites:
+		t.Errorf("the deletion failed after %d writes: %v", writes, err)
+	}
+	if err != nil && !errors.Is(err, docstoretest.ErrBroken) {
+		t.Errorf("after %d writes: %v", writes, err)
+	}
+	w.expectNothingHalf(t)
+	finish(t, w)
+	w.expectNothingHalf(t)
+	must(t, w.Sweep(t.Context()))
+	w.expectAllOrNothing(t)
+	w.wait(longerThanAnyCall)
+	must(t, w.Sweep(t.Context()))
+	w.expectAllOrNothing(t)
+	w.clear(t)
+	if isOver = !process.Died(); isOver && writes < leastWrites {
+		t.Errorf("the process made only %d writes", writes)
+	}
+	return isOver
+}
+
+const (
+	// deletionWrites is how many writes a deletion makes at most before its reply.
+	deletionWrites = 3
+	// leastWrites is how many writes a deletion and its sweeps make at least: a tombstone, the
+	// box, its attachments one by one, and the tombstone again.
+	leastWrites = 8
+)
+
+// longerThanAnyCall is longer than a tombstone is kept.
+const longerThanAnyCall = time.Hour
+
+// shop is the world of a process that does not crash.
+type shop struct {
+	*world
+	engine docstore.Engine
+	time   time.Time
+	// neighbour is the neighbour as it was before the deletion.
+	neighbour box
+	// sweepsLate says that the first sweep runs when the tombstones have expired.
+	sweepsLate bool
+	// mustBeGone says that a deletion of the box was acknowledged.
+	mustBeGone bool
+}
+
+// newShop returns two boxes, each with everything that a box can have.
+func newShop(t *testing.T, engine docstore.Engine) *shop {
+	t.Helper()
+	w := &shop{engine: engine, time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	w.world = openWorld(t, engine, w.now)
+	for _, id := range []int64{boxID, neighbourID} {
+		w.fill(t, id)
+		_, err := w.Comments.Post(t.Context(), id, 3, "", "very nice")
+		must(t, err)
+	}
+	must(t, w.counting.Wait(t.Context()))
+	must(t, w.Sweep(t.Context()))
+	var err error
+	w.neighbour, err = w.Get(t.Context(), neighbourID)
+	must(t, err)
+	return w
+}
+
+func (w *shop) now() time.Time { return w.time }
+
+func (w *shop) wait(duration time.Duration) { w.time = w.time.Add(duration) }
+
+// perBox is how many documents of each attachment a box has.
+func perBox() map[string]int64 {
+	return map[string]int64{"box_items": 1, "box_ballots": 1, "box_comments": 2, "box_recommendations": 1}
+}
+
+// expectNothingHalf checks that readers see the box with everything, or nothing of it.
+func (w *shop) expectNothingHalf(t *testing.T) {
+	t.Helper()
+	w.expectNeighbour(t)
+	found, err := w.Get(t.Context(), boxID)
+	comments, _, listed := w.Comments.List(t.Context(), boxID, 10, "")
+	switch {
+	case err == nil:
+		want := w.neighbour
+		want.ID = boxID
+		if !same(found, want) {
+			t.Errorf("the box is %+v, want %+v", found, want)
+		}
+		if listed != nil || len(comments) != 2 || w.mustBeGone {
+			t.Errorf("the box is there with %d comments (%v); must it be gone: %v", len(comments), listed, w.mustBeGone)
+		}
+	case !isNotFound(err) || !isNotFound(listed):
+		t.Errorf("the box: %v; its comments: %v", err, listed)
+	}
+}
+
+// expectAllOrNothing checks that the box is stored with everything, or nothing of it is.
+func (w *shop) expectAllOrNothing(t *testing.T) {
+	t.Helper()
+	w.expectNothingHalf(t)
+	boxes := int64(1)
+	if _, err := w.Get(t.Context(), boxID); err == nil {
+		boxes++
+	}
+	for name, each := range perBox() {
+		if got := w.count(t, name); got != boxes*each {
+			t.Errorf("%d boxes have %d documents in %s", boxes, got, name)
+		}
+	}
+	for _, each := range w.Constraints() {
+		findings, err := each.Check(t.Context(), integrity.Look, func(string, int64) {})
+		if err != nil || len(findings) > 0 {
+			t.Errorf("%s: %v, %v", each.Children, findings, err)
+		}
+	}
+}
+
+// expectNeighbour checks that the neighbour is as it was.
+func (w *shop) expectNeighbour(t *testing.T) {
+	t.Helper()
+	found, err := w.Get(t.Context(), neighbourID)
+	must(t, err)
+	if !same(found, w.neighbour) {
+		t.Errorf("the neighbour became %+v", found)
+	}
+	comments, _, err := w.Comments.List(t.Context(), neighbourID, 10, "")
+	if err != nil || len(comments) != 2 {
+		t.Errorf("the neighbour has %d comments: %v", len(comments), err)
+	}
+}
+
+// same compares what users see of two boxes.
+func same(a, b box) bool {
+	return a.ID == b.ID && a.OwnerID == b.OwnerID && a.Comments == b.Comments && a.Items == b.Items && a.Score == b.Score && a.Votes == b.Votes
+}
+
+// clear empties the store, and checks that the last sweep has left no tombstone of a deleted box.
+func (w *shop) clear(t *testing.T) {
+	t.Helper()
+	if _, err := w.Get(t.Context(), boxID); isNotFound(err) && w.count(t, "box_trash") != 0 {
+		t.Errorf("%d tombstones", w.count(t, "box_trash"))
+	}
+	for _, name := range slices.Concat([]string{"boxes", "box_trash"}, slices.Collect(maps.Keys(perBox()))) {
+		_, err := w.store.tables[name].DeleteAll(t.Context(), docstore.All(docstore.IDIndex))
+		must(t, err)
+	}
+}
+
+func isNotFound(err error) bool {
+	var known *apierror.Error
+	return errors.As(err, &known) && known.Reason == "BOX_NOT_FOUND"
+}

@@ -1,0 +1,117 @@
+package docstoretest
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Call is a call of a collection.
+type Call struct{ Collection, Method string }
+
+// Hook does a call of a collection by do, or fails.
+type Hook func(ctx context.Context, call Call, do func() error) error
+
+// Hooked is a store whose calls go through hooks. Each hook is optional. A DeleteAll deletes
+// its documents one by one, and each of them is a write of its own.
+type Hooked struct {
+	docstore.Engine
+	Read, Write Hook
+}
+
+// Open opens a collection.
+func (h *Hooked) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	table, err := h.Engine.Open(ctx, spec)
+	return &hookedTable{table, h, spec}, err
+}
+
+type hookedTable struct {
+	docstore.Table
+	store *Hooked
+	spec  docstore.Spec
+}
+
+func (t *hookedTable) read(ctx context.Context, method string, do func() error) error {
+	return t.call(ctx, t.store.Read, method, do)
+}
+
+func (t *hookedTable) write(ctx context.Context, method string, do func() error) error {
+	return t.call(ctx, t.store.Write, method, do)
+}
+
+func (t *hookedTable) call(ctx context.Context, hook Hook, method string, do func() error) error {
+	if hook == nil {
+		return do()
+	}
+	return hook(ctx, Call{t.spec.Name, method}, do)
+}
+
+func (t *hookedTable) Get(ctx context.Context, id docstore.Value) (found bson.Raw, err error) {
+	err = t.read(ctx, "Get", func() (err error) { found, err = t.Table.Get(ctx, id); return err })
+	return found, err
+}
+
+func (t *hookedTable) GetLinearizable(ctx context.Context, id docstore.Value) (found bson.Raw, err error) {
+	err = t.read(ctx, "GetLinearizable", func() (err error) { found, err = t.Table.GetLinearizable(ctx, id); return err })
+	return found, err
+}
+
+func (t *hookedTable) GetMany(ctx context.Context, ids []docstore.Value) (found []bson.Raw, err error) {
+	err = t.read(ctx, "GetMany", func() (err error) { found, err = t.Table.GetMany(ctx, ids); return err })
+	return found, err
+}
+
+func (t *hookedTable) Scan(ctx context.Context, scan docstore.Scan) (found []bson.Raw, more bool, err error) {
+	err = t.read(ctx, "Scan", func() (err error) { found, more, err = t.Table.Scan(ctx, scan); return err })
+	return found, more, err
+}
+
+func (t *hookedTable) Count(ctx context.Context, where docstore.Where) (n int64, err error) {
+	err = t.read(ctx, "Count", func() (err error) { n, err = t.Table.Count(ctx, where); return err })
+	return n, err
+}
+
+func (t *hookedTable) Insert(ctx context.Context, documents []bson.Raw) (errs []error, err error) {
+	err = t.write(ctx, "Insert", func() (err error) { errs, err = t.Table.Insert(ctx, documents); return err })
+	return errs, err
+}
+
+func (t *hookedTable) Update(ctx context.Context, change docstore.Change) error {
+	return t.write(ctx, "Update", func() error { return t.Table.Update(ctx, change) })
+}
+
+func (t *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
+	err = t.write(ctx, "UpdateMany", func() (err error) { made, err = t.Table.UpdateMany(ctx, changes); return err })
+	return made, err
+}
+
+func (t *hookedTable) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+	return t.write(ctx, "Increment", func() error { return t.Table.Increment(ctx, id, amounts) })
+}
+
+func (t *hookedTable) Delete(ctx context.Context, id docstore.Value) error {
+	return t.write(ctx, "Delete", func() error { return t.Table.Delete(ctx, id) })
+}
+
+func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
+	ids := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}
+	for {
+		first, _, err := t.Scan(ctx, docstore.Scan{Where: where, Limit: 1})
+		if err != nil || len(first) == 0 {
+			return deleted, err
+		}
+		id, err := ids.Value(first[0])
+		if err != nil {
+			return deleted, err
+		}
+		switch err := t.write(ctx, "DeleteAll", func() error { return t.Table.Delete(ctx, id) }); {
+		case err == nil:
+			deleted++
+		case !errors.Is(err, docstore.ErrNotFound):
+			return deleted, err
+		}
+	}
+}
