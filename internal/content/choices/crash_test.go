@@ -230,9 +230,9 @@ func TestAnOlderProgramsChoiceIsTheFirstOfItsGroup(t *testing.T) {
 	}
 	_, err := votes.Choices.InsertMany(t.Context(), cast)
 	must(t, err)
-	counting := openCounter(t, &hooked{Engine: engine, write: func(_ context.Context, collection string, do func() error) error {
+	counting := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		err := do()
-		if collection == "votes" {
+		if call.Collection == "votes" {
 			for _, each := range stored(t, votes).Mark.Group {
 				if isOlder(each.ChoiceID) {
 					t.Errorf("a group names choice %d not as the first", each.ChoiceID)
