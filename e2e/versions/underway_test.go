@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
-	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -37,7 +37,13 @@ func TestCallsUnderWayInAnOlderProgramAreCountedOnce(t *testing.T) {
 	}
 
 	haveReturned := make(chan struct{})
-	keep := newKeeper(t, &hooked{openStore(t, uri), recommendations.Name(), func() { <-haveReturned }}, older.accounts)
+	settles := docstoretest.Call{Collection: recommendations.Name(), Method: "UpdateMany"}
+	keep := newKeeper(t, &docstoretest.Hooked{Engine: openStore(t, uri), Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call == settles {
+			<-haveReturned
+		}
+		return do()
+	}}, older.accounts)
 	// The older program learns late that it has stored the choices.
 	server.SetLatency(mongowire.Latency{Write: 2 * time.Second})
 	var calls sync.WaitGroup
@@ -67,31 +73,4 @@ func TestCallsUnderWayInAnOlderProgramAreCountedOnce(t *testing.T) {
 	if got, err := albums.show(t.Context(), older, id); err != nil || got.score != users {
 		t.Errorf("%d users recommend the album, and its score is %d, %v", users, got.score, err)
 	}
-}
-
-// hooked is a store that calls before ahead of each UpdateMany of a collection.
-type hooked struct {
-	docstore.Engine
-	collection string
-	before     func()
-}
-
-// Open opens a collection.
-func (h *hooked) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	table, err := h.Engine.Open(ctx, spec)
-	if err != nil || spec.Name != h.collection {
-		return table, err
-	}
-	return &hookedTable{table, h}, nil
-}
-
-type hookedTable struct {
-	docstore.Table
-	hooked *hooked
-}
-
-// UpdateMany changes documents.
-func (h *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change) (int64, error) {
-	h.hooked.before()
-	return h.Table.UpdateMany(ctx, changes)
 }
