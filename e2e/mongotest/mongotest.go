@@ -1,11 +1,10 @@
-// Package mongotest runs a server of MongoDB's wire protocol inside a test. The server is FerretDB
-// on SQLite. Use it to test functions, never speed.
+// Package mongotest runs a server of MongoDB's wire protocol inside a test: FerretDB on SQLite,
+// behind the face of package mongowire. Use it to test functions, never speed.
 package mongotest
 
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -13,13 +12,6 @@ import (
 
 	"github.com/FerretDB/FerretDB/ferretdb"
 )
-
-// Start runs a server until the test ends and returns the URI of a new database. The URI allows one
-// connection at a time, because concurrent FerretDB commands are not atomic.
-func Start(tb testing.TB) (uri string) {
-	tb.Helper()
-	return URI(startFerret(tb))
-}
 
 // startFerret runs FerretDB until the test ends and returns its address.
 func startFerret(tb testing.TB) (address string) {
@@ -42,13 +34,8 @@ func startFerret(tb testing.TB) (address string) {
 	return address
 }
 
-// URI returns the URI of a new database on a server, with one connection at a time.
-func URI(address string) string {
-	return fmt.Sprintf("mongodb://%s/%s?maxPoolSize=1", address, Database())
-}
-
-// Serve runs a server with its data in a directory until ctx ends. It passes the server's address
-// to listens.
+// Serve runs FerretDB alone, with its data in a directory, until ctx ends. It passes the address
+// to listens. A face must stand in front of it.
 func Serve(ctx context.Context, address, directory string, listens func(address string)) error {
 	server, err := ferretdb.New(&ferretdb.Config{
 		Listener:  ferretdb.ListenerConfig{TCP: address},

@@ -8,7 +8,7 @@ import (
 )
 
 func TestStartRunsAServerWithADatabaseOfItsOwn(t *testing.T) {
-	first, second := mongotest.Start(t), mongotest.Start(t)
+	first, second := mongotest.StartReplicaSet(t), mongotest.StartReplicaSet(t)
 	if first == second {
 		t.Errorf("both are %s", first)
 	}

@@ -49,7 +49,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 }
 
 func TestAMongoDBIsNotBackedUp(t *testing.T) {
-	w := start(t, func(config *app.Config) { config.Store.MongoDBURI = mongotest.Start(t) })
+	w := start(t, func(config *app.Config) { config.Store.MongoDBURI = mongotest.StartReplicaSet(t) })
 	expectFault(t, failed(collect(storev1.NewStoreServiceClient(w.connection).Backup(t.Context(), &storev1.BackupRequest{}))),
 		codes.FailedPrecondition, "STORE_NOT_EMBEDDED")
 }

@@ -1,7 +1,6 @@
 package standalone_test
 
 import (
-	"context"
 	"io"
 	"net"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 )
 
 // freeAddress returns an address that nobody listens on.
@@ -41,7 +41,7 @@ func probe(t *testing.T, admin, path string) (status int, body string) {
 
 func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
 	admin, database := freeAddress(t), freeAddress(t)
-	uri := mongotest.URI(database)
+	uri := "mongodb://" + database + "/" + mongotest.Database()
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-admin", admin, "-mongodb-uri", uri, "-demo=false")...)
 	waits := "starting: waiting for MongoDB at " + database
 	for limit := time.Now().Add(time.Minute); ; {
@@ -60,16 +60,7 @@ func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
 		t.Errorf("printed before it is ready: %q", p.Out())
 	}
 
-	ctx, stop := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	directory := t.TempDir()
-	go func() { stopped <- mongotest.Serve(ctx, database, directory, func(string) {}) }()
-	defer func() {
-		stop()
-		if err := <-stopped; err != nil {
-			t.Errorf("stop FerretDB: %v", err)
-		}
-	}()
+	mongotest.StartServer(t, mongowire.Config{Listen: database, Role: mongowire.Router})
 	p.Ready()
 	if status, body := probe(t, admin, "/readyz"); status != 200 {
 		t.Errorf("not ready: %d %q", status, body)

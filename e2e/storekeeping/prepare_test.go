@@ -116,7 +116,7 @@ func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
 
 func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
 	// FerretDB has no validators, and says so.
-	s := store{t, service.StoreFlags{MongoDBURI: mongotest.Start(t)}}
+	s := store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}
 	_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{Validators: true})
 	if err == nil || !strings.Contains(err.Error(), "set the validator") || !strings.Contains(err.Error(), "collMod") {
 		t.Errorf("got %v", err)

@@ -32,7 +32,12 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		if !errors.As(err, &refused) || refused.WriteConcernError != nil {
 			return err
 		}
-		return t.refusals(ctx, refused.WriteErrors, fit, func(i int, refusal error) { errs[at[i]] = refusal })
+		for _, failure := range refused.WriteErrors {
+			if errs[at[failure.Index]], err = t.refusal(failure.WriteError); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -40,44 +45,16 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 	return errs, nil
 }
 
-// refusals calls say with the reason for each document that the server refused.
-func (t *table) refusals(
-	ctx context.Context, failures []mongo.BulkWriteError, documents []bson.Raw, say func(i int, refusal error),
-) error {
-	failed := make(map[int]bool, len(failures))
-	for _, failure := range failures {
-		failed[failure.Index] = true
+// refusal returns the port's error for a document that the server refused. err is a failure
+// that leaves the outcome open or passes.
+func (t *table) refusal(failure mongo.WriteError) (refusal, err error) {
+	switch {
+	case failure.Code == duplicateKey:
+		return t.duplicate(failure), nil
+	case isPassing(failure.Code):
+		return nil, fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
 	}
-	for _, failure := range failures {
-		behind := func() (stored []bson.Raw) {
-			for i := failure.Index + 1; i < len(documents); i++ {
-				if !failed[i] {
-					stored = append(stored, documents[i])
-				}
-			}
-			return stored
-		}
-		refusal, err := t.refusal(ctx, failure.WriteError, documents[failure.Index], behind)
-		if err != nil {
-			return err
-		}
-		say(failure.Index, refusal)
-	}
-	return nil
-}
-
-// refusal returns the port's error for a document that the server refused. innocent
-// returns stored documents that cannot be the cause.
-func (t *table) refusal(
-	ctx context.Context, failure mongo.WriteError, document bson.Raw, innocent func() []bson.Raw,
-) (refusal, err error) {
-	if failure.Code != duplicateKey {
-		if isPassing(failure.Code) {
-			return nil, fmt.Errorf("%w: %v", docstore.ErrUnavailable, failure)
-		}
-		return fmt.Errorf("%w: %v", errRefused, failure), nil
-	}
-	return t.duplicate(ctx, failure.Raw, failure.Message, document, innocent())
+	return fmt.Errorf("%w: %v", errRefused, failure), nil
 }
 
 // Update changes the document if its revision is still the given one. If no document
@@ -90,7 +67,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 	return t.engine.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
-			return t.updateError(ctx, err, change)
+			return t.updateError(err)
 		}
 		if result.MatchedCount > 0 {
 			return nil
@@ -182,42 +159,16 @@ func increase(maintained string, amounts []docstore.Amount) bson.D {
 }
 
 // updateError returns the port's error for a change that failed.
-func (t *table) updateError(ctx context.Context, err error, change docstore.Change) error {
-	if index, found := t.sqliteDuplicate(err); found {
-		return &docstore.DuplicateError{Index: index}
-	}
+func (t *table) updateError(err error) error {
 	var refused mongo.WriteException
 	if !errors.As(err, &refused) || refused.WriteConcernError != nil || len(refused.WriteErrors) != 1 {
 		return err
 	}
-	failure := refused.WriteErrors[0]
-	var after bson.Raw
-	if _, known := t.duplicateIn(failure.Raw, failure.Message); failure.Code == duplicateKey && !known {
-		if after, err = t.after(ctx, change); err != nil {
-			return err
-		}
-	}
-	refusal, err := t.refusal(ctx, failure, after, func() []bson.Raw { return []bson.Raw{after} })
+	refusal, err := t.refusal(refused.WriteErrors[0])
 	if err != nil {
 		return err
 	}
 	return refusal
-}
-
-// after returns what the change would have made of the stored document.
-func (t *table) after(ctx context.Context, change docstore.Change) (bson.Raw, error) {
-	filter, err := t.byID(change.ID)
-	if err != nil {
-		return nil, err
-	}
-	stored, _, err := t.find(ctx, query{filter: filter, limit: 1})
-	if err != nil {
-		return nil, err
-	}
-	if len(stored) == 0 {
-		return nil, docstore.ErrNotFound
-	}
-	return change.Apply(stored[0])
 }
 
 // Delete removes one document.
