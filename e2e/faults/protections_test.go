@@ -83,7 +83,8 @@ func protections() []protection {
 			{"", database + "failure.go", "fmt.Errorf(\"%w: no server can take it\", docstore.ErrUnavailable)",
 				"fmt.Errorf(\"%w: no server can take it\", docstore.ErrNotFound)"},
 		}, finds: history.Lost + ": ", outageSeconds: 15},
-		{against: "reply of the store lost", seed: 191, shape: onMongoDB, off: "the edge gives creations no request id", changes: unnamed, finds: history.Twice + ": "},
+		{against: "reply of the store lost", seed: 190, shape: onMongoDB, off: "the driver does not retry writes, and the edge gives creations no request id",
+			changes: append(unnamed, change{"", database + "engine.go", "SetRetryWrites(true)", "SetRetryWrites(false)"}), finds: history.Twice + ": "},
 		{against: "way to the store cut half way", seed: 92966, shape: onMongoDB, off: "an interrupted query is not retried and returns nothing", changes: []change{
 			{"", database + "read.go", "if err != nil && mayPass(err) &&", "if err != nil && false &&"},
 			{"", database + "read.go", "reply, err := t.engine.read(ctx, command)\n\tif err != nil {\n\t\treturn nil, false, err\n\t}",

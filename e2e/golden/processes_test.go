@@ -28,7 +28,7 @@ func startFiveProcesses(t *testing.T, binaries string) *deployment {
 // MongoDB server.
 func startOnFerretDB(t *testing.T, binaries string) *deployment {
 	d := startPods(t, manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)))
-	d.isSlow = true // it has one connection, and each query is a scan
+	d.isSlow = true // each query is a scan
 	return d
 }
 
