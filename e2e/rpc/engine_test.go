@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -109,6 +110,13 @@ func (t brittleTable) GetLinearizable(ctx context.Context, id docstore.Value) (b
 		return nil, err
 	}
 	return t.Table.GetLinearizable(ctx, id)
+}
+
+func (t brittleTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, err
+	}
+	return t.Table.GetRecent(ctx, id, staleness)
 }
 
 func (t brittleTable) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {

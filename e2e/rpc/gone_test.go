@@ -58,6 +58,13 @@ func (t haltingTable) GetLinearizable(ctx context.Context, id docstore.Value) (b
 	return t.Table.GetLinearizable(ctx, id)
 }
 
+func (t haltingTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
+	if err := t.halt(ctx); err != nil {
+		return nil, err
+	}
+	return t.Table.GetRecent(ctx, id, staleness)
+}
+
 func (t haltingTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	if err := t.halt(ctx); err != nil {
 		return nil, false, err

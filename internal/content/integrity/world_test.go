@@ -276,6 +276,11 @@ func (t watchedTable) GetLinearizable(ctx context.Context, id docstore.Value) (b
 	return t.Table.GetLinearizable(ctx, id)
 }
 
+func (t watchedTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
+	t.store.read(t.name)
+	return t.Table.GetRecent(ctx, id, staleness)
+}
+
 func (t watchedTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	t.store.read(t.name)
 	return t.Table.Scan(ctx, scan)
