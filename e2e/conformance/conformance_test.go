@@ -15,7 +15,7 @@ import (
 )
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
-// With the race detector, which makes it five times slower, no deletion takes several chunks.
+// With the race detector, which makes it much slower, no deletion takes several chunks.
 func ferretSettings() docstoretest.Settings {
 	if hasRaceDetector {
 		return docstoretest.Settings{Programs: 10, Many: 300}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/pause"
 )
 
 // maxUpdateTries bounds how often Update and Observe start again. In each round at
@@ -51,7 +53,7 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 		if !errors.Is(err, ErrConflict) {
 			return none, c.wrap("update", err)
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := backOff(ctx, try); err != nil {
 			return none, c.wrap("update", err)
 		}
 	}
@@ -94,7 +96,7 @@ func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(
 		if made == int64(len(changes)) {
 			return nil
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := backOff(ctx, try); err != nil {
 			return c.wrap("update many", err)
 		}
 	}
@@ -153,7 +155,7 @@ func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) erro
 		if isUnchanged(before, after) {
 			return nil
 		}
-		if err := pause(ctx, try); err != nil {
+		if err := backOff(ctx, try); err != nil {
 			return c.wrap("observe", err)
 		}
 	}
@@ -170,18 +172,11 @@ func isUnchanged(before, after bson.Raw) bool {
 	return true
 }
 
-// pause waits a random time, longer after more tries, so that concurrent writers of one
+// backOff waits a random time, longer after more tries, so that concurrent writers of one
 // document collide less often.
-func pause(ctx context.Context, try int) error {
+func backOff(ctx context.Context, try int) error {
 	if try < 2 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(rand.N(time.Duration(min(try, 10)) * time.Millisecond)) // #nosec G404 -- a pause needs no secure randomness
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return pause.For(ctx, rand.N(time.Duration(min(try, 10))*time.Millisecond)) // #nosec G404 -- a pause needs no secure randomness
 }

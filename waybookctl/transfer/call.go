@@ -74,15 +74,3 @@ func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.I
 	}
 	return stream.CloseAndRecv()
 }
-
-// sleep waits, unless ctx ends first.
-func sleep(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

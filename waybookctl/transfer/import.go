@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/waybook/waybook/internal/pause"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
@@ -52,7 +53,7 @@ func Import(
 		options.CallPlaces = DefaultCallPlaces
 	}
 	if options.Wait == nil {
-		options.Wait = sleep
+		options.Wait = pause.For
 	}
 	i := &importer{client: client, options: options, report: report}
 	if err := i.check(ctx, source); err != nil {

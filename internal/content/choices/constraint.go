@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/pause"
 )
 
 // patience is how long a check waits before it reports a choice as uncounted. A call counts
@@ -70,12 +71,5 @@ func (c *Counter[P]) wait(ctx context.Context) error {
 	if c.Patience != nil {
 		return c.Patience(ctx)
 	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return pause.For(ctx, patience)
 }

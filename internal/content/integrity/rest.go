@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/waybook/waybook/internal/pause"
 )
 
 const (
@@ -29,7 +31,7 @@ func atRest[P any](
 	look func(context.Context, int64, func(*P) error) error, examine func(*P) error,
 ) error {
 	for try := range maxLooks {
-		if err := pause(ctx, try); err != nil {
+		if err := backOff(ctx, try); err != nil {
 			return err
 		}
 		isOld := false
@@ -47,17 +49,10 @@ func atRest[P any](
 	return errBusy
 }
 
-// pause waits before a look at a parent that has changed during the looks before.
-func pause(ctx context.Context, try int) error {
+// backOff waits before a look at a parent that has changed during the looks before.
+func backOff(ctx context.Context, try int) error {
 	if try < 2 {
 		return ctx.Err()
 	}
-	timer := time.NewTimer(firstPause << (try - 2))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return pause.For(ctx, firstPause<<(try-2))
 }

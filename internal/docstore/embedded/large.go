@@ -16,49 +16,49 @@ import (
 
 // A long text of a document is stored in a bucket of its own, by the document's id and the
 // field's name. So a change of another field, such as a counter, does not write the text
-// again. In the document, a stub stands for it: a binary with the type and the size of the value. A
-// document with stubs ends with one more byte.
+// again. In the document, a reference stands for it: a binary with the type and the size of
+// the value. A document with references ends with one more byte.
 //
 // Only top-level strings are stored apart. Indexed fields are shorter, so they are always in
 // the document.
 const (
 	// apartBytes is the size from which a value is stored apart.
 	apartBytes = 2 << 10
-	// stubSubtype is the subtype of a stub.
-	stubSubtype = 0x80
-	// hasStubs is the byte at the end of a document with stubs.
-	hasStubs = 1
-	// stubBytes is the size of a stub's content: the type and the size of the value.
-	stubBytes = 5
+	// referenceSubtype is the subtype of a reference.
+	referenceSubtype = 0x80
+	// referencesMark is the byte at the end of a document with references.
+	referencesMark = 1
+	// referenceBytes is the size of a reference's content: the type and the size of the value.
+	referenceBytes = 5
 )
 
-// stub stands for a value that is stored apart.
-type stub struct {
+// reference stands for a value that is stored apart.
+type reference struct {
 	kind bson.Type
 	size int
 }
 
-// stubOf returns the stub that an element of a document with stubs is.
-func stubOf(value bson.RawValue) (stub, bool) {
+// referenceOf returns the reference that an element of a document with references is.
+func referenceOf(value bson.RawValue) (reference, bool) {
 	subtype, content, ok := value.BinaryOK()
-	if !ok || subtype != stubSubtype || len(content) != stubBytes {
-		return stub{}, false
+	if !ok || subtype != referenceSubtype || len(content) != referenceBytes {
+		return reference{}, false
 	}
-	return stub{bson.Type(content[0]), int(binary.LittleEndian.Uint32(content[1:]))}, true
+	return reference{bson.Type(content[0]), int(binary.LittleEndian.Uint32(content[1:]))}, true
 }
 
-func (s stub) appendTo(into []byte, name string) []byte {
+func (s reference) appendTo(into []byte, name string) []byte {
 	into = append(append(append(into, byte(bson.TypeBinary)), name...), 0)
-	into = binary.LittleEndian.AppendUint32(into, stubBytes)
-	into = append(into, stubSubtype, byte(s.kind))
+	into = binary.LittleEndian.AppendUint32(into, referenceBytes)
+	into = append(into, referenceSubtype, byte(s.kind))
 	return binary.LittleEndian.AppendUint32(into, uint32(s.size))
 }
 
 // record is a document as it is stored.
 type record struct {
-	// bson is the document, with stubs if stubs is true.
-	bson  bson.Raw
-	stubs bool
+	// bson is the document, with references if hasReferences is true.
+	bson          bson.Raw
+	hasReferences bool
 }
 
 func recordOf(stored []byte) record {
@@ -70,15 +70,15 @@ func recordOf(stored []byte) record {
 
 // stored returns the bytes to store.
 func (r record) stored() []byte {
-	if !r.stubs {
+	if !r.hasReferences {
 		return r.bson
 	}
-	return append(r.bson[:len(r.bson):len(r.bson)], hasStubs)
+	return append(r.bson[:len(r.bson):len(r.bson)], referencesMark)
 }
 
-// eachStub calls visit for each stub of the record, until it returns an error.
-func (r record) eachStub(visit func(name string, s stub) error) error {
-	if !r.stubs {
+// eachReference calls visit for each reference of the record, until it returns an error.
+func (r record) eachReference(visit func(name string, s reference) error) error {
+	if !r.hasReferences {
 		return nil
 	}
 	elements, err := r.bson.Elements()
@@ -86,7 +86,7 @@ func (r record) eachStub(visit func(name string, s stub) error) error {
 		return err
 	}
 	for _, element := range elements {
-		if s, is := stubOf(element.Value()); is {
+		if s, is := referenceOf(element.Value()); is {
 			if err := visit(element.Key(), s); err != nil {
 				return err
 			}
@@ -98,8 +98,8 @@ func (r record) eachStub(visit func(name string, s stub) error) error {
 // size is the size of the whole document.
 func (r record) size() int {
 	size := len(r.bson)
-	_ = r.eachStub(func(_ string, s stub) error {
-		size += s.size - stubBytes - 1 - 4 // a binary has a length and a subtype
+	_ = r.eachReference(func(_ string, s reference) error {
+		size += s.size - referenceBytes - 1 - 4 // a binary has a length and a subtype
 		return nil
 	})
 	return size
@@ -111,10 +111,10 @@ type apart struct {
 	value []byte
 }
 
-// errReserved refuses a value that would look like a stub.
-var errReserved = fmt.Errorf("a binary of %d bytes with subtype %#x is reserved", stubBytes, stubSubtype)
+// errReserved refuses a value that would look like a reference.
+var errReserved = fmt.Errorf("a binary of %d bytes with subtype %#x is reserved", referenceBytes, referenceSubtype)
 
-// separate takes the long texts out of a document. had reports whether it has stubs
+// separate takes the long texts out of a document. had reports whether it has references
 // already; those stay.
 func separate(document bson.Raw, had bool) (record, []apart, error) {
 	if len(document) < apartBytes {
@@ -129,7 +129,7 @@ func separate(document bson.Raw, had bool) (record, []apart, error) {
 	from, at := 4, 4
 	for _, element := range elements {
 		value := element.Value()
-		if _, is := stubOf(value); is && !had {
+		if _, is := referenceOf(value); is && !had {
 			return record{}, nil, errReserved
 		}
 		if value.Type == bson.TypeString && len(value.Value) >= apartBytes {
@@ -137,7 +137,7 @@ func separate(document bson.Raw, had bool) (record, []apart, error) {
 				rest = make([]byte, 4, 512)
 			}
 			rest = append(rest, document[from:at]...)
-			rest = stub{value.Type, len(value.Value)}.appendTo(rest, element.Key())
+			rest = reference{value.Type, len(value.Value)}.appendTo(rest, element.Key())
 			out = append(out, apart{element.Key(), value.Value})
 			from = at + len(element)
 		}
@@ -154,7 +154,7 @@ func separate(document bson.Raw, had bool) (record, []apart, error) {
 // whole returns a copy of a document with its long values. Unless fields is nil, those of
 // other fields are left out.
 func (t *table) whole(tx *bolt.Tx, id []byte, r record, fields []string) (bson.Raw, error) {
-	if !r.stubs {
+	if !r.hasReferences {
 		return bytes.Clone(r.bson), nil
 	}
 	elements, err := r.bson.Elements()
@@ -170,7 +170,7 @@ func (t *table) whole(tx *bolt.Tx, id []byte, r record, fields []string) (bson.R
 		into = make([]byte, 4, r.size())
 	}
 	for _, element := range elements {
-		s, is := stubOf(element.Value())
+		s, is := referenceOf(element.Value())
 		if !is {
 			into = append(into, element...)
 			continue
@@ -196,7 +196,7 @@ func apartKey(id []byte, field string) []byte { return append(id[:len(id):len(id
 // putApart stores the long values of a document, and removes those that it had before and
 // has no longer.
 func (b buckets) putApart(id []byte, before, now record, values []apart) error {
-	if !before.stubs && len(values) == 0 {
+	if !before.hasReferences && len(values) == 0 {
 		return nil
 	}
 	bucket, err := b.tx.CreateBucketIfNotExists(b.table.apart)
@@ -204,10 +204,10 @@ func (b buckets) putApart(id []byte, before, now record, values []apart) error {
 		return err
 	}
 	kept := map[string]bool{}
-	if err := now.eachStub(func(name string, _ stub) error { kept[name] = true; return nil }); err != nil {
+	if err := now.eachReference(func(name string, _ reference) error { kept[name] = true; return nil }); err != nil {
 		return err
 	}
-	err = before.eachStub(func(name string, _ stub) error {
+	err = before.eachReference(func(name string, _ reference) error {
 		if kept[name] {
 			return nil
 		}
@@ -224,16 +224,16 @@ func (b buckets) putApart(id []byte, before, now record, values []apart) error {
 	return nil
 }
 
-// checkApart checks that each stub has its value, and that there are no other values.
+// checkApart checks that each reference has its value, and that there are no other values.
 func (t *table) checkApart(ctx context.Context, tx *bolt.Tx) error {
-	stubs, n := 0, 0
+	references, n := 0, 0
 	values := tx.Bucket(t.apart)
 	for w := t.walk(tx, nil, docstore.Bounds{}); w.valid(); w.next() {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := recordOf(w.value).eachStub(func(name string, s stub) error {
-			stubs++
+		err := recordOf(w.value).eachReference(func(name string, s reference) error {
+			references++
 			if values == nil || len(values.Get(apartKey(w.key, name))) != s.size {
 				return fmt.Errorf("field %q of document %x has lost its value", name, w.key)
 			}
@@ -248,9 +248,9 @@ func (t *table) checkApart(ctx context.Context, tx *bolt.Tx) error {
 	}
 	cursor := values.Cursor()
 	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		stubs--
+		references--
 	}
-	if stubs != 0 {
+	if references != 0 {
 		return errors.New("there are long values without a document")
 	}
 	return nil

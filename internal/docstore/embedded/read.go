@@ -350,4 +350,4 @@ func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Ra
 }
 
 // isSmall reports whether a stored document is copied as it is, beside others.
-func isSmall(stored []byte) bool { return len(stored) < largeBytes && !recordOf(stored).stubs }
+func isSmall(stored []byte) bool { return len(stored) < largeBytes && !recordOf(stored).hasReferences }

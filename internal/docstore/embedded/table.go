@@ -118,14 +118,14 @@ type prepared struct {
 	entries []entry
 }
 
-// prepare computes the id and the index entries of a document, which may have stubs, and
+// prepare computes the id and the index entries of a document, which may have references, and
 // separates its long texts. It refuses the documents that docstore.Spec.CheckDocument
 // refuses.
-func (t *table) prepare(document bson.Raw, hasStubs bool) (prepared, error) {
+func (t *table) prepare(document bson.Raw, hasReferences bool) (prepared, error) {
 	if err := docstore.CheckEnvelope(document); err != nil {
 		return prepared{}, err
 	}
-	r, values, err := separate(document, hasStubs)
+	r, values, err := separate(document, hasReferences)
 	if err != nil {
 		return prepared{}, err
 	}

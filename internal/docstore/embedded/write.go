@@ -164,7 +164,7 @@ func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, 
 	if refusal != nil {
 		return refusal, nil
 	}
-	next, refusal := b.table.prepare(changed, old.stubs)
+	next, refusal := b.table.prepare(changed, old.hasReferences)
 	if refusal != nil {
 		return refusal, nil
 	}

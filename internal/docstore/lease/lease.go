@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/pause"
 )
 
 const (
@@ -94,7 +95,7 @@ func (l lease) await(ctx context.Context) (signed time.Time, err error) {
 		case err != nil && !errors.Is(err, docstore.ErrUnavailable):
 			return time.Time{}, err
 		}
-		if err := pause(ctx, poll/2+mathrand.N(poll)); err != nil { // #nosec G404 -- a pause needs no secure randomness
+		if err := pause.For(ctx, poll/2+mathrand.N(poll)); err != nil { // #nosec G404 -- a pause needs no secure randomness
 			return time.Time{}, err
 		}
 	}
@@ -171,7 +172,7 @@ func (l lease) do(ctx context.Context, signed time.Time, job func(context.Contex
 // keep renews the lease until ctx ends or the lease is lost.
 func (l lease) keep(ctx context.Context, signed time.Time, lose func()) {
 	next := renewal
-	for pause(ctx, next) == nil {
+	for pause.For(ctx, next) == nil {
 		began := time.Now()
 		callCtx, cancel := context.WithDeadline(ctx, signed.Add(surrender))
 		err := l.sign(callCtx, l.holder, l.isMine)
@@ -193,16 +194,4 @@ func (l lease) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	_ = l.sign(ctx, "", l.isMine)
-}
-
-// pause waits, or returns the error of ctx.
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return ctx.Err()
-	}
 }

@@ -42,6 +42,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/internal/drain"
+	"github.com/waybook/waybook/internal/pause"
 )
 
 // disconnectTimeout bounds how long Close takes to disconnect from the server.
@@ -159,10 +160,7 @@ func (e *Engine) awaitServer(ctx context.Context, waits func(location string, er
 			return err
 		}
 		waits(e.location, err)
-		select {
-		case <-ctx.Done():
-		case <-time.After(awaitPause):
-		}
+		_ = pause.For(ctx, awaitPause) // the next attempt fails if ctx has ended
 	}
 }
 
