@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strconv"
 	"time"
 
@@ -36,10 +37,20 @@ type limiter struct {
 	attempts            *docstore.Collection[string, attempts]
 	now                 func() time.Time
 	perEmail, perClient int64
+	// turns are locks, each for a part of the ids. Without them, many attempts at once on one
+	// address would change one document against each other and run into their deadlines.
+	turns [64]chan struct{}
+	seed  maphash.Seed
 }
 
 func newLimiter(attempts *docstore.Collection[string, attempts], now func() time.Time) *limiter {
-	return &limiter{attempts: attempts, now: now, perEmail: attemptsPerEmail, perClient: attemptsPerClient}
+	l := &limiter{
+		attempts: attempts, now: now, perEmail: attemptsPerEmail, perClient: attemptsPerClient, seed: maphash.MakeSeed(),
+	}
+	for i := range l.turns {
+		l.turns[i] = make(chan struct{}, 1)
+	}
+	return l
 }
 
 // attempt is a counted attempt.
@@ -87,6 +98,13 @@ func (l *limiter) succeeded(ctx context.Context, counted attempt) error {
 // count adds one attempt to the count with the given id. It returns TOO_MANY_ATTEMPTS if
 // the count has reached limit.
 func (l *limiter) count(ctx context.Context, id string, limit int64, now, end time.Time) error {
+	turn := l.turns[maphash.String(l.seed, id)%uint64(len(l.turns))]
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for range maxCountTries {
 		_, err := l.attempts.Update(ctx, id, func(a *attempts) error {
 			if a.Count >= limit {
