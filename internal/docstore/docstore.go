@@ -64,8 +64,8 @@ type Spec struct {
 	// Indexes are all indexes of the collection except the one of _id.
 	Indexes []Index
 	// Defaults are the values of indexed fields in documents that lack them: those that a
-	// program without the field wrote. A default never changes. It is not allowed in a
-	// unique index.
+	// program without the field wrote. A default never changes. The field must begin an
+	// index, which finds those documents, and must not be part of a unique one.
 	Defaults map[string]Value
 	// Counters are the top-level integer fields that Increment changes. They are not
 	// indexed. An Update changes them by an amount.

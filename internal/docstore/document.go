@@ -31,7 +31,7 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("docstore: collection %q cannot have the counter %q", s.Name, field)
 		}
 	}
-	seen, indexed := make(map[string]bool), make(map[string]bool)
+	seen, first := make(map[string]bool), make(map[string]bool)
 	for _, index := range s.Indexes {
 		if !name.MatchString(index.Name) || seen[index.Name] {
 			return fmt.Errorf("docstore: collection %q: index name %q is not in lower_snake_case or is declared twice", s.Name, index.Name)
@@ -51,15 +51,16 @@ func (s Spec) Validate() error {
 			if value, has := s.Defaults[field.Name]; has && (value.kind != field.Kind || index.Unique) {
 				return fmt.Errorf("docstore: collection %q: field %q of index %q cannot have the default %v", s.Name, field.Name, index.Name, value)
 			}
-			fields[field.Name], indexed[field.Name] = true, true
+			fields[field.Name] = true
 		}
+		first[index.Fields[0].Name] = true
 		if index.Unique && s.Sharding != OneShard {
 			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only", s.Name, index.Name)
 		}
 	}
 	for field := range s.Defaults {
-		if !indexed[field] {
-			return fmt.Errorf("docstore: collection %q: field %q has a default but no index", s.Name, field)
+		if !first[field] {
+			return fmt.Errorf("docstore: collection %q: field %q has a default but begins no index", s.Name, field)
 		}
 	}
 	return nil

@@ -144,6 +144,8 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 	}
 	unique := withDefault("a", number(1))
 	unique.Indexes[0].Unique = true
+	second := index("i", docstore.Field{Name: "b", Kind: docstore.Int64}, field)
+	second.Defaults = unique.Defaults
 	for _, spec := range []docstore.Spec{
 		{},
 		{Name: "c"},
@@ -159,7 +161,7 @@ func senselessSpecs(t *testing.T, engine docstore.Engine) {
 		index("i", docstore.Field{Kind: docstore.String}),
 		index("i", docstore.Field{Name: "_id", Kind: docstore.Int64}),
 		counting(""), counting(docstore.IDIndex), counting(docstore.RevisionField), counting("a"), counting("b.c"), counting("b", "b"),
-		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique,
+		withDefault("a", text("x")), withDefault("a", docstore.Value{}), withDefault("b", number(1)), unique, second,
 	} {
 		if _, err := engine.Open(t.Context(), spec); err == nil || spec.Validate() == nil {
 			t.Errorf("%+v was opened", spec)

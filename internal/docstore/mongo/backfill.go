@@ -58,7 +58,8 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 	return total, nil
 }
 
-// backfillField changes the documents in batches. Each command names the documents that it
+// backfillField changes the documents in batches. The field begins an index, so each batch is
+// found without reading others. Each command names the documents that it
 // changes, so a repeated command changes nothing twice.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
 	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
