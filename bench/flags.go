@@ -24,14 +24,15 @@ func parse(args []string, out io.Writer) (run.Settings, error) {
 	flags.DurationVar(&s.Duration, "duration", 3*time.Second, "duration of each turn; 300ms with -quick")
 	flags.IntVar(&s.Documents, "documents", 1_000_000, "number of landmarks in a large store, a multiple of 10000; 50000 with -quick")
 	flags.IntVar(&s.Listed, "listed", 10_000, "number of landmarks in the list that every contender returns")
-	flags.StringVar(&what, "what", "", "comma-separated sections to run; by default all except profile:"+help)
+	flags.StringVar(&what, "what", "", "comma-separated sections to run; by default all except profile and earlier:"+help)
 	flags.StringVar(&cases, "cases", "", "comma-separated cases to compare, such as getAlbum,addAlbum; by default all")
 	flags.StringVar(&s.Data, "data", "", "`directory` for the stores; its disk is measured; by default the directory of temporary files")
+	flags.StringVar(&s.Earlier, "earlier", "", "source `tree` of another version, for section earlier")
 	flags.StringVar(&s.Profiles, "profiles", "profiles", "`directory` to which section profile writes")
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
-	s.What = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "profile" })
+	s.What = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "profile" || name == "earlier" })
 	if quick {
 		s.What = []string{"standalone", "processes", "writers", "large"}
 		s.Cases = []string{"getAlbum", "getAlbum-children", "addAlbum", "getCategoryPOIList"}
@@ -60,6 +61,9 @@ func parse(args []string, out io.Writer) (run.Settings, error) {
 		if !slices.Contains(run.CaseNames(), name) {
 			return s, fmt.Errorf("-cases: unknown case %q; the cases are %s", name, strings.Join(run.CaseNames(), ", "))
 		}
+	}
+	if (s.Earlier != "") != slices.Contains(s.What, "earlier") {
+		return s, fmt.Errorf("-what earlier and -earlier must be given together")
 	}
 	if s.Rounds < 1 || s.Duration <= 0 || s.Documents < 20_000 || s.Documents%10_000 != 0 || s.Listed < 1 {
 		return s, fmt.Errorf("-rounds and -listed must be 1 or more, -duration more than 0, -documents 20000 or more and a multiple of 10000")

@@ -19,7 +19,10 @@ func TestOtherFlagsOverrideQuick(t *testing.T) {
 }
 
 func TestInvalidFlagsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"-what=speed"}, {"-cases=getAlbums"}, {"-rounds=0"}, {"-documents=10000"}, {"-documents=25000"}, {"-duration=0s"}, {"-nothing"}} {
+	for _, args := range [][]string{
+		{"-what=speed"}, {"-cases=getAlbums"}, {"-rounds=0"}, {"-documents=10000"}, {"-documents=25000"}, {"-duration=0s"}, {"-nothing"},
+		{"-what=earlier"}, {"-earlier=../before"},
+	} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%v: got no error", args)
 		}

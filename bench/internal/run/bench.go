@@ -27,6 +27,8 @@ type Settings struct {
 	Documents, Listed int
 	// Data is the directory for the stores. Its disk is measured.
 	Data string
+	// Earlier is the source tree with which section earlier compares this one.
+	Earlier string
 	// Profiles is the directory to which section profile writes.
 	Profiles string
 }
@@ -73,6 +75,7 @@ func sections() []section {
 		}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
+		{"earlier", "the edge beside that of the source tree -earlier, in one process and in separate ones", (*bench).earlier},
 		{"code", "the Go benchmarks of the packages: store engine, edge, names, ids", (*bench).code},
 		{"profile", "CPU profiles under three loads, written to -profiles", (*bench).profile},
 	}
@@ -91,7 +94,7 @@ func Sections() (names []string, help string) {
 func Run(ctx context.Context, s Settings, out, told io.Writer) (err error) {
 	b := &bench{settings: s, out: out, told: told}
 	b.progress("build the programs")
-	if b.workshop, err = newWorkshop(ctx, s.Data, programs()); err != nil {
+	if b.workshop, err = newWorkshop(ctx, "", s.Data, programs()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.workshop.close()) }()

@@ -19,7 +19,7 @@ func (b *bench) profile(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
 	// The program stays with the profiles, because pprof needs it.
-	if err := process.Build(ctx, b.settings.Profiles, profiledProgram); err != nil {
+	if err := process.Build(ctx, "", b.settings.Profiles, profiledProgram); err != nil {
 		return err
 	}
 	binary := filepath.Join(b.settings.Profiles, filepath.Base(profiledProgram))

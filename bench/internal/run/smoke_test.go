@@ -22,7 +22,7 @@ import (
 func TestAllContendersGiveTheSameReplies(t *testing.T) {
 	// Linking programs is slow, so e2e/golden covers the five programs of a distributed
 	// Waybook. This test covers a gateway with services in another process.
-	w, err := newWorkshop(t.Context(), t.TempDir(), oneProcessPrograms())
+	w, err := newWorkshop(t.Context(), "", t.TempDir(), oneProcessPrograms())
 	if err != nil {
 		t.Fatal(err)
 	}

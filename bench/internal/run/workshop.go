@@ -39,16 +39,16 @@ func programs() []string {
 		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi")
 }
 
-// newWorkshop builds programs in a new directory below parent. The disk of parent is the one
-// that is measured.
-func newWorkshop(ctx context.Context, parent string, packages []string) (*workshop, error) {
+// newWorkshop builds programs of a source tree in a new directory below parent. The disk of
+// parent is the one that is measured.
+func newWorkshop(ctx context.Context, tree, parent string, packages []string) (*workshop, error) {
 	directory, err := os.MkdirTemp(parent, "waybook-bench")
 	if err != nil {
 		return nil, err
 	}
 	w := &workshop{directory: directory}
 	w.onClose(func() error { return os.RemoveAll(directory) })
-	if err := process.Build(ctx, directory, packages...); err != nil {
+	if err := process.Build(ctx, tree, directory, packages...); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
