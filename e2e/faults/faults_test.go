@@ -6,6 +6,7 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
 )
 
 const (
@@ -89,7 +91,11 @@ func runAll(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(bin) }()
-	if err := launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...); err != nil {
+	err = errors.Join(
+		launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...),
+		launch.Build(bin, launch.AsShipped, mongotest.FerretDB),
+	)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -70,7 +70,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 	client := certificates.Client("operator")
 	store := ""
 	if f.shape == onMongoDB {
-		database := &program{name: "database", path: databaseStage, data: t.TempDir(), grpc: anyPort}
+		database := &program{name: "database", path: filepath.Join(bin, "ferretdb"), data: t.TempDir(), grpc: anyPort}
 		database.start(t)
 		f.programs = append(f.programs, database)
 		store = newFace(t, database.grpc)

@@ -3,8 +3,6 @@
 package faults
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"os"
 	"syscall"
@@ -12,42 +10,22 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/waybook/waybook/e2e/mongotest"
 )
 
 const (
 	// stageVariable names the program that this binary becomes.
 	stageVariable = "FAULTS_PROGRAM"
-	// databaseStage is the database, which runs in this binary itself.
-	databaseStage = "database"
 	// noSyncVariable makes the system refuse to sync files.
 	noSyncVariable = "FAULTS_SYNC_FAILS"
 )
 
 func TestMain(m *testing.M) {
-	switch path := os.Getenv(stageVariable); path {
-	case "":
+	path := os.Getenv(stageVariable)
+	if path == "" {
 		os.Exit(runAll(m))
-	case databaseStage:
-		fmt.Fprintln(os.Stderr, serveDatabase())
-	default:
-		fmt.Fprintln(os.Stderr, become(path, os.Getenv(noSyncVariable) != ""))
 	}
+	fmt.Fprintln(os.Stderr, become(path, os.Getenv(noSyncVariable) != ""))
 	os.Exit(1)
-}
-
-// serveDatabase runs a database with the flags and the greeting of a service.
-func serveDatabase() error {
-	flags := flag.NewFlagSet(databaseStage, flag.ContinueOnError)
-	address, directory := flags.String("grpc", "", ""), flags.String("data", "", "")
-	flags.String("admin", "", "")
-	if err := flags.Parse(os.Args[1:]); err != nil {
-		return err
-	}
-	return mongotest.Serve(context.Background(), *address, *directory, func(address string) {
-		fmt.Printf("waybook database\n  grpc   %s\n  admin  http://nowhere\n", address)
-	})
 }
 
 // become replaces this process by a program. Its writes beyond a file size limit fail instead of

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
 )
 
 // protectionsVariable with the value "all" selects every protection, not only the cheap ones.
@@ -67,7 +68,11 @@ func (p protection) perform(t *testing.T, overlay string) string {
 		programs = []string{"github.com/waybook/waybook/standalone"}
 	}
 	directory := t.TempDir()
-	if err := launch.Build(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...); err != nil {
+	err := launch.Build(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...)
+	if p.shape == onMongoDB {
+		err = errors.Join(err, launch.Build(directory, launch.AsShipped, mongotest.FerretDB))
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	environment := []string{

@@ -10,7 +10,10 @@ import (
 // as many connections as the program has. The backend of the config is set.
 func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
-	config.Backend = startFerret(tb)
+	var err error
+	if config.Backend, err = ferret(); err != nil {
+		tb.Fatal(err)
+	}
 	server, err := mongowire.Listen(config)
 	if err != nil {
 		tb.Fatal(err)

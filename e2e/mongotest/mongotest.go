@@ -1,58 +1,42 @@
-// Package mongotest runs a server of MongoDB's wire protocol inside a test: FerretDB on SQLite,
-// behind the face of package mongowire. Use it to test functions, never speed.
+// Package mongotest runs a server of MongoDB's wire protocol for tests: FerretDB on SQLite, behind
+// the face of package mongowire. Use it to test functions, never speed.
 package mongotest
 
 import (
-	"context"
+	"bufio"
 	"crypto/rand"
-	"log/slog"
-	"net/url"
+	"fmt"
+	"os"
+	"os/exec"
 	"strings"
-	"testing"
-
-	"github.com/FerretDB/FerretDB/ferretdb"
+	"sync"
 )
 
-// startFerret runs FerretDB until the test ends and returns its address.
-func startFerret(tb testing.TB) (address string) {
-	tb.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	directory, listens, stopped := tb.TempDir(), make(chan string, 1), make(chan error, 1)
-	go func() { stopped <- Serve(ctx, "127.0.0.1:0", directory, func(bound string) { listens <- bound }) }()
-	select {
-	case address = <-listens:
-	case err := <-stopped:
-		stop()
-		tb.Fatalf("start FerretDB: %v", err)
-	}
-	tb.Cleanup(func() {
-		stop()
-		if err := <-stopped; err != nil {
-			tb.Errorf("stop FerretDB: %v", err)
-		}
-	})
-	return address
-}
+// FerretDB is the package of the program that runs FerretDB.
+const FerretDB = "github.com/waybook/waybook/e2e/mongotest/ferretdb"
 
-// Serve runs FerretDB alone, with its data in a directory, until ctx ends. It passes the address
-// to listens. A face must stand in front of it.
-func Serve(ctx context.Context, address, directory string, listens func(address string)) error {
-	server, err := ferretdb.New(&ferretdb.Config{
-		Listener:  ferretdb.ListenerConfig{TCP: address},
-		Handler:   "sqlite",
-		SQLiteURL: "file:" + directory + "/",
-		Logger:    slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		return err
+// ferret runs FerretDB as long as this process runs, and returns its address. All tests of the
+// process share it, each with databases of its own.
+var ferret = sync.OnceValues(func() (address string, err error) {
+	command := exec.Command("go", "run", FerretDB)
+	command.Stderr = os.Stderr
+	if _, err := command.StdinPipe(); err != nil { // ends with this process, and ends FerretDB
+		return "", err
 	}
-	uri, err := url.Parse(server.MongoDBURI())
+	output, err := command.StdoutPipe()
 	if err != nil {
-		return err
+		return "", err
 	}
-	listens(uri.Host)
-	return server.Run(ctx)
-}
+	if err := command.Start(); err != nil {
+		return "", err
+	}
+	for lines := bufio.NewScanner(output); lines.Scan(); {
+		if name, bound, _ := strings.Cut(strings.TrimSpace(lines.Text()), " "); name == "grpc" {
+			return strings.TrimSpace(bound), nil
+		}
+	}
+	return "", fmt.Errorf("FerretDB printed no address: %w", command.Wait())
+})
 
 // Database returns an unused database name.
 func Database() string {
