@@ -3,6 +3,7 @@ package docstore
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -39,6 +40,9 @@ type Amount struct {
 	Field string
 	By    int64
 }
+
+// errMalformed reports bytes that are no BSON document.
+var errMalformed = errors.New("docstore: a document is malformed")
 
 // shape names the fields that a program knows of a document, with those of the embedded
 // documents and of the documents in arrays. A Change leaves all other fields alone, so the
@@ -81,32 +85,39 @@ type differ struct {
 }
 
 func (d *differ) compare(prefix string, known shape, before, after bson.Raw) error {
-	elements, err := after.Elements()
-	if err != nil {
-		return err
+	was, isDocument := elementsOf(before)
+	is, areDocuments := elementsOf(after)
+	if !isDocument || !areDocuments {
+		return errMalformed
 	}
-	for _, element := range elements {
-		name, value := element.Key(), element.Value()
-		old, err := before.LookupErr(name)
-		if err != nil {
-			d.set(prefix+name, bson.RawValue{}, value)
+	for rest := is; len(rest) > 0; {
+		var e element
+		var ok bool
+		if e, rest, ok = nextElement(rest); !ok {
+			return errMalformed
+		}
+		old, had := lookup(was, sharedString(e.name))
+		if had && old.kind == e.kind && bytes.Equal(old.value, e.value) {
 			continue
 		}
-		if err := d.compareValue(prefix+name, known[name], old, value); err != nil {
+		name := string(e.name)
+		if !had {
+			d.set(prefix+name, bson.RawValue{}, e.raw())
+		} else if err := d.compareValue(prefix+name, known[name], old.raw(), e.raw()); err != nil {
 			return err
 		}
 	}
-	elements, err = before.Elements()
-	if err != nil {
-		return err
-	}
-	for _, element := range elements {
-		name := element.Key()
-		if _, isKnown := known[name]; !isKnown {
+	for rest := was; len(rest) > 0; {
+		var e element
+		var ok bool
+		if e, rest, ok = nextElement(rest); !ok {
+			return errMalformed
+		}
+		if _, isKnown := known[string(e.name)]; !isKnown {
 			continue
 		}
-		if _, err := after.LookupErr(name); err != nil {
-			d.unset(prefix+name, element.Value())
+		if _, stays := lookup(is, sharedString(e.name)); !stays {
+			d.unset(prefix+string(e.name), e.raw())
 		}
 	}
 	return nil
@@ -234,21 +245,25 @@ func (n node) find(name string) int {
 func (n node) apply(into []byte, document bson.Raw) ([]byte, error) {
 	start := len(into)
 	into = append(into, 0, 0, 0, 0)
-	elements, err := document.Elements()
-	if err != nil {
-		return nil, err
+	body, ok := elementsOf(document)
+	if !ok {
+		return nil, errMalformed
 	}
+	var err error
 	met := make([]bool, len(n))
-	for _, element := range elements {
-		at := n.find(element.Key())
-		if at < 0 {
-			into = append(into, element...)
-			continue
+	for len(body) > 0 {
+		e, rest, ok := nextElement(body)
+		if !ok {
+			return nil, errMalformed
 		}
-		met[at] = true
-		if into, err = n[at].appendTo(into, element.Value()); err != nil {
+		if at := n.find(sharedString(e.name)); at < 0 {
+			into = append(into, body[:len(body)-len(rest)]...)
+		} else if into, err = n[at].appendTo(into, e.raw()); err != nil {
 			return nil, err
+		} else {
+			met[at] = true
 		}
+		body = rest
 	}
 	for i := range n {
 		if !met[i] {

@@ -1,7 +1,6 @@
 package docstore
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"reflect"
@@ -217,69 +216,4 @@ func (p *plan) decodeList(raw []byte, into reflect.Value) bool {
 		}
 	}
 	return true
-}
-
-// element is an element of a document or an array.
-type element struct {
-	kind        bson.Type
-	name, value []byte
-}
-
-// nextElement splits off the first element.
-func nextElement(body []byte) (e element, rest []byte, ok bool) {
-	end := bytes.IndexByte(body[1:], 0) + 1
-	if end == 0 {
-		return e, nil, false
-	}
-	e.kind, e.name, rest = bson.Type(body[0]), body[1:end], body[end+1:]
-	size, ok := sizeOf(e.kind, rest)
-	if !ok {
-		return e, nil, false
-	}
-	e.value = rest[:size]
-	return e, rest[size:], true
-}
-
-// elementsOf returns the bytes between the length and the final zero byte of a document.
-func elementsOf(raw []byte) ([]byte, bool) {
-	if len(raw) < 5 || int64(binary.LittleEndian.Uint32(raw)) != int64(len(raw)) || raw[len(raw)-1] != 0 {
-		return nil, false
-	}
-	return raw[4 : len(raw)-1], true
-}
-
-// sizeOf returns the size of an element's value in bytes. It returns false if the type is
-// not supported or the value is incomplete.
-func sizeOf(kind bson.Type, rest []byte) (int, bool) {
-	size := 0
-	switch kind {
-	case bson.TypeDouble, bson.TypeDateTime, bson.TypeInt64:
-		size = 8
-	case bson.TypeInt32:
-		size = 4
-	case bson.TypeBoolean:
-		size = 1
-	case bson.TypeNull:
-	case bson.TypeString:
-		if len(rest) < 5 {
-			return 0, false
-		}
-		length := binary.LittleEndian.Uint32(rest)
-		if length < 1 || int64(length) > int64(len(rest)-4) || rest[4+length-1] != 0 {
-			return 0, false
-		}
-		size = 4 + int(length)
-	case bson.TypeEmbeddedDocument, bson.TypeArray:
-		if len(rest) < 5 {
-			return 0, false
-		}
-		length := binary.LittleEndian.Uint32(rest)
-		if length < 5 || int64(length) > int64(len(rest)) {
-			return 0, false
-		}
-		size = int(length)
-	default:
-		return 0, false
-	}
-	return size, size <= len(rest)
 }

@@ -82,13 +82,20 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 		return err
 	}
 	id := Field{Name: IDIndex, Kind: s.ID}
-	scratch, err := AppendKey(nil, []Field{id}, document)
-	if err != nil {
+	var scratch [256]byte
+	if _, _, err := appendField(scratch[:0], 0, id, document); err != nil {
 		return err
 	}
 	for _, index := range s.Indexes {
-		fields := append(s.withDefaults(index.Fields), id)
-		if scratch, err = AppendKey(scratch[:0], fields, document); err != nil {
+		key, text := scratch[:0], 0
+		var err error
+		for _, field := range index.Fields {
+			field.Default = s.Defaults[field.Name]
+			if key, text, err = appendField(key, text, field, document); err != nil {
+				return fmt.Errorf("index %q: %w", index.Name, err)
+			}
+		}
+		if _, _, err = appendField(key, text, id, document); err != nil {
 			return fmt.Errorf("index %q: %w", index.Name, err)
 		}
 	}
@@ -100,7 +107,7 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 // without a default goes away.
 func (s Spec) CheckChange(change Change) error {
 	for _, index := range s.Indexes {
-		for _, field := range s.withDefaults(index.Fields) {
+		for _, field := range index.Fields {
 			for _, set := range change.Set {
 				if set.Path != field.Name {
 					continue
@@ -112,7 +119,7 @@ func (s Spec) CheckChange(change Change) error {
 					return err
 				}
 			}
-			if slices.Contains(change.Unset, field.Name) && field.Default.IsNone() {
+			if slices.Contains(change.Unset, field.Name) && s.Defaults[field.Name].IsNone() {
 				return fmt.Errorf("docstore: field %q of index %q cannot be removed", field.Name, index.Name)
 			}
 		}
@@ -140,15 +147,8 @@ func CheckSize(bytes int) error {
 
 // RevisionOf returns the revision of a stored document.
 func RevisionOf(document bson.Raw) (int64, error) {
-	value, err := document.LookupErr(RevisionField)
-	if err != nil {
-		return 0, fmt.Errorf("docstore: field %q: %w", RevisionField, err)
-	}
-	revision, ok := value.Int64OK()
-	if !ok {
-		return 0, fmt.Errorf("docstore: field %q has the wrong BSON type %s", RevisionField, value.Type)
-	}
-	return revision, nil
+	revision, err := Field{Name: RevisionField, Kind: Int64}.sharedValue(document)
+	return revision.number, err
 }
 
 // AppendKey appends the values that a document has in the given fields, in the
@@ -156,19 +156,27 @@ func RevisionOf(document bson.Raw) (int64, error) {
 func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
 	text := 0
 	for _, field := range fields {
-		value, err := field.Value(document)
-		if err != nil {
+		var err error
+		if key, text, err = appendField(key, text, field, document); err != nil {
 			return key, err
 		}
-		if !utf8.ValidString(value.text) {
-			return key, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
-		}
-		if text += len(value.text); text > MaxKeyBytes {
-			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
-		}
-		key = value.append(key)
 	}
 	return key, nil
+}
+
+// appendField appends one field of a key, which has text bytes of strings so far.
+func appendField(key []byte, text int, field Field, document bson.Raw) ([]byte, int, error) {
+	value, err := field.sharedValue(document)
+	if err != nil {
+		return key, text, err
+	}
+	if !utf8.ValidString(value.text) {
+		return key, text, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
+	}
+	if text += len(value.text); text > MaxKeyBytes {
+		return key, text, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
+	}
+	return value.append(key), text, nil
 }
 
 // AppendValues appends values in the encoding of AppendKey.

@@ -116,16 +116,16 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	if err := c.spec.CheckDocument(after); err != nil {
 		return Change{}, err
 	}
-	id := stored.Lookup(IDIndex)
-	if !after.Lookup(IDIndex).Equal(id) {
-		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
-	}
-	made, err := c.shape.difference(stored, after, c.spec.Counters)
+	field := Field{Name: IDIndex, Kind: c.spec.ID}
+	id, err := field.Value(stored)
 	if err != nil {
 		return Change{}, err
 	}
-	made.Revision = revision
-	made.ID, err = Field{Name: IDIndex, Kind: c.spec.ID}.Value(stored)
+	if changed, err := field.Value(after); err != nil || changed != id {
+		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
+	}
+	made, err := c.shape.difference(stored, after, c.spec.Counters)
+	made.ID, made.Revision = id, revision
 	return made, err
 }
 

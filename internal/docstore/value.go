@@ -2,7 +2,9 @@ package docstore
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -84,22 +86,27 @@ type Field struct {
 
 // Value returns the field's value in a document.
 func (f Field) Value(document bson.Raw) (Value, error) {
-	found, err := document.LookupErr(f.Name)
-	if err != nil {
-		if !f.Default.IsNone() {
-			return f.Default, nil
-		}
-		return Value{}, fmt.Errorf("docstore: field %q: %w", f.Name, err)
+	value, err := f.sharedValue(document)
+	value.text = strings.Clone(value.text)
+	return value, err
+}
+
+// sharedValue is Value, and a text is a part of the document.
+func (f Field) sharedValue(document bson.Raw) (Value, error) {
+	body, ok := elementsOf(document)
+	if !ok {
+		return Value{}, errMalformed
 	}
-	switch f.Kind {
-	case Int64:
-		if n, ok := found.Int64OK(); ok {
-			return Value{kind: Int64, number: n}, nil
-		}
-	case String:
-		if s, ok := found.StringValueOK(); ok {
-			return Value{kind: String, text: s}, nil
-		}
+	found, ok := lookup(body, f.Name)
+	switch {
+	case !ok && !f.Default.IsNone():
+		return f.Default, nil
+	case !ok:
+		return Value{}, fmt.Errorf("docstore: field %q is missing", f.Name)
+	case found.kind == bson.TypeInt64 && f.Kind == Int64:
+		return Value{kind: Int64, number: int64(binary.LittleEndian.Uint64(found.value))}, nil
+	case found.kind == bson.TypeString && f.Kind == String:
+		return Value{kind: String, text: sharedString(found.value[4 : len(found.value)-1])}, nil
 	}
-	return Value{}, fmt.Errorf("docstore: field %q has the wrong BSON type %s", f.Name, found.Type)
+	return Value{}, fmt.Errorf("docstore: field %q has the wrong BSON type %s", f.Name, found.kind)
 }
