@@ -44,7 +44,8 @@ func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
 	e.http(name, listener, newServer(handler, http1, patience{headerTime, idleTime}))
 }
 
-// Admin serves the admin port and returns its address.
+// Admin serves the admin port and returns its address. The port answers requests to IP addresses,
+// localhost and AdminHosts.
 func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, metrics *Metrics) (net.Addr, error) {
 	listener, err := Listen(ctx, "admin", address)
 	if err != nil {
@@ -59,7 +60,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		handler = withProfiles(handler)
 	}
 	e.Announce(slog.String("admin", listener.Addr().String()))
-	e.http("admin port", listener, newServer(handler, both, patience{headerTime, idleTime}))
+	e.http("admin port", listener, newServer(e.AdminHosts.protect(handler), both, patience{headerTime, idleTime}))
 	return listener.Addr(), nil
 }
 

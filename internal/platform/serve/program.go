@@ -54,6 +54,8 @@ type Env struct {
 	Tracing tracing.Tracing
 	// HasProfiles makes the admin port serve profiles.
 	HasProfiles bool
+	// AdminHosts are host names under which programs may use the admin port.
+	AdminHosts AdminHosts
 
 	start *startLine
 }
@@ -64,6 +66,7 @@ type settings struct {
 	logs        logFlags
 	tracing     tracing.Flags
 	hasProfiles bool
+	adminHosts  AdminHosts
 }
 
 func (s *settings) register(flags *flag.FlagSet) {
@@ -71,8 +74,12 @@ func (s *settings) register(flags *flag.FlagSet) {
 	s.logs.register(flags)
 	s.tracing.Register(flags)
 	flags.BoolVar(&s.hasProfiles, "pprof", false, "serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
+	flags.Var(&s.adminHosts, adminHostsFlag,
+		"comma-separated host `names` under which programs may use the admin port, besides localhost and IP addresses")
 	flags.Bool(versionFlag, false, "print the version, the commit and the Go version, and exit; not read from the environment")
 }
+
+const adminHostsFlag = "admin-hosts"
 
 // versionFlag is the only flag that the environment cannot set, because an image may have
 // its own WAYBOOK_VERSION.
@@ -147,7 +154,7 @@ func runUntilDone(
 	start := &startLine{}
 	err = program.Start(runCtx, Env{
 		Stack: stack, Out: out, Log: log, Fail: fail, Transport: transport, Tracing: spans, HasProfiles: set.hasProfiles,
-		start: start,
+		AdminHosts: set.adminHosts, start: start,
 	})
 	stop := func() error {
 		stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StopTimeout)
