@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
@@ -51,7 +54,8 @@ func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
 	cities := citiesFile(t, count)
 	export := func(kill bool) string {
 		t.Helper()
-		on := operator{t, startEmpty(t).GRPC}
+		p := startEmpty(t)
+		on := operator{t, p.GRPC}
 		owner := on.createUser("地主")
 		line := []string{"landmark", "import", cities, "--owner", owner, "--category", "community"}
 		if kill {
@@ -73,6 +77,9 @@ func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
 		unchanged, _ := last.Unchanged.Int64()
 		if created+unchanged != count || (unchanged > 0) != kill {
 			t.Errorf("the last run reports %+v", last)
+		}
+		if strings.Contains(p.Logged(), "level=ERROR") {
+			t.Errorf("the service logged:\n%s", p.Logged())
 		}
 		return on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
 	}
@@ -149,4 +156,59 @@ func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
 	if exported := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner); strings.Count(exported, "\n") != 120 {
 		t.Errorf("exported:\n%s", exported)
 	}
+}
+
+func TestAReaderWhoLeavesAnExportIsNoFailureOfTheService(t *testing.T) {
+	const method = `method="/waybook.poi.v1.PoiService/ExportPois"`
+	p := startEmpty(t)
+	on := operator{t, p.GRPC}
+	on.must("landmark", "import", citiesFile(t, 60_000), "--owner", on.createUser("地主"), "--category", "community")
+
+	program := command(t, "landmark", "export", "-", "--format", "ndjson", "--address", p.GRPC)
+	piped, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(piped).ReadString('\n'); err != nil || !strings.Contains(line, "號") {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if err := piped.Close(); err != nil { // as head -1 does
+		t.Fatal(err)
+	}
+	if err := program.Wait(); err == nil {
+		t.Error("waybookctl wrote the whole export to nobody")
+	}
+	var counted []string
+	for limit := time.Now().Add(time.Minute); len(counted) == 0; {
+		if time.Now().After(limit) {
+			t.Fatal("the call does not end")
+		}
+		for line := range strings.Lines(metricsOf(t, p)) {
+			if strings.HasPrefix(line, "waybook_rpc_duration_seconds_count{") && strings.Contains(line, method) {
+				counted = append(counted, line)
+			}
+		}
+	}
+	if len(counted) != 1 || !strings.Contains(counted[0], `code="Canceled"`) || strings.Contains(p.Logged(), "level=ERROR") {
+		t.Errorf("counted %s, and logged:\n%s", counted, p.Logged())
+	}
+}
+
+// metricsOf returns the metrics of a program.
+func metricsOf(t *testing.T, p *launch.Process) string {
+	t.Helper()
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Get("http://" + p.Admin + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

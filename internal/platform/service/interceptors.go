@@ -103,7 +103,7 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate})
 }
 
-// checkedStream validates each incoming message.
+// checkedStream validates each incoming message, and reports a caller that has gone as such.
 type checkedStream struct {
 	grpc.ServerStream
 	ctx      context.Context
@@ -114,9 +114,22 @@ func (s *checkedStream) Context() context.Context { return s.ctx }
 
 func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
-		return err
+		return callerGone(err)
 	}
 	return s.validate(message)
+}
+
+func (s *checkedStream) SendMsg(message any) error {
+	return callerGone(s.ServerStream.SendMsg(message))
+}
+
+// callerGone returns context.Canceled for the error of a stream whose connection has broken: its
+// caller hung up. gRPC says UNAVAILABLE then, as if this service or one behind it had failed.
+func callerGone(err error) error {
+	if status.Code(err) != codes.Unavailable {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Canceled, err)
 }
 
 // validate returns an error that names every invalid field.
@@ -175,6 +188,8 @@ func (i *Interceptors) finish(ctx context.Context, method string, began time.Tim
 	switch code {
 	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
 		i.log.ErrorContext(ctx, "call failed", "method", method, "code", code.String(), "error", failed)
+	case codes.Canceled:
+		i.log.DebugContext(ctx, "caller gone", "method", method, "error", failed)
 	}
 	return failed.GRPCStatus().Err()
 }

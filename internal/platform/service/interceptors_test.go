@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,8 @@ func newChainUnder(t *testing.T, load service.Load) *chain {
 		t.Fatal(err)
 	}
 	c := &chain{metrics: serve.NewMetrics()}
-	c.Interceptors = service.NewInterceptors(validator, load, c.metrics, slog.New(slog.NewTextHandler(&c.log, nil)))
+	log := slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	c.Interceptors = service.NewInterceptors(validator, load, c.metrics, log)
 	return c
 }
 
@@ -55,23 +57,26 @@ func (c *chain) unary(ctx context.Context, request any, handler grpc.UnaryHandle
 	return err
 }
 
-// incoming is a server's stream that receives the given messages.
+// incoming is a server's stream that receives the given messages, and then broken, or the end.
 type incoming struct {
 	grpc.ServerStream
 	ctx      context.Context
 	messages []*albumv1.GetAlbumRequest
+	broken   error
 }
 
 func (s *incoming) Context() context.Context { return s.ctx }
 
 func (s *incoming) RecvMsg(into any) error {
 	if len(s.messages) == 0 {
-		return io.EOF
+		return cmp.Or(s.broken, io.EOF)
 	}
 	into.(*albumv1.GetAlbumRequest).AlbumId = s.messages[0].GetAlbumId()
 	s.messages = s.messages[1:]
 	return nil
 }
+
+func (s *incoming) SendMsg(any) error { return s.broken }
 
 func (c *chain) stream(ctx context.Context, messages []*albumv1.GetAlbumRequest, handler grpc.StreamHandler) error {
 	return c.Stream(nil, &incoming{ctx: ctx, messages: messages}, &grpc.StreamServerInfo{FullMethod: method}, handler)
@@ -237,6 +242,38 @@ func TestEachMessageOfAStreamIsChecked(t *testing.T) {
 	}
 	if received != 2 {
 		t.Errorf("%d messages reached the handler", received)
+	}
+}
+
+func TestACallerWhoHangsUpIsNoFailureOfTheService(t *testing.T) {
+	closing := status.Error(codes.Unavailable, "transport is closing")
+	behind := status.Error(codes.Unavailable, "another service is down")
+	receive := func(_ any, stream grpc.ServerStream) error { return stream.RecvMsg(&albumv1.GetAlbumRequest{}) }
+	send := func(_ any, stream grpc.ServerStream) error { return stream.SendMsg(&albumv1.GetAlbumResponse{}) }
+	for name, one := range map[string]struct {
+		broken  error
+		handler grpc.StreamHandler
+		code    codes.Code
+		level   string
+	}{
+		"while it sends":               {closing, receive, codes.Canceled, "DEBUG"},
+		"while it receives":            {closing, send, codes.Canceled, "DEBUG"},
+		"by canceling":                 {status.Error(codes.Canceled, "context canceled"), send, codes.Canceled, "DEBUG"},
+		"by its deadline":              {status.Error(codes.DeadlineExceeded, "too late"), send, codes.DeadlineExceeded, "ERROR"},
+		"no: another service is down":  {nil, func(any, grpc.ServerStream) error { return behind }, codes.Unavailable, "ERROR"},
+		"no: a message is not encoded": {status.Error(codes.Internal, "marshal"), send, codes.Internal, "ERROR"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newChain(t)
+			stream := &incoming{ctx: t.Context(), broken: one.broken}
+			err := c.Stream(nil, stream, &grpc.StreamServerInfo{FullMethod: method}, one.handler)
+			if status.Code(err) != one.code {
+				t.Errorf("got %v, want %v", err, one.code)
+			}
+			if log := c.log.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "level="+one.level+" ") {
+				t.Errorf("logged %s", log)
+			}
+		})
 	}
 }
 
