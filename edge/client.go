@@ -6,17 +6,30 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// TrustedProxies are the networks of the proxies in front of the edge. Only their headers about
-// a client count. The flag is a comma-separated list of CIDRs.
-type TrustedProxies []netip.Prefix
+// TrustedProxies are the proxies in front of the edge whose headers about a client count. The
+// flag is either a number of proxies or a comma-separated list of their networks as CIDRs. The
+// zero value trusts nobody.
+type TrustedProxies struct {
+	// hops is how many proxies each request passes. Any peer counts as the last of them.
+	hops int
+	// networks are the networks of the proxies, if hops is 0.
+	networks []netip.Prefix
+}
+
+// maxHops bounds the addresses of X-Forwarded-For that the edge reads.
+const maxHops = 16
 
 // String returns the flag's value.
 func (t TrustedProxies) String() string {
-	networks := make([]string, len(t))
-	for i, network := range t {
+	if t.hops > 0 {
+		return strconv.Itoa(t.hops)
+	}
+	networks := make([]string, len(t.networks))
+	for i, network := range t.networks {
 		networks[i] = network.String()
 	}
 	return strings.Join(networks, ",")
@@ -24,7 +37,14 @@ func (t TrustedProxies) String() string {
 
 // Set parses the flag's value and replaces the earlier one.
 func (t *TrustedProxies) Set(value string) error {
-	var networks TrustedProxies
+	if hops, err := strconv.Atoi(strings.TrimSpace(value)); err == nil {
+		if hops < 0 || hops > maxHops {
+			return fmt.Errorf("%d proxies are not from 0 to %d", hops, maxHops)
+		}
+		*t = TrustedProxies{hops: hops}
+		return nil
+	}
+	var networks []netip.Prefix
 	for part := range strings.SplitSeq(value, ",") {
 		part = strings.TrimSpace(part)
 		if part == "" {
@@ -32,44 +52,55 @@ func (t *TrustedProxies) Set(value string) error {
 		}
 		network, err := netip.ParsePrefix(part)
 		if err != nil {
-			return fmt.Errorf("%q is not a network; write it like 10.0.0.0/8, or 10.0.0.1/32 for one address", part)
+			return fmt.Errorf("%q is neither a network nor a number of proxies; write 10.0.0.1/32 for one address", part)
 		}
 		if network.Addr().Is4In6() {
 			return errors.New(part + " is an IPv4 network in IPv6 form; write it as IPv4")
 		}
 		networks = append(networks, network.Masked())
 	}
-	*t = networks
+	*t = TrustedProxies{networks: networks}
 	return nil
 }
 
+// include reports whether an address is that of a proxy, by the networks.
 func (t TrustedProxies) include(address netip.Addr) bool {
-	return slices.ContainsFunc(t, func(network netip.Prefix) bool { return network.Contains(address) })
+	return slices.ContainsFunc(t.networks, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
+// trustPeer reports whether the peer of a connection is a proxy.
+func (t TrustedProxies) trustPeer(peer netip.Addr) bool { return t.hops > 0 || t.include(peer) }
+
 // client returns the address of the client. It is the peer of the connection, unless that is a
-// trusted proxy. Then it is the last address of X-Forwarded-For that is no trusted proxy; the
-// client may have invented the addresses before it. If the header ends or is malformed before
-// such an address, client returns the last known proxy. It returns the zero Addr if the peer has
-// no address.
+// trusted proxy. Then it is an address of X-Forwarded-For, whose lines form one list: with a
+// number of proxies, the address that the first of them appended; with networks, the last address
+// outside of them. Clients can invent all addresses before it. If there is no such address, or an
+// entry after it is malformed, client returns the peer. It returns the zero Addr for a peer
+// without an address.
 func (t TrustedProxies) client(r *http.Request) netip.Addr {
-	client := peer(r)
+	from := peer(r)
+	if !t.trustPeer(from) {
+		return from
+	}
 	rest := strings.Join(r.Header["X-Forwarded-For"], ",")
-	for rest != "" && t.include(client) {
+	for hop := 1; rest != "" && hop <= maxHops; hop++ {
 		comma := strings.LastIndexByte(rest, ',')
-		forwardedFor, ok := parseForwarded(rest[comma+1:])
+		address, ok := parseForwarded(rest[comma+1:])
 		if !ok {
 			break
 		}
-		client, rest = forwardedFor, rest[:max(comma, 0)]
+		if hop == t.hops || t.hops == 0 && !t.include(address) {
+			return address
+		}
+		rest = rest[:max(comma, 0)]
 	}
-	return client
+	return from
 }
 
 // isSecure reports whether the client's own connection uses TLS.
 func (t TrustedProxies) isSecure(r *http.Request) bool {
 	return r.TLS != nil ||
-		strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") && t.include(peer(r))
+		strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") && t.trustPeer(peer(r))
 }
 
 // peer returns the other end of the connection. It returns the zero Addr if that has no address,

@@ -28,7 +28,7 @@ func from(peer string, forwardedFor ...string) *http.Request {
 	return r
 }
 
-func TestTheClientIsThePeerOrTheAddressFromTheLastTrustedProxy(t *testing.T) {
+func TestTheClientIsThePeerOrTheAddressFromTheTrustedProxies(t *testing.T) {
 	for _, c := range []struct {
 		name, trusted, peer string
 		forwardedFor        []string
@@ -40,11 +40,13 @@ func TestTheClientIsThePeerOrTheAddressFromTheLastTrustedProxy(t *testing.T) {
 		{name: "the client invented an address", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 192.0.2.1"}, want: "192.0.2.1"},
 		{name: "the client invented a proxy", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 10.9.9.9, 192.0.2.1"}, want: "192.0.2.1"},
 		{name: "several proxies", trusted: "10.0.0.0/8,fd00::/8", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9,192.0.2.1 ,\tfd00::1", "10.0.0.2"}, want: "192.0.2.1"},
-		{name: "a client among the proxies", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"10.0.0.3, 10.0.0.2"}, want: "10.0.0.3"},
+		{name: "only proxies", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"10.0.0.3, 10.0.0.2"}, want: "10.0.0.1"},
 		{name: "a proxy without the header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", want: "10.0.0.1"},
 		{name: "a proxy with a malformed header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
+		{name: "a malformed entry before a proxy", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"x, 10.9.9.9"}, want: "10.0.0.1"},
+		{name: "very many proxies", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1" + strings.Repeat(",10.0.0.2", maxHops)}, want: "10.0.0.1"},
 		{name: "an unclosed bracket", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, [::1"}, want: "10.0.0.1"},
-		{name: "an empty item", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1,,10.0.0.2"}, want: "10.0.0.2"},
+		{name: "an empty item", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1,,10.0.0.2"}, want: "10.0.0.1"},
 		{name: "an empty header", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{""}, want: "10.0.0.1"},
 		{name: "a port", trusted: "10.0.0.0/8", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1:5000"}, want: "192.0.2.1"},
 		{name: "IPv6", trusted: "::1/128", peer: "[::1]:80", forwardedFor: []string{"2001:db8::7"}, want: "2001:db8::7"},
@@ -53,6 +55,17 @@ func TestTheClientIsThePeerOrTheAddressFromTheLastTrustedProxy(t *testing.T) {
 		{name: "IPv4 written as IPv6", trusted: "10.0.0.0/8", peer: "[::ffff:10.0.0.1]:80", forwardedFor: []string{"::ffff:192.0.2.1"}, want: "192.0.2.1"},
 		{name: "a peer with a zone", trusted: "fe80::/10", peer: "[fe80::1%eth0]:80", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
 		{name: "a Unix socket", trusted: "0.0.0.0/0,::/0", peer: "@", forwardedFor: []string{"192.0.2.1"}, want: "invalid IP"},
+
+		{name: "one proxy that replaces the header", trusted: "1", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
+		{name: "one proxy that appends", trusted: "1", peer: "10.0.0.1:80", forwardedFor: []string{"x, 10.9.9.9, 192.0.2.1"}, want: "192.0.2.1"},
+		{name: "one proxy that appends a line", trusted: "1", peer: "10.0.0.1:80", forwardedFor: []string{"x, 10.9.9.9", "10.244.0.1"}, want: "10.244.0.1"},
+		{name: "two proxies", trusted: "2", peer: "10.0.0.1:80", forwardedFor: []string{"198.51.100.9, 192.0.2.1", "10.0.0.2"}, want: "192.0.2.1"},
+		{name: "two proxies, one of which was passed by", trusted: "2", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1"}, want: "10.0.0.1"},
+		{name: "a proxy without the header, by number", trusted: "1", peer: "10.0.0.1:80", want: "10.0.0.1"},
+		{name: "a malformed address of the client", trusted: "1", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
+		{name: "an empty address of the client", trusted: "1", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1,"}, want: "10.0.0.1"},
+		{name: "a malformed address of a proxy", trusted: "2", peer: "10.0.0.1:80", forwardedFor: []string{"192.0.2.1, unknown"}, want: "10.0.0.1"},
+		{name: "a proxy on a Unix socket", trusted: "1", peer: "@", forwardedFor: []string{"192.0.2.1"}, want: "192.0.2.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := proxies(t, c.trusted).client(from(c.peer, c.forwardedFor...))
@@ -100,6 +113,9 @@ func TestAConnectionIsSecureWithTLSOrWhenATrustedProxyReportsTLS(t *testing.T) {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
+	if one := proxies(t, "1"); !one.isSecure(request("192.0.2.1:80", "https")) || one.isSecure(from("192.0.2.1:80")) {
+		t.Error("the only proxy's report does not count")
+	}
 	overTLS := from("192.0.2.1:80")
 	overTLS.TLS = &tls.ConnectionState{}
 	if !trusted.isSecure(overTLS) {
@@ -107,18 +123,21 @@ func TestAConnectionIsSecureWithTLSOrWhenATrustedProxyReportsTLS(t *testing.T) {
 	}
 }
 
-func TestTrustedProxiesAreParsedAsCIDRs(t *testing.T) {
+func TestTrustedProxiesAreANumberOrNetworks(t *testing.T) {
 	for value, want := range map[string]string{
 		"":                             "",
 		"10.0.0.0/8":                   "10.0.0.0/8",
 		" 10.1.2.3/8 , fd00::/8,":      "10.0.0.0/8,fd00::/8",
 		"192.0.2.1/32,2001:db8::1/128": "192.0.2.1/32,2001:db8::1/128",
+		"0":                            "",
+		" 1 ":                          "1",
+		"16":                           "16",
 	} {
 		if got := proxies(t, value).String(); got != want {
 			t.Errorf("%q became %q, want %q", value, got, want)
 		}
 	}
-	for _, wrong := range []string{"10.0.0.1", "10.0.0.0/33", "all", "10.0.0.0/8;fd00::/8", "::ffff:10.0.0.0/104"} {
+	for _, wrong := range []string{"17", "-1", "1,10.0.0.0/8", "10.0.0.1", "10.0.0.0/33", "all", "10.0.0.0/8;fd00::/8", "::ffff:10.0.0.0/104"} {
 		kept := proxies(t, "10.0.0.0/8")
 		err := kept.Set(wrong)
 		if err == nil || kept.String() != "10.0.0.0/8" {
@@ -127,12 +146,13 @@ func TestTrustedProxiesAreParsedAsCIDRs(t *testing.T) {
 	}
 }
 
-// For any header of the client, the address that the proxy appends counts.
+// For any header of the client, the address that the proxy appends counts, and the peer if the proxy
+// appends none.
 func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 	f.Add("192.0.2.1, 10.0.0.1", "203.0.113.9")
 	f.Add("[::1]:5, ,,unknown", "2001:db8::1")
 	f.Add("[", "::ffff:1.2.3.4")
-	trusted := proxies(f, "10.0.0.0/8")
+	trusted, one := proxies(f, "10.0.0.0/8"), proxies(f, "1")
 	f.Fuzz(func(t *testing.T, sent, added string) {
 		if got := trusted.client(from("203.0.113.5:80", sent)); got.String() != "203.0.113.5" {
 			t.Fatalf("the client made the edge believe %s", got)
@@ -142,11 +162,20 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 			t.Fatalf("got %q", key)
 		}
 		client, err := netip.ParseAddr(added)
-		if err != nil || strings.Contains(added, "%") || trusted.include(plainAddress(client)) {
+		if strings.Contains(added, "%") || strings.Contains(added, ",") {
 			return
 		}
+		want := plainAddress(client)
+		if _, ok := parseForwarded(added); err != nil && ok {
+			return // an address with brackets or a port
+		} else if err != nil {
+			want = netip.MustParseAddr("10.0.0.1")
+		}
 		for _, header := range [][]string{{sent + ", " + added}, {sent, added}} {
-			if got := trusted.client(from("10.0.0.1:80", header...)); got != plainAddress(client) {
+			if got := one.client(from("10.0.0.1:80", header...)); got != want {
+				t.Fatalf("one proxy, %q: got %s", header, got)
+			}
+			if got := trusted.client(from("10.0.0.1:80", header...)); got != want && !trusted.include(want) {
 				t.Fatalf("%q: got %s", header, got)
 			}
 		}
@@ -155,7 +184,7 @@ func FuzzNoHeaderHidesTheClientOfAProxy(f *testing.F) {
 
 // A valid list of networks reads back the same. An invalid one leaves the value unchanged.
 func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
-	for _, value := range []string{"", " 10.1.2.3/8 , fd00::/8,", "::ffff:10.0.0.0/104", "10.0.0.0/33", "fe80::1%eth0/64", "0.0.0.0/0"} {
+	for _, value := range []string{"", "1", "-0", " 10.1.2.3/8 , fd00::/8,", "::ffff:10.0.0.0/104", "10.0.0.0/33", "fe80::1%eth0/64", "0.0.0.0/0"} {
 		f.Add(value, "192.0.2.1")
 	}
 	f.Fuzz(func(t *testing.T, value, client string) {
@@ -170,7 +199,7 @@ func FuzzTrustedProxiesReadBackTheSame(f *testing.F) {
 		if again.String() != read.String() {
 			t.Errorf("%s reads back as %s", read, again)
 		}
-		if address, err := netip.ParseAddr(client); err == nil && read.include(address) != again.include(address) {
+		if address, err := netip.ParseAddr(client); err == nil && read.trustPeer(address) != again.trustPeer(address) {
 			t.Errorf("%s: the original and its parsed form differ about %s", read, address)
 		}
 	})
