@@ -24,7 +24,7 @@ import (
 type handler struct {
 	config    Config
 	functions *operation.Functions
-	sites     *http.CrossOriginProtection
+	sites     sites
 	zippers   zippers
 	exchanges sync.Pool
 }
@@ -54,7 +54,7 @@ func New(c Config) http.Handler {
 		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
 		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
 	})
-	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.protection()}
+	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.sites()}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
 }
@@ -129,7 +129,7 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		if x.request.Method != http.MethodPost {
 			return failure.New("POST_REQUIRED")
 		}
-		if err := refuseOtherSites(h.sites, x.request); err != nil {
+		if err := h.sites.refuseOthers(x.request); err != nil {
 			return err
 		}
 	}

@@ -46,12 +46,36 @@ func TestOnlyOwnPagesAndTrustedSitesMayWrite(t *testing.T) {
 	}
 }
 
+func TestPagesWithoutAnOriginWriteOnlyIfNullIsTrusted(t *testing.T) {
+	for trusted, want := range map[string]int{"": 403, "https://www.waybook.example": 403, "null": 200, "https://www.waybook.example, null": 200} {
+		var origins TrustedOrigins
+		if err := origins.Set(trusted); err != nil {
+			t.Fatal(err)
+		}
+		h := newEdge(t, &fakes{answer: letIn}, func(c *Config) { c.TrustedOrigins = origins })
+		for _, site := range []string{"", "cross-site"} { // without a value: an old WebView
+			r := cookieless(loginForm)
+			r.Header.Set("Origin", "null")
+			r.Header.Set("Sec-Fetch-Site", site)
+			if w := record(h, r); w.Code != want {
+				t.Errorf("%q trusted, site %q: %d %s", trusted, site, w.Code, w.Body)
+			}
+			r = cookieless(loginForm)
+			r.Header.Set("Origin", "https://evil.example")
+			r.Header.Set("Sec-Fetch-Site", site)
+			if w := record(h, r); w.Code != 403 {
+				t.Errorf("%q trusted: a page of another site wrote: %d %s", trusted, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 func TestTrustedOriginsAreOrigins(t *testing.T) {
 	var origins TrustedOrigins
 	if err := origins.Set(" https://a.example , http://b.example:8080,"); err != nil || origins.String() != "https://a.example,http://b.example:8080" {
 		t.Errorf("%v, %v", origins, err)
 	}
-	for _, wrong := range []string{"a.example", "https://a.example/path", "https://", "://"} {
+	for _, wrong := range []string{"Null", "null/", "a.example", "https://a.example/path", "https://", "://"} {
 		if err := origins.Set(wrong); err == nil {
 			t.Errorf("%q was accepted", wrong)
 		}
