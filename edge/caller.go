@@ -26,5 +26,6 @@ func (x *exchange) KeepSession(session operation.Session, expires time.Time) {
 func (x *exchange) DropSession() { x.setCookies("", "", time.Time{}) }
 
 func (x *exchange) setCookies(id, token string, expires time.Time) {
-	setCookies(x.response.writer, id, token, expires, x.config.TrustedProxies.isSecure(x.request))
+	isSecure := x.config.CookieSecure == SecureAlways || x.config.TrustedProxies.isSecure(x.request)
+	setCookies(x.response.writer, id, token, expires, isSecure)
 }

@@ -49,6 +49,8 @@ type Config struct {
 	Sessions operation.Sessions
 	// TrustedProxies are the proxies whose headers about clients count. It may be empty.
 	TrustedProxies TrustedProxies
+	// CookieSecure says when the cookie of a session is Secure.
+	CookieSecure CookieSecure
 	// Signatures says whether applications must sign requests.
 	Signatures Signatures
 	// TrustedOrigins are other sites whose pages may write. It may be empty.

@@ -48,7 +48,8 @@ var fixedHeaders = [...]struct {
 }
 
 func newExchange(config *Config, zippers *zippers) *exchange {
-	x := &exchange{config: config, turn: turn{load: &config.Load}}
+	x := &exchange{config: config}
+	x.turn = turn{load: &config.Load, address: x.Address}
 	x.response.Zone = config.Zone
 	x.response.writeTimeout = config.WriteTimeout
 	x.response.zippers = zippers

@@ -11,27 +11,43 @@ type Flags struct {
 	// HasLogin adds func=login and func=logout to the interface.
 	HasLogin       bool
 	TrustedProxies TrustedProxies
+	CookieSecure   CookieSecure
 	Signatures     Signatures
 	TrustedOrigins TrustedOrigins
-	// MaxRequests and MaxLongReplies are concurrency limits. ClientRate and UserRate are rate
-	// limits per second. 0 means no limit.
-	MaxRequests, MaxLongReplies int
-	ClientRate, UserRate        float64
+	// MaxRequests and MaxLongReplies are concurrency limits, ClientLongReplies is one per address.
+	// ClientRate is a rate limit per address and second, UserWrites one per user and minute. 0
+	// means no limit.
+	MaxRequests, MaxLongReplies, ClientLongReplies int
+	ClientRate, UserWrites                         float64
 }
+
+const (
+	// defaultClientLongReplies has room for the browsers of a household: a browser opens at most
+	// six connections to a host. An attacker needs 16 addresses to fill the default of
+	// MaxLongReplies.
+	defaultClientLongReplies = 16
+	// defaultUserWrites is far above what a person does. A legacy client that sends a diary of
+	// 300 entries after a journey sends them all at once, and more of them at five a second. One
+	// user then costs little: a service stores hundreds of writes a second.
+	defaultUserWrites = 300
+)
 
 // Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.BoolVar(&f.HasLogin, "login", true, "serve func=login and func=logout; use false if another system opens the sessions")
 	flags.Var(&f.TrustedProxies, "trusted-proxies",
-		"`networks` of trusted proxies, as comma-separated CIDRs; their X-Forwarded-For and X-Forwarded-Proto count")
+		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if nobody else can connect, or their exact networks as comma-separated CIDRs")
+	flags.Var(&f.CookieSecure, "cookie-secure",
+		"`when` the session cookie is Secure: auto (the default; when the request came over TLS) or always")
 	flags.Var(&f.Signatures, "signatures",
 		"check of request signatures (key, ts, sig): off (the default), `observe` (count and log only) or require (docs/signatures.md)")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",
-		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors")
+		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors; null for pages without an origin, which any site can make")
 	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
 	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
+	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
-	flags.Float64Var(&f.UserRate, "user-rate", 0, "rate limit per user in writes per second, with bursts of ten seconds' worth; 0 for none")
+	flags.Float64Var(&f.UserWrites, "user-writes", defaultUserWrites, "rate limit per user in writes per minute, with bursts of a minute's worth; 0 for none")
 }
 
 // Config returns a Config with these settings. The program sets the services and the zone.
@@ -41,7 +57,7 @@ func (f *Flags) Config() Config {
 		sessions = operation.OpenedHere
 	}
 	return Config{
-		Sessions: sessions, TrustedProxies: f.TrustedProxies, Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins,
-		Load: newLoad(f.MaxRequests, f.MaxLongReplies, f.ClientRate, f.UserRate),
+		Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
+		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, Load: newLoad(f),
 	}
 }

@@ -21,6 +21,10 @@ const (
 	largeForms = 32
 	// longestWait is how long a request waits at a concurrency limit.
 	longestWait = 500 * time.Millisecond
+	// clientBurst and userBurst are the bursts of Clients and Users, as the time in which the
+	// rate allows as many. A user may write a minute's worth at once.
+	clientBurst = 10 * time.Second
+	userBurst   = time.Minute
 )
 
 // Load holds the concurrency limits and rate limits of the edge. A nil limit does not limit.
@@ -30,18 +34,21 @@ type Load struct {
 	// LargeForms limits the large forms that are being read. A request holds a place in Requests
 	// or in LongReplies, never in both.
 	Requests, LongReplies, LargeForms *admission.Gate
+	// ClientLongReplies limits the long replies of an address.
+	ClientLongReplies *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user.
 	Clients, Users *ratelimit.Limiter
 }
 
-// newLoad returns a Load with these limits; 0 means no limit. Rates are per second.
-func newLoad(requests, longReplies int, clientRate, userRate float64) Load {
+// newLoad returns a Load with the limits of the flags.
+func newLoad(f *Flags) Load {
 	return Load{
-		Requests:    admission.New(admission.Limits{Places: requests, Queue: requests, Wait: longestWait}),
-		LongReplies: admission.New(admission.Limits{Places: longReplies}),
-		LargeForms:  admission.New(admission.Limits{Places: largeForms, Queue: largeForms, Wait: longestWait}),
-		Clients:     ratelimit.New(clientRate, time.Now),
-		Users:       ratelimit.New(userRate, time.Now),
+		Requests:          admission.New(admission.Limits{Places: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
+		LongReplies:       admission.New(admission.Limits{Places: f.MaxLongReplies}),
+		LargeForms:        admission.New(admission.Limits{Places: largeForms, Queue: largeForms, Wait: longestWait}),
+		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
+		Clients:           ratelimit.New(f.ClientRate, clientBurst, time.Now),
+		Users:             ratelimit.New(f.UserWrites/60, userBurst, time.Now),
 	}
 }
 
@@ -54,31 +61,35 @@ func (l *Load) refuseClient(proxies TrustedProxies, r *http.Request) error {
 	if key == "" {
 		return nil // a Unix socket: its clients have no addresses to count by
 	}
-	return tooOften(l.Clients.Take(key))
+	return tooOften("TOO_MANY_REQUESTS", l.Clients.Take(key))
 }
 
 // refuseUser rejects a request of a user who exceeds the rate limit of writes. Call it only
 // after the session check. Otherwise anybody could use up the rate of another user with an
 // invented cookie.
 func (l *Load) refuseUser(user operation.UserID) error {
-	return tooOften(l.Users.Take(strconv.FormatInt(int64(user), 10)))
+	return tooOften("TOO_MANY_WRITES", l.Users.Take(strconv.FormatInt(int64(user), 10)))
 }
 
-func tooOften(wait time.Duration) error {
+func tooOften(reason string, wait time.Duration) error {
 	if wait == 0 {
 		return nil
 	}
-	f := failure.New("TOO_MANY_REQUESTS")
+	f := failure.New(reason)
 	f.Kind, f.RetryAfter = failure.TooMany, wait
 	return f
 }
 
 // turn holds the places that one request takes under the concurrency limits.
 type turn struct {
-	load    *Load
+	load *Load
+	// address returns the key of the client, or "" if it has none.
+	address func() string
 	isBegun bool
 	isLong  bool
 	isLarge bool
+	// client is the key that holds a place in ClientLongReplies, or "".
+	client string
 }
 
 // begin waits for a place in Requests.
@@ -90,20 +101,33 @@ func (t *turn) begin(ctx context.Context) error {
 	return nil
 }
 
-// goLong moves the request from Requests to LongReplies and reports whether there was a place.
-func (t *turn) goLong() bool {
+// goLong moves the request from Requests to LongReplies, if there is a place for this client.
+func (t *turn) goLong() error {
 	if t.isLong {
-		return true
+		return nil
 	}
+	client := t.address()
+	if client != "" && !t.load.ClientLongReplies.TryEnter(client) {
+		return failure.Temporary("TOO_MANY_LONG_REPLIES", failure.TooMany, nil)
+	}
+	t.client = client
 	if !t.load.LongReplies.TryEnter() {
-		return false
+		t.leaveClient()
+		return admission.ErrFull
 	}
 	t.isLong = true
 	if t.isBegun {
 		t.load.Requests.Leave()
 		t.isBegun = false
 	}
-	return true
+	return nil
+}
+
+func (t *turn) leaveClient() {
+	if t.client != "" {
+		t.load.ClientLongReplies.Leave(t.client)
+		t.client = ""
+	}
 }
 
 // growLarge waits for a place in LargeForms.
@@ -125,9 +149,10 @@ func (t *turn) end() {
 	}
 	if t.isLong {
 		t.load.LongReplies.Leave()
+		t.leaveClient()
 	}
 	if t.isLarge {
 		t.load.LargeForms.Leave()
 	}
-	*t = turn{load: t.load}
+	*t = turn{load: t.load, address: t.address}
 }

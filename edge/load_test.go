@@ -87,7 +87,7 @@ func TestABusyServiceIsReportedAsServiceBusy(t *testing.T) {
 func TestAPanicReleasesTheConcurrencyLimit(t *testing.T) {
 	var load Load
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) {
-		c.Load = newLoad(1, 1, 0, 0)
+		c.Load = newLoad(&Flags{MaxRequests: 1, MaxLongReplies: 1})
 		load = c.Load
 		c.Validator = panicking{}
 	})
@@ -115,7 +115,7 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 	}
 	var load Load
 	server := serve(t, f, func(c *Config) {
-		c.Load = newLoad(1, 1, 0, 0)
+		c.Load = newLoad(&Flags{MaxRequests: 1, MaxLongReplies: 1})
 		load = c.Load
 	})
 	long := fetch(t, http.MethodGet, server.URL+listPois)
@@ -142,7 +142,7 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 
 func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		load := newLoad(2, 1, 0, 0)
+		load := newLoad(&Flags{MaxRequests: 2, MaxLongReplies: 1})
 		if !load.LongReplies.TryEnter() {
 			t.Fatal("the limit of long replies is reached already")
 		}
@@ -190,7 +190,7 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 	clock := func() time.Time { return now }
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
 	h := newEdge(t, f, func(c *Config) {
-		c.Load.Clients, c.Load.Users = ratelimit.New(1, clock), ratelimit.New(0.5, clock)
+		c.Load.Clients, c.Load.Users = ratelimit.New(1, clientBurst, clock), ratelimit.New(0.1, userBurst, clock)
 	})
 	ask := func(address, form string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
@@ -199,9 +199,10 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 		r.RemoteAddr = address
 		return record(h, r)
 	}
-	expect := func(w *httptest.ResponseRecorder, retryAfter string) {
+	expect := func(w *httptest.ResponseRecorder, info, retryAfter string) {
 		t.Helper()
-		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != retryAfter || w.Body.String() != failed("TOO MANY REQUESTS") {
+		if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != retryAfter || w.Body.String() != failed(info) ||
+			w.Header().Get("X-Waybook-Reason") != strings.ReplaceAll(info, " ", "_") {
 			t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
 		}
 	}
@@ -211,20 +212,20 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 			t.Fatalf("request %d: %d", i, w.Code)
 		}
 	}
-	expect(ask("[2001:db8::ffff]:1", "func=getAlbum"), "1")
+	expect(ask("[2001:db8::ffff]:1", "func=getAlbum"), "TOO MANY REQUESTS", "1")
 	if w := ask("[2001:db8:0:1::1]:1", "func=getAlbum"); w.Code != 200 {
 		t.Errorf("another network: %d", w.Code)
 	}
-	for i := range 5 {
+	for i := range 6 { // a minute's worth
 		if w := ask(fmt.Sprintf("192.0.2.%d:1", i), write); w.Code != 200 {
 			t.Fatalf("write %d: %d %s", i, w.Code, w.Body)
 		}
 	}
-	expect(ask("192.0.2.9:1", write), "2")
+	expect(ask("192.0.2.9:1", write), "TOO MANY WRITES", "10")
 	if w := ask("192.0.2.9:1", "func=getAlbum"); w.Code != 200 {
 		t.Errorf("a read of the same user: %d", w.Code)
 	}
-	now = now.Add(2 * time.Second)
+	now = now.Add(10 * time.Second)
 	for _, w := range []*httptest.ResponseRecorder{ask("[2001:db8::1]:1", "func=getAlbum"), ask("192.0.2.9:1", write)} {
 		if w.Code != 200 {
 			t.Errorf("after the wait: %d", w.Code)
@@ -234,7 +235,7 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 
 func TestInventedCookiesDoNotUseUpTheRateOfAUser(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
-		c.Load.Users = ratelimit.New(0.1, func() time.Time { return time.Unix(1e9, 0) })
+		c.Load.Users = ratelimit.New(0.1, time.Second, func() time.Time { return time.Unix(1e9, 0) })
 	})
 	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
 	for range 5 {

@@ -92,6 +92,26 @@ func TestTheCookieIsSecureWhenTheRequestUsedTLS(t *testing.T) {
 	}
 }
 
+func TestTheCookieIsAlwaysSecureIfTheSettingSaysSo(t *testing.T) {
+	var always CookieSecure
+	if err := always.Set("always"); err != nil || always.String() != "always" {
+		t.Fatalf("%v, %v", always, err)
+	}
+	h := newEdge(t, &fakes{answer: letIn}, func(c *Config) { c.CookieSecure = always })
+	for _, form := range []string{loginForm, "func=logout"} {
+		cookies := record(h, cookieless(form)).Result().Cookies()
+		if len(cookies) != 2 || !cookies[0].Secure || !cookies[1].Secure {
+			t.Errorf("%s: %v", form, cookies)
+		}
+	}
+	if err := always.Set("never"); err == nil || always != SecureAlways {
+		t.Errorf("never was accepted: %v, %v", always, err)
+	}
+	if err := always.Set("auto"); err != nil || always != SecureOverTLS {
+		t.Errorf("auto became %v, %v", always, err)
+	}
+}
+
 func TestALoginReadsSecretsFromTheBodyOnly(t *testing.T) {
 	for _, c := range []struct{ name, method, query, body, want string }{
 		{"nothing given", "POST", "", "func=login", "MISSING PARAMETER: email; MISSING PARAMETER: password"},

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/edge/reply"
-	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 const (
@@ -71,11 +70,11 @@ func (r *response) writeStatus(status int) {
 }
 
 // ItemDone may send the gathered bytes. It is called between two items of a list. It fails when
-// the reply must be sent in pieces and the limit of long replies is reached.
+// the reply must be sent in pieces and a limit of long replies is reached.
 func (r *response) ItemDone() error {
 	if r.err == nil && len(r.Bytes) >= sendAt {
-		if !r.turn.goLong() {
-			return admission.ErrFull
+		if err := r.turn.goLong(); err != nil {
+			return err
 		}
 		r.send()
 	}
@@ -99,7 +98,7 @@ func (r *response) Wait() {
 	r.sent = make(chan struct{})
 	r.waiting = time.AfterFunc(patience, func() {
 		defer close(r.sent)
-		if r.turn.goLong() {
+		if r.turn.goLong() == nil {
 			r.send()
 		}
 	})

@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -81,6 +82,34 @@ func isHex(s string) bool {
 	return true
 }
 
+// CookieSecure says when the cookie of a session is Secure, so that browsers send it over TLS
+// only. It is a flag with one word as its value.
+type CookieSecure int
+
+const (
+	// SecureOverTLS makes the cookie Secure when the request came over TLS, directly or to a
+	// trusted proxy that reports it.
+	SecureOverTLS CookieSecure = iota
+	// SecureAlways makes it Secure whatever a proxy reports.
+	SecureAlways
+)
+
+// String returns the flag's value.
+func (c CookieSecure) String() string {
+	return [...]string{SecureOverTLS: "auto", SecureAlways: "always"}[c]
+}
+
+// Set parses the flag's value.
+func (c *CookieSecure) Set(value string) error {
+	for _, each := range [...]CookieSecure{SecureOverTLS, SecureAlways} {
+		if value == each.String() {
+			*c = each
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is neither auto nor always", value)
+}
+
 // setCookies sets both parts of a session's cookie, until a time. A time in the past makes the client delete
 // them. Clients that know Max-Age ignore Expires; older ones need it.
 func setCookies(w http.ResponseWriter, id, token string, expires time.Time, isSecure bool) {
@@ -89,7 +118,7 @@ func setCookies(w http.ResponseWriter, id, token string, expires time.Time, isSe
 		age, expires = -1, time.Unix(1, 0)
 	}
 	for _, part := range [...]struct{ name, value string }{{"id", id}, {"idrand", token}} {
-		http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure when the client uses TLS
+		http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure as CookieSecure says
 			Name: part.name, Value: part.value, Path: "/", Expires: expires, MaxAge: age,
 			Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		})

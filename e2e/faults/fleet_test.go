@@ -53,7 +53,7 @@ func startFleet(t *testing.T, s shape) *fleet {
 
 func (f *fleet) startStandalone(t *testing.T) {
 	p := &program{
-		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false"},
+		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false", "-user-writes=0"},
 		data: t.TempDir(), http: anyPort, grpc: anyPort,
 	}
 	p.start(t)
@@ -93,7 +93,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 	}
 	edge := &program{
 		name: "edge", path: filepath.Join(bin, "edge"), environment: certificates.Environment("edge"),
-		http: anyPort, args: []string{"-access-log=false"},
+		http: anyPort, args: []string{"-access-log=false", "-user-writes=0"},
 	}
 	for _, name := range serviceNames {
 		edge.args = append(edge.args, "-"+name, f.hop(t, "edge-"+name, grpcOf[name]))

@@ -166,7 +166,7 @@ func settled(t testing.TB, p *launch.Process) float64 {
 func BenchmarkReadersThatStop(b *testing.B) {
 	const readers = 200
 	s := filled(b, wideName, 20_000, 0)
-	p := launch.Start(b, binary, s.data, "-demo=false")
+	p := launch.Start(b, binary, s.data, "-demo=false", "-client-long-replies=0")
 	for b.Loop() {
 		heap, goroutines, before := settled(b, p), goroutinesOf(b, p), memoryOf(b, p)
 		for range readers {

@@ -69,6 +69,7 @@ func (f *Fleet) port(name string) string {
 func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 	switch name {
 	case "GOMEMLIMIT", "GOMAXPROCS", "WAYBOOK_LOG_FORMAT", "WAYBOOK_TIME_ZONE", "WAYBOOK_TRUSTED_PROXIES",
+		"WAYBOOK_COOKIE_SECURE", "WAYBOOK_USER_WRITES", "WAYBOOK_CLIENT_LONG_REPLIES",
 		"WAYBOOK_SESSION_TTL", "WAYBOOK_REWARD":
 		// The value is the same on one machine.
 	case "WAYBOOK_ADMIN":

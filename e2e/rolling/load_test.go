@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,11 +23,17 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// writers is the number of users who write.
+const writers = 50
+
 // load is a set of clients that send one request after another through an ingress, which keeps its
 // connections to the edges.
 type load struct {
-	edges   *endpoints
-	cookie  string
+	edges *endpoints
+	// cookies are the sessions of the users who write in turns. One alone would exceed the rate
+	// limit of a user.
+	cookies []string
+	turn    atomic.Int64
 	client  *http.Client
 	cancel  context.CancelFunc
 	clients sync.WaitGroup
@@ -46,10 +53,10 @@ type figures struct {
 // startLoad creates content and starts clients that read it, and one client that writes.
 func startLoad(t *testing.T, f *manifestrun.Fleet) *load {
 	t.Helper()
-	reads, cookie := fill(t, f)
+	reads, cookies := fill(t, f)
 	ctx, cancel := context.WithCancel(t.Context())
 	l := &load{
-		edges: &endpoints{underWay: map[string]*sync.WaitGroup{}}, cookie: cookie, cancel: cancel, grown: make(chan struct{}),
+		edges: &endpoints{underWay: map[string]*sync.WaitGroup{}}, cookies: cookies, cancel: cancel, grown: make(chan struct{}),
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: len(reads) + 1}, Timeout: patience},
 	}
 	for _, edge := range f.Of("edge") {
@@ -65,9 +72,9 @@ func startLoad(t *testing.T, f *manifestrun.Fleet) *load {
 	return l
 }
 
-// fill creates content. It returns forms that read it, one for each service, and the cookie of a
-// user.
-func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
+// fill creates content. It returns forms that read it, one for each service, and the cookies of
+// users.
+func fill(t *testing.T, f *manifestrun.Fleet) (reads, cookies []string) {
 	t.Helper()
 	var dialed []*grpc.ClientConn
 	defer func() {
@@ -85,12 +92,19 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 	}
 	ctx, place := t.Context(), &typev1.Location{Lat: 25, Lng: 121}
 	accounts := accountv1.NewAccountServiceClient(dial("account"))
-	user, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
-	if err != nil {
-		t.Fatal(err)
+	var userID int64
+	for range writers {
+		user, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Mei"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		userID = user.GetUser().GetUserId()
+		session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cookies = append(cookies, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken()))
 	}
-	userID := user.GetUser().GetUserId()
-	session, sessionErr := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: userID})
 	album, albumErr := albumv1.NewAlbumServiceClient(dial("album")).CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 		OwnerId: userID, Title: "x", Category: 1, Location: place,
 	})
@@ -100,7 +114,7 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 	poi, poiErr := poiv1.NewPoiServiceClient(dial("poi")).CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: userID, Name: "x", Category: 1, Location: place,
 	})
-	if err := errors.Join(sessionErr, albumErr, blogErr, poiErr); err != nil {
+	if err := errors.Join(albumErr, blogErr, poiErr); err != nil {
 		t.Fatal(err)
 	}
 	return []string{
@@ -108,7 +122,7 @@ func fill(t *testing.T, f *manifestrun.Fleet) (reads []string, cookie string) {
 		fmt.Sprintf("func=getBlog&blogID=%d", blog.GetBlog().GetBlogId()),
 		fmt.Sprintf("func=getPOI&POIID=%d", poi.GetPoi().GetPoiId()),
 		"func=getCategoryPOIList&category=1",
-	}, fmt.Sprintf("id=%d; idrand=%s", userID, session.GetToken())
+	}, cookies
 }
 
 // repeat sends one request after another.
@@ -135,7 +149,9 @@ func (l *load) request(ctx context.Context, method, form string) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", l.cookie)
+	if method == http.MethodPost {
+		request.Header.Set("Cookie", l.cookies[int(l.turn.Add(1))%len(l.cookies)])
+	}
 	response, err := l.client.Do(request)
 	if err != nil {
 		return err

@@ -86,9 +86,12 @@ func (w *workshop) start(name string, environment []string, args ...string) (*pr
 	return started, err
 }
 
+// noRateLimit lets one user write as fast as a measurement can.
+const noRateLimit = "-user-writes=0"
+
 // standaloneArgs returns flags that let standalone choose its ports and create no demo content.
 func standaloneArgs(data string) []string {
-	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
+	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data, noRateLimit}
 }
 
 // dial opens connections to a gRPC port. close closes them.

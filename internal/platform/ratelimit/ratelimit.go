@@ -28,18 +28,16 @@ type Limiter struct {
 	maxYoung int
 }
 
-// burstSeconds is the size of a burst: the events that the rate allows in that time.
-const burstSeconds = 10
-
-// New returns a limiter that allows each key perSecond events per second and a burst of ten
-// seconds' worth. If perSecond is not positive, it returns nil, which allows everything.
-func New(perSecond float64, now func() time.Time) *Limiter {
+// New returns a limiter that allows each key perSecond events per second. A key that was idle
+// may do at once what the rate allows in the time burst, and at least one event. If perSecond is
+// not positive, New returns nil, which allows everything.
+func New(perSecond float64, burst time.Duration, now func() time.Time) *Limiter {
 	if !(perSecond > 0) { // also excludes NaN
 		return nil
 	}
 	each := time.Duration(float64(time.Second) / perSecond)
 	return &Limiter{
-		each: each, burst: max(burstSeconds*time.Second, each), now: now,
+		each: each, burst: max(burst, each), now: now,
 		young: map[string]time.Time{}, maxYoung: maxKeys,
 	}
 }

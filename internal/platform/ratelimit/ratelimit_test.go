@@ -11,9 +11,9 @@ type clock struct{ time.Time }
 
 func (c *clock) now() time.Time { return c.Time }
 
-func TestAKeyGetsABurstOfTenSecondsAndThenTheEvenRate(t *testing.T) {
+func TestAKeyGetsItsBurstAndThenTheEvenRate(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(2, c.now)
+	l := New(2, 10*time.Second, c.now)
 	take := func(want int) {
 		t.Helper()
 		got := 0
@@ -39,23 +39,23 @@ func TestAKeyGetsABurstOfTenSecondsAndThenTheEvenRate(t *testing.T) {
 	take(20)
 }
 
-func TestARateBelowOneInTenSecondsAllowsABurstOfOne(t *testing.T) {
+func TestARateBelowOneInABurstAllowsABurstOfOne(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(0.01, c.now)
+	l := New(0.01, 10*time.Second, c.now)
 	if l.Take("a") != 0 || l.Take("a") != 100*time.Second {
 		t.Error("the limit is not one event in 100 seconds")
 	}
 }
 
 func TestAZeroRateAllowsEverything(t *testing.T) {
-	if New(0, time.Now).Take("a") != 0 {
+	if New(0, time.Second, time.Now).Take("a") != 0 {
 		t.Error("an event was refused")
 	}
 }
 
 func TestMemoryIsBoundedAndABusyKeyIsNotEvicted(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(1, c.now)
+	l := New(1, 10*time.Second, c.now)
 	l.maxYoung = 100
 	for i := range 10_000 {
 		l.Take(fmt.Sprint("once", i))
