@@ -21,6 +21,7 @@ func checks() map[string]func(*cluster, complain) {
 		"replicas":     checkReplicas,
 		"images":       checkImages,
 		"network":      checkNetwork,
+		"clients":      checkClients,
 	}
 }
 

@@ -186,6 +186,12 @@ func mutations() []mutation {
 		{"an image from another registry", "images", func(c *cluster) { c.program("edge").Image = "example.com/edge:1" }},
 		{"a tag that was not loaded", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:v1" }},
 
+		{"proxies in all private networks", "clients", setEdge("WAYBOOK_TRUSTED_PROXIES", "10.0.0.0/8,172.16.0.0/12,fd00::/8")},
+		{"no proxy, so that all clients are one", "clients", setEdge("WAYBOOK_TRUSTED_PROXIES", "")},
+		{"more proxies than there are", "clients", setEdge("WAYBOOK_TRUSTED_PROXIES", "2")},
+		{"no limit of a user", "clients", setEdge("WAYBOOK_USER_WRITES", "0")},
+		{"no limit of an address", "clients", setEdge("WAYBOOK_CLIENT_LONG_REPLIES", "0")},
+
 		{"no default", "network", func(c *cluster) { c.policy("default-deny").PolicyTypes = nil }},
 		{"open egress", "network", func(c *cluster) {
 			c.policy("dns").Egress = append(c.policy("dns").Egress, networkingv1.NetworkPolicyEgressRule{})
@@ -196,7 +202,20 @@ func mutations() []mutation {
 		}},
 		{"all ports", "network", func(c *cluster) { c.policy("monitoring").Ingress[0].Ports = nil }},
 		{"a missing arrow", "network", func(c *cluster) { c.policy("to-account").Egress = nil }},
+		{"an edge for everybody", "network", func(c *cluster) { c.policy("edge").Ingress[0].From = nil }},
+		{"an edge for the controller's neighbours", "network", func(c *cluster) { c.policy("edge").Ingress[0].From[0].PodSelector = nil }},
 		{"a port that does not exist", "network", func(c *cluster) { c.policy("account").Ingress[0].Ports[0].Port = ptr.To(intstr.FromString("rpc")) }},
+	}
+}
+
+// setEdge returns a mutation that changes a setting of the edge.
+func setEdge(name, value string) func(*cluster) {
+	return func(c *cluster) {
+		for _, settings := range c.configMaps {
+			if _, has := settings.Data[name]; has {
+				settings.Data[name] = value
+			}
+		}
 	}
 }
 

@@ -40,6 +40,13 @@ func (c *cluster) endpoints() []endpoint {
 		{name: "database", address: netip.MustParseAddr("10.1.2.3"), ports: []port{{"", 27017, corev1.ProtocolTCP}, {"", 22, corev1.ProtocolTCP}}},
 		{name: "stranger", namespace: namespaceNamed("stranger"), address: pod, ports: []port{{"", 8080, corev1.ProtocolTCP}},
 			labels: map[string]string{"app.kubernetes.io/name": "edge", "waybook/store": "client"}},
+		{name: "impostor", namespace: namespaceNamed("stranger"), address: pod, ports: []port{{"", 8000, corev1.ProtocolTCP}},
+			labels: map[string]string{"app.kubernetes.io/name": "traefik", "gateway.networking.k8s.io/gateway-name": "gateway"}},
+		{name: "controller", namespace: namespaceNamed("traefik"), address: pod, ports: []port{{"", 8000, corev1.ProtocolTCP}},
+			labels: map[string]string{"app.kubernetes.io/name": "traefik"}},
+		{name: "neighbour", namespace: namespaceNamed("traefik"), address: pod, ports: []port{{"", 8000, corev1.ProtocolTCP}}},
+		{name: "gateway", namespace: namespaceNamed("gateway"), address: pod, ports: []port{{"", 8000, corev1.ProtocolTCP}},
+			labels: map[string]string{"gateway.networking.k8s.io/gateway-name": "gateway"}},
 		{name: "prometheus", namespace: namespaceNamed("monitoring"), address: pod, ports: []port{{"", 9090, corev1.ProtocolTCP}}},
 		{name: "collector", namespace: namespaceNamed("tracing"), address: pod, ports: []port{{"", 4317, corev1.ProtocolTCP}}},
 		{name: "dns", namespace: namespaceNamed("kube-system"), address: pod, labels: map[string]string{"k8s-app": "kube-dns"},
@@ -140,7 +147,6 @@ func matchesPort(ports []networkingv1.NetworkPolicyPort, p port) bool {
 // wantedArrows returns the connections of rule 15.5 in a variant.
 func wantedArrows(v variant) (wanted []string) {
 	table := `
-internet,database,stranger,prometheus,collector,dns -> edge:8080
 edge -> account:9091
 edge -> album:9092
 edge -> blog:9093
@@ -149,6 +155,11 @@ album,blog,poi -> account:9091
 edge,account,album,blog,poi,prepare,newcomer -> dns:53
 edge,account,album,blog,poi,prepare,newcomer -> dns:53/UDP
 `
+	if v.has("gateway-api") {
+		table += "gateway -> edge:8080\n"
+	} else {
+		table += "controller -> edge:8080\n"
+	}
 	if v.has("mongodb") {
 		table += `
 account,album,blog,poi,prepare,mongodb,mongodb-initiate -> mongodb:27017
