@@ -69,9 +69,11 @@ func (f *Fleet) port(name string) string {
 func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 	switch name {
 	case "GOMEMLIMIT", "GOMAXPROCS", "WAYBOOK_LOG_FORMAT", "WAYBOOK_TIME_ZONE", "WAYBOOK_TRUSTED_PROXIES",
-		"WAYBOOK_COOKIE_SECURE", "WAYBOOK_USER_WRITES", "WAYBOOK_CLIENT_LONG_REPLIES",
+		"WAYBOOK_USER_WRITES", "WAYBOOK_CLIENT_LONG_REPLIES",
 		"WAYBOOK_SESSION_TTL", "WAYBOOK_REWARD":
 		// The value is the same on one machine.
+	case "WAYBOOK_COOKIE_SECURE":
+		value = "auto" // no ingress terminates TLS here
 	case "WAYBOOK_ADMIN":
 		if !strings.HasPrefix(value, ":") {
 			return "", fmt.Errorf("%s=%s is not a port on the pod's own address", name, value)
