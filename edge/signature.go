@@ -75,6 +75,9 @@ func verifySignature(
 		}
 	} else {
 		outcome = "legacy"
+		if !requestsig.BindsOperation(parameters) {
+			return "", failure.New("SIGNATURE_INVALID")
+		}
 		request.Form = &accountv1.VerifySignatureRequest_Legacy{
 			Legacy: &accountv1.LegacySignature{Text: requestsig.LegacyText(parameters), Signature: sent.digits},
 		}

@@ -123,6 +123,52 @@ func TestASignatureCoversTheParametersThatCount(t *testing.T) {
 	}
 }
 
+func TestALegacySignatureThatSplitsIntoAnotherOperationFailsWithoutACall(t *testing.T) {
+	f := judging(nil)
+	h, outcomes := watched(t, f, SignaturesRequired)
+	for _, split := range []string{
+		"a=1&albumID=12&delete=true&func=updateAlbum&gfunc=getAlbum",
+		"albumID=12&albumTitle=x&delete=true&func=updateAlbum",
+	} {
+		if w := post(h, split+signedBy+legacySig); w.Body.String() != failed("SIGNATURE INVALID") {
+			t.Errorf("%s: %s", split, w.Body)
+		}
+		if w := post(h, split+signedBy+hmacSig); !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("%s in the new form: %s", split, w.Body)
+		}
+	}
+	for _, request := range f.called() {
+		if request, ok := request.(*accountv1.VerifySignatureRequest); ok && request.GetLegacy() != nil {
+			t.Errorf("verified %v", request)
+		}
+	}
+	if diff := cmp.Diff([]string{"SIGNATURE_INVALID", "hmac", "SIGNATURE_INVALID", "hmac"}, *outcomes); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The legacy form relies on this; see requestsig.BindsOperation.
+func TestNoFuncBeginsWithAnotherAndNoParameterEndsLikeThoseOfASignature(t *testing.T) {
+	funcs := map[string]bool{}
+	for _, each := range Operations() {
+		funcs[each.Func] = true
+		for _, p := range each.Parameters {
+			for _, ending := range []string{"func", "key", "ts"} {
+				if strings.HasSuffix(p.Name, ending) {
+					t.Errorf("%s has the parameter %s", each.Func, p.Name)
+				}
+			}
+		}
+	}
+	for one := range funcs {
+		for other := range funcs {
+			if one != other && strings.HasPrefix(one, other) {
+				t.Errorf("%s begins with %s", one, other)
+			}
+		}
+	}
+}
+
 func TestAMissingOrMalformedSignatureFailsWithoutACall(t *testing.T) {
 	f := judging(nil)
 	h, outcomes := watched(t, f, SignaturesRequired)

@@ -40,8 +40,10 @@ func Play(t *testing.T, document string, setting Setting) int {
 	if err := launch.Build(folder, launch.AsTested, append(setting.Programs, "github.com/waybook/waybook/standalone")...); err != nil {
 		t.Fatal(err)
 	}
-	waybook := launch.Start(t, filepath.Join(folder, "standalone"), filepath.Join(folder, "waybook-data"), setting.Args...)
-	place := strings.NewReplacer("127.0.0.1:9090", waybook.GRPC, "127.0.0.1:8080", waybook.HTTP)
+	// The examples find the gRPC port at its default address, below their folder.
+	args := append([]string{"-grpc="}, setting.Args...)
+	waybook := launch.Start(t, filepath.Join(folder, "standalone"), filepath.Join(folder, "waybook-data"), args...)
+	place := strings.NewReplacer("127.0.0.1:8080", waybook.HTTP)
 
 	script := "set -u\n"
 	var run []example
@@ -63,7 +65,7 @@ func Play(t *testing.T, document string, setting Setting) int {
 	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
 	shell.Dir = folder
 	path := strings.Join([]string{setting.Folder, folder, os.Getenv("PATH")}, string(filepath.ListSeparator))
-	shell.Env = append(os.Environ(), "PATH="+path, "NO_PROXY=127.0.0.1", "WAYBOOK_ADDRESS="+waybook.GRPC)
+	shell.Env = append(os.Environ(), "PATH="+path, "NO_PROXY=127.0.0.1")
 	output, err := shell.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)

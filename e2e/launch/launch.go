@@ -17,7 +17,7 @@ const patience = time.Minute
 
 // Process is a running program.
 type Process struct {
-	// HTTP, GRPC and Admin are addresses of the form host:port.
+	// HTTP, GRPC and Admin are addresses of the form host:port. GRPC may also be unix:PATH.
 	HTTP, GRPC, Admin string
 	// Curl are the printed example commands.
 	Curl []string

@@ -136,7 +136,7 @@ func (w *waybook) checkLog(t *testing.T) {
 	t.Helper()
 	w.logged.mu.Lock()
 	defer w.logged.mu.Unlock()
-	ours := regexp.MustCompile(`^time=\S+ level=(DEBUG|INFO) msg=("[^"]*"|\S+) `)
+	ours := regexp.MustCompile(`^time=\S+ level=(DEBUG|INFO|WARN) msg=("[^"]*"|\S+) `)
 	for line := range strings.Lines(w.logged.text.String()) {
 		if !ours.MatchString(line) || strings.Contains(line, "msg=forged") {
 			t.Errorf("logged %.500q", line)

@@ -42,6 +42,17 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Password: "long enough"})),
 			[]string{"name", "password"},
 		},
+		"CreateUser with a control character and a blank": {
+			failed(w.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "\u3000", IconUrl: "\x1b]0;title\x07"})),
+			[]string{"name", "icon_url"},
+		},
+		"CreateBlog with control characters": {
+			failed(w.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+				AuthorId: 1, Type: 1, Location: taipei, Title: "a\x00", Content: "\ufffe", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28},
+				Weather: 1, Vote: &blogv1.NewVote{Description: "\x7f", Choices: []string{"a", "\x08"}},
+			})),
+			[]string{"title", "content", "vote.choices[1]"},
+		},
 		"BatchGetUsers": {failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{})), []string{"user_ids"}},
 		"BatchGetUsers of invalid users": {
 			failed(w.account.BatchGetUsers(ctx, &accountv1.BatchGetUsersRequest{UserIds: []int64{1, 0, tooHigh}})),

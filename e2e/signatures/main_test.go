@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/internal/requestsig"
@@ -77,8 +78,26 @@ func (a application) sign(method string, form url.Values, seconds int64) url.Val
 	return form
 }
 
+// signLegacy adds a signature in the legacy form with the present time to a form.
+func (a application) signLegacy(form url.Values) url.Values {
+	form.Set("key", a.key)
+	form.Set("ts", strconv.FormatInt(time.Now().Unix(), 10))
+	var parameters []requestsig.Parameter
+	for name := range form {
+		parameters = append(parameters, requestsig.Parameter{Name: name, Value: form.Get(name)})
+	}
+	form.Set("sig", requestsig.SignLegacy(a.secret, requestsig.LegacyText(parameters)))
+	return form
+}
+
 // send sends an encoded form and returns the failure reason, or "".
 func send(t *testing.T, edge *launch.Process, method, form string) (reason string) {
+	t.Helper()
+	return sendAs(t, edge, "", method, form)
+}
+
+// sendAs sends an encoded form with a cookie.
+func sendAs(t *testing.T, edge *launch.Process, cookie, method, form string) (reason string) {
 	t.Helper()
 	address, body := "http://"+edge.HTTP+"/API.php", io.Reader(nil)
 	if method == http.MethodPost {
@@ -91,6 +110,9 @@ func send(t *testing.T, edge *launch.Process, method, form string) (reason strin
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if cookie != "" {
+		request.Header.Set("Cookie", cookie)
+	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(request)
 	if err != nil {

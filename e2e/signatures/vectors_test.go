@@ -18,6 +18,7 @@ type vector struct {
 	Signature       string
 	LegacyText      string `json:"legacy_text"`
 	LegacySignature string `json:"legacy_signature"`
+	LegacyIsRefused bool   `json:"legacy_is_refused"`
 }
 
 // vectors returns the test vectors of the specification.
@@ -69,6 +70,9 @@ func TestTheImplementationMatchesTheVectorsOfTheSpecification(t *testing.T) {
 			if made.got != made.want {
 				t.Errorf("%s of %q is %q, want %q", made.what, v.Canonical, made.got, made.want)
 			}
+		}
+		if binds := requestsig.BindsOperation(v.merged()); binds == v.LegacyIsRefused {
+			t.Errorf("BindsOperation of %q is %v", v.LegacyText, binds)
 		}
 	}
 }

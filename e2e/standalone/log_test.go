@@ -15,12 +15,13 @@ func TestTheLogNamesTheAddressesTheStoreAndWhyTheProgramStopped(t *testing.T) {
 	p := launch.Start(t, binary, data)
 	p.End(syscall.SIGTERM)
 	lines := strings.Split(strings.TrimSuffix(p.Logged(), "\n"), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("more than the lines of start and stop is logged:\n%s", p.Logged())
+	if len(lines) != 3 {
+		t.Fatalf("more than a warning and the lines of start and stop is logged:\n%s", p.Logged())
 	}
-	expectParts(t, lines[0], "level=INFO", "msg=started", "program=standalone", "version=", "commit=",
+	expectParts(t, lines[0], "level=WARN", "the gRPC port has no TLS")
+	expectParts(t, lines[1], "level=INFO", "msg=started", "program=standalone", "version=", "commit=",
 		"http="+p.HTTP, "grpc="+p.GRPC, "admin="+p.Admin, `store="embedded `+filepath.Join(data, "waybook.db")+`"`)
-	expectParts(t, lines[1], "level=INFO", "msg=stopped", "program=standalone", `cause="terminated signal received"`, "duration_ms=")
+	expectParts(t, lines[2], "level=INFO", "msg=stopped", "program=standalone", `cause="terminated signal received"`, "duration_ms=")
 }
 
 func TestTheVersionIsPrintedAndNothingStarts(t *testing.T) {

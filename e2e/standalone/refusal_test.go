@@ -118,7 +118,7 @@ func TestHelpListsAllFlagsWithTheirDefaults(t *testing.T) {
 	}
 	help := p.Out()
 	for _, part := range []string{
-		"-http", "127.0.0.1:8080", "-grpc", "127.0.0.1:9090", "-admin", "127.0.0.1:8081", "-data", "waybook-data",
+		"-http", "127.0.0.1:8080", "-grpc", "unix:DATA/grpc.sock", "-admin", "127.0.0.1:8081", "-data", "waybook-data",
 		"-mongodb-uri", "-demo", "default true", "-time-zone", "Asia/Taipei", "-session-ttl", "720h", "-reward", "default 10",
 		"-login", "-trusted-proxies", "WAYBOOK_",
 	} {

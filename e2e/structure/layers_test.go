@@ -25,7 +25,7 @@ func layers() map[string]layer {
 		"the content":  {[]string{"internal/content"}, above},
 		"the platform": {[]string{"internal/platform"}, append([]string{"internal/content"}, above...)},
 		"the foundation": {
-			[]string{"internal/docstore", "internal/id", "internal/pause", "internal/requestsig"},
+			[]string{"internal/docstore", "internal/id", "internal/pause", "internal/requestsig", "internal/text"},
 			append([]string{"internal/platform", "internal/content"}, above...),
 		},
 		"a contract": {[]string{"proto"}, append([]string{"internal"}, above...)},

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 func TestAFormIsParsedAsTheContractSays(t *testing.T) {
@@ -77,7 +79,7 @@ func FuzzFormAgreesWithURL(f *testing.F) {
 			return
 		}
 		for _, field := range ours.parameters {
-			if !isText(field.Name) || !isText(field.Value) {
+			if !text.IsValid(field.Name) || !text.IsValid(field.Value) {
 				t.Fatalf("accepted %q=%q as text", field.Name, field.Value)
 			}
 		}
@@ -104,9 +106,9 @@ func FuzzFormAgreesWithURL(f *testing.F) {
 
 func allText(name string, values []string) bool {
 	for _, value := range values {
-		if !isText(value) {
+		if !text.IsValid(value) {
 			return false
 		}
 	}
-	return isText(name)
+	return text.IsValid(name)
 }

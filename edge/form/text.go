@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/waybook/waybook/edge/internal/xmlchar"
+	"github.com/waybook/waybook/internal/text"
 )
 
 // decodeText decodes one name or value. It reports whether the result is text: valid UTF-8 with
@@ -27,7 +27,7 @@ func decodeText(s string) (string, bool) {
 		}
 		s = unescaped
 	}
-	return s, isText(s)
+	return s, text.IsValid(s)
 }
 
 func unescape(s string) (string, bool) {
@@ -63,16 +63,4 @@ func hexDigit(c byte) int {
 		return int(c-'A') + 10
 	}
 	return -1
-}
-
-// isText reports whether XML 1.0 can carry every character of s.
-func isText(s string) bool {
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		if !xmlchar.Is(r, size) {
-			return false
-		}
-		i += size
-	}
-	return true
 }

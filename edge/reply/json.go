@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/waybook/waybook/edge/internal/xmlchar"
+	"github.com/waybook/waybook/internal/text"
 )
 
 // JSON writes the same elements as members of one object. A list is an array of objects, so that
@@ -108,7 +108,7 @@ func appendJSON(b []byte, s string) []byte {
 			var r rune
 			r, size = utf8.DecodeRuneInString(s[i:])
 			switch {
-			case !xmlchar.Is(r, size):
+			case !text.IsChar(r, size):
 				escaped = "\uFFFD"
 			case r == '\u2028': // a line terminator in older JavaScript
 				escaped = `\u2028`

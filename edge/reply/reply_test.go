@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/waybook/waybook/edge/form"
-	"github.com/waybook/waybook/edge/internal/xmlchar"
+	"github.com/waybook/waybook/internal/text"
 )
 
 func TestXMLTextSurvivesAnyParser(t *testing.T) {
@@ -63,13 +63,26 @@ func replaced(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !xmlchar.Is(r, size) {
+		if !text.IsChar(r, size) {
 			r = utf8.RuneError
 		}
 		b.WriteRune(r)
 		i += size
 	}
 	return b.String()
+}
+
+func TestACharacterThatXMLCannotCarryIsReplacedInBothFormats(t *testing.T) {
+	const stored, shown = "null \x00, bell \a, \ufffe, \xff end", "null \ufffd, bell \ufffd, \ufffd, \ufffd end"
+	var inXML, inJSON Document
+	XML{&inXML}.Text("text", stored)
+	if got := string(inXML.Bytes); got != "<text>"+shown+"</text>" {
+		t.Errorf("XML: %q", got)
+	}
+	JSON{&inJSON}.Text("text", stored)
+	if got := string(inJSON.Bytes); !strings.Contains(got, shown) {
+		t.Errorf("JSON: %q", got)
+	}
 }
 
 func FuzzXMLReadsBackExactly(f *testing.F) {

@@ -5,7 +5,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/waybook/waybook/edge/internal/xmlchar"
+	"github.com/waybook/waybook/internal/text"
 )
 
 // XML writes the legacy XML. It writes an empty value as <info></info>, never as <info/>, which
@@ -133,7 +133,7 @@ func appendXML(b []byte, s string) []byte {
 			escaped = "&#13;"
 		default:
 			var r rune
-			if r, size = utf8.DecodeRuneInString(s[i:]); !xmlchar.Is(r, size) {
+			if r, size = utf8.DecodeRuneInString(s[i:]); !text.IsChar(r, size) {
 				escaped = "\uFFFD"
 			}
 		}

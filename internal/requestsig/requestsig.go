@@ -49,7 +49,7 @@ func Sign(secret string, digest [sha256.Size]byte) string {
 }
 
 // LegacyText returns the text that a signature in the legacy form covers, without the
-// secret. The text is ambiguous: a=1b=2 may be one parameter or two.
+// secret. The text is ambiguous: a=1b=2 may be one parameter or two. See BindsOperation.
 func LegacyText(parameters []Parameter) string {
 	var out strings.Builder
 	for _, p := range sorted(parameters) {
@@ -63,6 +63,31 @@ func LegacyText(parameters []Parameter) string {
 func SignLegacy(secret, text string) string {
 	sum := md5.Sum([]byte(text + secret)) // #nosec G401 -- the legacy form requires MD5
 	return hex.EncodeToString(sum[:])
+}
+
+// BindsOperation reports whether a signature in the legacy form binds what a request does,
+// who signed it and when. The legacy text does not show where a parameter begins, so a value
+// can hide other parameters, and a signed read could be sent again as a write.
+//
+// The text of a bound request has func=, key= and ts= once each, also inside of names and
+// values. Every request has these three parameters. Any other request with this text
+// therefore has them in the same places, so it has the same func, as long as no name of an
+// operation begins with another one's. A deletion must have no parameter before delete but
+// one number, its identifier. Otherwise a title could hide delete.
+func BindsOperation(parameters []Parameter) bool {
+	text := LegacyText(parameters)
+	for _, name := range [...]string{"func=", "key=", "ts="} {
+		if strings.Count(text, name) != 1 {
+			return false
+		}
+	}
+	ordered := sorted(parameters)
+	at := slices.IndexFunc(ordered, func(p Parameter) bool { return p.Name == "delete" && strings.EqualFold(p.Value, "true") })
+	return at <= 0 || at == 1 && isNumber(ordered[0].Value)
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // sorted returns the parameters sorted by the bytes of their names.

@@ -76,3 +76,95 @@ func TestCanonicalDoesNotReorderItsArgument(t *testing.T) {
 		t.Errorf("got %q from %v", got, parameters)
 	}
 }
+
+// splits returns the lists of parameters that have a text as their legacy text: all of them, or
+// those that a number of steps finds.
+func splits(text string, steps int) (all [][]Parameter) {
+	var walk func(rest string, before []Parameter)
+	walk = func(rest string, before []Parameter) {
+		if rest == "" {
+			all = append(all, slices.Clone(before))
+			return
+		}
+		for i := 1; i <= len(rest) && steps > 0; i++ {
+			steps--
+			name, value, ok := strings.Cut(rest[:i], "=")
+			if ok && (len(before) == 0 || before[len(before)-1].Name < name) {
+				walk(rest[i:], append(before, Parameter{name, value}))
+			}
+		}
+	}
+	walk(text, nil)
+	return all
+}
+
+// valueOf returns the value of a parameter that a request must have.
+func valueOf(parameters []Parameter, name string) (string, bool) {
+	at := slices.IndexFunc(parameters, func(p Parameter) bool { return p.Name == name })
+	if at < 0 {
+		return "", false
+	}
+	return parameters[at].Value, true
+}
+
+func FuzzALegacyTextIsThatOfOneOperationOnly(f *testing.F) {
+	f.Add("albumID=1delete=truefunc=updateAlbumkey=ats=1")
+	f.Add("a=1func=logoutgfunc=getPOIkey=ats=1")
+	f.Add("a=1key=bl=1func=getPOIkey=ats=2uts=1")
+	f.Fuzz(func(t *testing.T, text string) {
+		var first []Parameter
+		for _, each := range splits(text, 10_000) {
+			if got := LegacyText(each); got != text {
+				t.Fatalf("%q has the text %q, want %q", each, got, text)
+			}
+			function, hasFunction := valueOf(each, "func")
+			_, hasKey := valueOf(each, "key")
+			_, hasTime := valueOf(each, "ts")
+			if !hasFunction || !hasKey || !hasTime || !BindsOperation(each) {
+				continue
+			}
+			if first == nil {
+				first = each
+			}
+			for _, name := range []string{"func", "key", "ts"} {
+				one, _ := valueOf(first, name)
+				other, _ := valueOf(each, name)
+				if !strings.HasPrefix(one, other) && !strings.HasPrefix(other, one) {
+					t.Fatalf("%q is the text of %q and of %q", text, first, each)
+				}
+			}
+			if deleted, _ := valueOf(each, "delete"); function != "" && strings.EqualFold(deleted, "true") {
+				for _, p := range each[:slices.IndexFunc(each, func(p Parameter) bool { return p.Name == "delete" })] {
+					if strings.Trim(p.Value, "0123456789") != "" {
+						t.Fatalf("%q may have had delete in the text of %s", each, p.Name)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestTheLegacyFormBindsTheOperation(t *testing.T) {
+	signed := []Parameter{{"key", "a"}, {"ts", "1"}}
+	for _, test := range []struct {
+		name       string
+		parameters []Parameter
+		want       bool
+	}{
+		{"a read", []Parameter{{"func", "getAlbum"}, {"albumID", "12"}}, true},
+		{"a write", []Parameter{{"func", "addAlbum"}, {"albumTitle", "a = b"}, {"lat", "25"}}, true},
+		{"a deletion", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"delete", "TRUE"}, {"lat", "25"}}, true},
+		{"a deletion of nothing", []Parameter{{"func", "updateAlbum"}, {"delete", "true"}}, true},
+		{"an update with the flag of a deletion", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"albumTitle", "x"}, {"delete", "false"}}, true},
+		{"func in a value", []Parameter{{"func", "getAlbum"}, {"a", "1func=logoutg"}}, false},
+		{"func in a name", []Parameter{{"func", "logout"}, {"gfunc", "getAlbum"}}, false},
+		{"key in a value", []Parameter{{"func", "getAlbum"}, {"note", "/?key=1"}}, false},
+		{"ts in a name", []Parameter{{"func", "logout"}, {"uts", "1"}}, false},
+		{"a deletion with a title", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"albumTitle", "x"}, {"delete", "true"}}, false},
+		{"a deletion after a text", []Parameter{{"func", "updateAlbum"}, {"a", "x"}, {"delete", "true"}}, false},
+	} {
+		if got := BindsOperation(append(test.parameters, signed...)); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}

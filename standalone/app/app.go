@@ -96,9 +96,13 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		service.Sweep(ctx, env, sweeps, each)
 	}
 	service.Sweep(ctx, env, sweeps, service.Backfill(store))
-	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.GRPC)
+	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.grpcAddress())
 	if err != nil {
 		return nil, err
+	}
+	if env.Transport.Identity == nil && grpcPort.Addr().Network() != "unix" {
+		env.Log.WarnContext(ctx, "the gRPC port has no TLS, so every local user can act as any user of Waybook; "+
+			"leave out -grpc to use a Unix socket, or set -tls-cert", "grpc", grpcPort.Addr().String())
 	}
 	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, store.Source, services...)
 	httpPort, err := serve.Listen(ctx, "http", config.HTTP)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"flag"
+	"path/filepath"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/observe"
@@ -14,7 +15,8 @@ import (
 // Config holds the settings of standalone (rule 15.1).
 type Config struct {
 	// HTTP, GRPC and Admin are the addresses of the edge, of the gRPC port of all four
-	// services, and of health and metrics.
+	// services, and of health and metrics. If GRPC is empty, it is a Unix socket in the data
+	// directory.
 	HTTP, GRPC, Admin string
 	Store             service.StoreFlags
 	// Clients are the clients that may call the gRPC port when it uses TLS.
@@ -32,10 +34,22 @@ type Config struct {
 	HasAccessLog bool
 }
 
+// socketName is the name of the gRPC port's default socket in the data directory.
+const socketName = "grpc.sock"
+
+// grpcAddress returns the address of the gRPC port.
+func (c *Config) grpcAddress() string {
+	if c.GRPC == "" {
+		return "unix:" + filepath.Join(c.Store.Data, socketName)
+	}
+	return c.GRPC
+}
+
 // Register declares the flags, with their defaults.
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.HTTP, "http", "127.0.0.1:8080", "`address` of the edge, which serves /API.php")
-	flags.StringVar(&c.GRPC, "grpc", "127.0.0.1:9090", "`address` of the gRPC port, which serves all four services")
+	flags.StringVar(&c.GRPC, "grpc", "", "`address` of the gRPC port, which serves all four services; "+
+		"by default unix:DATA/"+socketName+", a Unix socket in the -data directory that only this user can use")
 	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
 	c.Interface.Register(flags)
 	c.Store.Register(flags, "waybook-data")

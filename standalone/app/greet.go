@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/standalone/demo"
 )
 
@@ -20,7 +21,7 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "Waybook is ready.\n\n  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
-		a.HTTP, a.GRPC, a.Admin)
+		a.HTTP, serve.Target(a.GRPC), a.Admin)
 	switch {
 	case a.needsSignatures:
 		fmt.Fprint(out, "\nRequests must be signed by an application: waybookctl application create NAME makes one,\n"+

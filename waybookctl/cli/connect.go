@@ -22,11 +22,11 @@ import (
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
 // other client, or in plain text when there is none.
 type Connection struct {
-	Address string        `twin:"" default:"127.0.0.1:9090" placeholder:"HOST:PORT" help:"Address of the services; standalone's gRPC port serves all four. ${default} by default."`
-	Account string        `twin:"" placeholder:"HOST:PORT" help:"Address of the account service, if different."`
-	Album   string        `twin:"" placeholder:"HOST:PORT" help:"Address of the album service, if different."`
-	Blog    string        `twin:"" placeholder:"HOST:PORT" help:"Address of the blog service, which keeps entries, if different."`
-	Poi     string        `twin:"" placeholder:"HOST:PORT" help:"Address of the POI service, which keeps landmarks, if different."`
+	Address string        `twin:"" default:"unix:waybook-data/grpc.sock" placeholder:"ADDRESS" help:"Address of the services, HOST:PORT or unix:PATH. ${default} by default, on which standalone serves all four."`
+	Account string        `twin:"" placeholder:"ADDRESS" help:"Address of the account service, if different."`
+	Album   string        `twin:"" placeholder:"ADDRESS" help:"Address of the album service, if different."`
+	Blog    string        `twin:"" placeholder:"ADDRESS" help:"Address of the blog service, which keeps entries, if different."`
+	Poi     string        `twin:"" placeholder:"ADDRESS" help:"Address of the POI service, which keeps landmarks, if different."`
 	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"Timeout of one call; a long list takes several calls. ${default} by default."`
 
 	TLSCert   string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present to services, in PEM; services accept the name operator."`
@@ -67,7 +67,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 			address = to.Address
 		}
 		if address == "" {
-			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT", address))
+			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT or unix:PATH", address))
 		}
 		connection, err := env.Dial(service, address)
 		if err != nil {

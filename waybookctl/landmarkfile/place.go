@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 // Place is a landmark in a file.
@@ -72,6 +74,9 @@ func checkKey(key string) string {
 	if len(key) > maxKeyBytes {
 		return fmt.Sprintf("the key %s has %d bytes; at most %d are allowed", quoted(key), len(key), maxKeyBytes)
 	}
+	if !text.IsValid(key) {
+		return fmt.Sprintf("the key %s has a control character, or another one that XML 1.0 cannot carry", quoted(key))
+	}
 	return ""
 }
 
@@ -79,6 +84,12 @@ func checkKey(key string) string {
 func checkName(name string) string {
 	if runes := utf8.RuneCountInString(name); runes > maxNameRunes {
 		return fmt.Sprintf("the name %s has %d characters; at most %d are allowed", quoted(name), runes, maxNameRunes)
+	}
+	if !text.IsValid(name) {
+		return fmt.Sprintf("the name %s has a control character, or another one that XML 1.0 cannot carry", quoted(name))
+	}
+	if text.IsBlank(name) {
+		return fmt.Sprintf("the name %s has no visible character", quoted(name))
 	}
 	return ""
 }

@@ -81,10 +81,14 @@ func isLoopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// ListenGRPC opens the listener of a gRPC port.
+// ListenGRPC opens the listener of a gRPC port. The address is that of a TCP port, or
+// unix:PATH for a Unix socket, which only the process's user can connect to.
 func (t Transport) ListenGRPC(ctx context.Context, flagName, address string) (net.Listener, error) {
 	if err := t.check(flagName, address); err != nil {
 		return nil, err
+	}
+	if path, ok := strings.CutPrefix(address, unixScheme); ok {
+		return listenUnix(ctx, flagName, path)
 	}
 	return Listen(ctx, flagName, address)
 }
@@ -103,10 +107,14 @@ const serviceConfig = `{
 
 // Dial returns a connection to a service, which connects on first use. address is a gRPC
 // target, such as album:9092, whose addresses come from DNS. It may also be several
-// addresses separated by commas. name is the name of the service and of the flag that holds
-// the address.
+// addresses separated by commas, or unix:PATH. name is the name of the service and of the
+// flag that holds the address.
 func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
-	addresses := strings.Split(address, ",")
+	addresses := []string{address}
+	path, isSocket := strings.CutPrefix(address, unixScheme)
+	if !isSocket {
+		addresses = strings.Split(address, ",")
+	}
 	for _, each := range addresses {
 		if err := t.check(name, each); err != nil {
 			return nil, err
@@ -127,6 +135,9 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 	)
+	if isSocket {
+		address = socketTarget(path)
+	}
 	if len(addresses) > 1 {
 		listed := manual.NewBuilderWithScheme("list")
 		listed.InitialState(resolver.State{Addresses: resolved(addresses)})

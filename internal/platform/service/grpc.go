@@ -71,7 +71,7 @@ func Serve(
 	healthv1.RegisterHealthServer(server, healthServer)
 	describe(server)
 
-	env.Announce(slog.String("grpc", listener.Addr().String()))
+	env.Announce(slog.String("grpc", serve.Target(listener.Addr())))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -76,7 +76,7 @@ func (m Program) Process() serve.Program {
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
-			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port")
+			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port, or unix:PATH for a socket that only this user can use")
 			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
 			store.Register(flags, "waybook-data/"+m.Name)
 			RegisterClients(flags, &clients)
@@ -114,7 +114,7 @@ func (m Program) Process() serve.Program {
 			Sweep(ctx, env, sweeps, Backfill(opened))
 			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), opened.Source, service)
 			env.Ready(readiness, opened.Ping)
-			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, listener.Addr(), admin)
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, serve.Target(listener.Addr()), admin)
 			return nil
 		},
 	}

@@ -10,6 +10,7 @@ package accountv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -259,7 +260,7 @@ type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call with the same UUID returns the first result.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Nickname, 1 to 100 characters.
+	// Nickname, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
@@ -573,7 +574,7 @@ type UpdateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user to change.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// New nickname, 1 to 100 characters.
+	// New nickname, 1 to 100 characters, at least one visible.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// New address of the avatar image, at most 2,000 bytes; may be empty.
 	IconUrl *string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3,oneof" json:"icon_url,omitempty"`
@@ -1622,7 +1623,7 @@ type CreateApplicationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Optional UUID; a repeated call with the same UUID creates no second application.
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// Display name, 1 to 100 characters.
+	// Display name, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Key, which no other application has: 1 to 64 letters, digits and `.`, `_`, `-`. If it
 	// is empty, the service generates 32 hexadecimal digits.
@@ -1963,7 +1964,7 @@ type UpdateApplicationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The application's key.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// New display name, 1 to 100 characters.
+	// New display name, 1 to 100 characters, at least one visible.
 	Name *string `protobuf:"bytes,2,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// Whether the application may also sign in the legacy form.
 	AllowLegacy *bool `protobuf:"varint,3,opt,name=allow_legacy,json=allowLegacy,proto3,oneof" json:"allow_legacy,omitempty"`
@@ -2545,7 +2546,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc4\x01\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/text.proto\"\xc4\x01\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2562,11 +2563,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12;\n" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12@\n" +
-	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"\xc7\x02\n" +
+	"\x0elast_used_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\flastUsedTime\"\xcb\x02\n" +
 	"\x11CreateUserRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1d\n" +
-	"\x04name\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\x04name\x12#\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01R\x04name\x12#\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fR\aiconUrl\x12#\n" +
 	"\x05email\x18\x04 \x01(\tB\r\xbaH\n" +
 	"\xd8\x01\x01r\x05(\xfe\x01`\x01R\x05email\x12)\n" +
@@ -2582,10 +2583,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x125\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x1a\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x8d\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x91\x02\n" +
 	"\x11UpdateUserRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12\"\n" +
-	"\x04name\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\x04name\x88\x01\x01\x12(\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12&\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fH\x01R\aiconUrl\x88\x01\x01\x12%\n" +
 	"\x05email\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05(\xfe\x01`\x01H\x02R\x05email\x88\x01\x01\x12+\n" +
@@ -2652,11 +2653,11 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\vcreate_time\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vsecret_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"secretTime\"\xef\x01\n" +
+	"secretTime\"\xf3\x01\n" +
 	"\x18CreateApplicationRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12\x1d\n" +
-	"\x04name\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\x04name\x122\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12!\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01R\x04name\x122\n" +
 	"\x03key\x18\x03 \x01(\tB \xbaH\x1d\xd8\x01\x01r\x182\x16^[A-Za-z0-9._-]{1,64}$R\x03key\x121\n" +
 	"\x06secret\x18\x04 \x01(\tB\x19\xbaH\x16\xd8\x01\x01r\x112\x0f^[!-~]{16,200}$R\x06secret\x12!\n" +
 	"\fallow_legacy\x18\x05 \x01(\bR\vallowLegacy\"v\n" +
@@ -2673,10 +2674,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x87\x01\n" +
 	"\x18ListApplicationsResponse\x12C\n" +
 	"\fapplications\x18\x01 \x03(\v2\x1f.waybook.account.v1.ApplicationR\fapplications\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdf\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe3\x01\n" +
 	"\x18UpdateApplicationRequest\x12/\n" +
-	"\x03key\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[A-Za-z0-9._-]{1,64}$R\x03key\x12\"\n" +
-	"\x04name\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\x04name\x88\x01\x01\x12&\n" +
+	"\x03key\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[A-Za-z0-9._-]{1,64}$R\x03key\x12&\n" +
+	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12&\n" +
 	"\fallow_legacy\x18\x03 \x01(\bH\x01R\vallowLegacy\x88\x01\x01\x12\x1f\n" +
 	"\bdisabled\x18\x04 \x01(\bH\x02R\bdisabled\x88\x01\x01B\a\n" +
 	"\x05_nameB\x0f\n" +

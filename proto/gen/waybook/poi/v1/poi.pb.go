@@ -327,7 +327,7 @@ type CreatePoiRequest struct {
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The user who will own the landmark.
 	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// Name, 1 to 200 characters.
+	// Name, 1 to 200 characters, at least one visible.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
 	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
@@ -455,7 +455,7 @@ type UpdatePoiRequest struct {
 	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
 	// The landmark to change.
 	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
-	// New name, 1 to 200 characters.
+	// New name, 1 to 200 characters, at least one visible.
 	Name *string `protobuf:"bytes,3,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	// New category.
 	Category *PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory,oneof" json:"category,omitempty"`
@@ -2101,7 +2101,7 @@ type ImportedPoi struct {
 	// the key of the owner's landmark with that identifier, if it was not imported. No
 	// other prefix has a meaning.
 	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
-	// Name, 1 to 200 characters.
+	// Name, 1 to 200 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
@@ -2777,7 +2777,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/type.proto\"\xe0\x02\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe0\x02\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -2796,23 +2796,21 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"PoiSummary\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\x8f\x02\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\"\x93\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1e\n" +
-	"\x04name\x18\x03 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12C\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\"\n" +
+	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\":\n" +
 	"\x11CreatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xa4\x02\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xa8\x02\n" +
 	"\x10UpdatePoiRequest\x12+\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12#\n" +
-	"\x04name\x18\x03 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x04name\x88\x01\x01\x12H\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12'\n" +
+	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12H\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x125\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocationB\a\n" +
@@ -2920,11 +2918,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x11ImportPoisRequest\x12+\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\xce\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\xd2\x01\n" +
 	"\vImportedPoi\x12\x1b\n" +
-	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\x1e\n" +
-	"\x04name\x18\x02 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12C\n" +
+	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\"\n" +
+	"\x04name\x18\x02 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"\xc0\x01\n" +

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package serve
+
+import "syscall"
+
+// forOwner does nothing: the directory protects a socket.
+func forOwner(_, _ string, _ syscall.RawConn) error { return nil }

@@ -1,0 +1,45 @@
+// Package text defines the texts that Waybook takes: those that XML 1.0 can carry. Forms and
+// requests over gRPC follow the same rule, and a reply replaces every other character.
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// IsChar reports whether XML 1.0 (2.2, Char) can carry a rune. r and size come from package
+// utf8, which decodes invalid UTF-8 and surrogates as RuneError of size 1.
+func IsChar(r rune, size int) bool {
+	switch {
+	case r < 0x20:
+		return r == '\t' || r == '\n' || r == '\r'
+	case r == utf8.RuneError:
+		return size > 1
+	}
+	return r != 0xFFFE && r != 0xFFFF
+}
+
+// IsValid reports whether s is valid UTF-8 and XML 1.0 can carry each of its characters.
+func IsValid(s string) bool {
+	for i := 0; i < len(s); {
+		if c := s[i]; ' ' <= c && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if !IsChar(r, size) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
+// characters such as U+200B. An empty string is blank.
+func IsBlank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Z, unicode.C)
+	})
+}

@@ -1,0 +1,48 @@
+package text
+
+import (
+	"encoding/xml"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestATextHasOnlyCharactersThatXMLCanCarry(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": true, "a": true, "\t\r\n": true, "晴😀": true, "\x7f\u0085\u00a0\u200b\u2028\ufeff\ufffd": true,
+		"\x00": false, "a\x07": false, "\x1f": false, "晴\x1b": false, "\ufffe": false, "\uffff": false, "\xff": false, "\xed\xa0\x80": false,
+	} {
+		if got := IsValid(s); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
+func TestANameNeedsSomethingToSee(t *testing.T) {
+	for s, want := range map[string]bool{
+		"": true, " ": true, "\t\r\n": true, "\u3000\u00a0": true, "\u200b\ufeff\u202e": true, "\x07": true,
+		"a": false, " a ": false, "晴": false, "\u200b1": false, "😀": false, ".": false, "\ufffd": false,
+	} {
+		if got := IsBlank(s); got != want {
+			t.Errorf("%q: %v", s, got)
+		}
+	}
+}
+
+// encoding/xml replaces each character that XML 1.0 cannot carry.
+func FuzzATextIsWhatEncodingXMLKeeps(f *testing.F) {
+	f.Add("a\x00")
+	f.Add("\ufffd\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		encoded, err := xml.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var decoded string
+		if err := xml.Unmarshal(encoded, &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := IsValid(s), decoded == s && utf8.ValidString(s); got != want {
+			t.Fatalf("%q is valid: %v; encoding/xml makes it %q", s, got, decoded)
+		}
+	})
+}
