@@ -4,6 +4,7 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
 // Flags are the settings of the interface. Every program that serves it has them.
@@ -17,6 +18,8 @@ type Flags struct {
 	// limits per second. 0 means no limit.
 	MaxRequests, MaxLongReplies int
 	ClientRate, UserRate        float64
+	// MaxConnections and MaxClientConnections limit the connections of the HTTP port.
+	MaxConnections, MaxClientConnections int
 }
 
 // Register declares the flags, with their defaults.
@@ -32,6 +35,13 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.UserRate, "user-rate", 0, "rate limit per user in writes per second, with bursts of ten seconds' worth; 0 for none")
+	flags.IntVar(&f.MaxConnections, "max-connections", 1536, "limit of connections, 0 for none; idle ones give way, others are closed at once")
+	flags.IntVar(&f.MaxClientConnections, "max-client-connections", 128, "limit of connections per address, 0 for none; it does not apply to -trusted-proxies")
+}
+
+// Connections returns the limits of the connections of the HTTP port.
+func (f *Flags) Connections() connlimit.Limits {
+	return connlimit.Limits{All: f.MaxConnections, PerClient: f.MaxClientConnections, IsProxy: f.TrustedProxies.include}
 }
 
 // Config returns a Config with these settings. The program sets the services and the zone.

@@ -82,13 +82,15 @@ func (h *handler) answer(x *exchange) (err error) {
 		switch p := recover(); p {
 		case nil:
 		case http.ErrAbortHandler:
+			x.turn.end()
 			panic(p)
 		default:
 			err = failure.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
 
-	defer x.turn.end()
+	// The other places are kept until the reply is sent.
+	defer x.turn.made()
 	defer x.response.Resume() // a panic may have ended a wait
 
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
