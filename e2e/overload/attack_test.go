@@ -2,15 +2,21 @@ package overload
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -21,9 +27,59 @@ type attack struct {
 	run         func(ctx context.Context, number int, c net.Conn)
 }
 
-// besiege attacks the edge until ctx ends. The returned function waits for the end, and returns the
-// number of connections that were made.
-func besiege(ctx context.Context, edge string, attacks []attack) (wait func() int) {
+// attacks are the attacks by name.
+var attacks = map[string]attack{
+	"header bombs": {1000, bomb},
+	"slowloris":    {1000, dawdle},
+	"slow readers": {200, stopReading},
+	"overload":     {2 * clients, logIn},
+}
+
+// attackVariable makes this binary attack the edge at the address that the variable has.
+const attackVariable = "OVERLOAD_ATTACK"
+
+func TestMain(m *testing.M) {
+	edge := os.Getenv(attackVariable)
+	if edge == "" {
+		os.Exit(m.Run())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}()
+	fmt.Println(besiege(ctx, edge, os.Args[1:]))
+}
+
+// beginAttack runs attacks in a process of their own until end is called, which returns the number
+// of connections that were made. The process has the lowest priority, because the attackers of a
+// real edge have processors of their own.
+func beginAttack(t *testing.T, edge string, names []string) (end func() int) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "nice", append([]string{"-n", "19", os.Args[0]}, names...)...)
+	command.Env = append(os.Environ(), attackVariable+"="+edge)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() int {
+		_ = stdin.Close()
+		err := command.Wait()
+		made, parseErr := strconv.Atoi(strings.TrimSpace(out.String()))
+		if err := errors.Join(err, parseErr); err != nil {
+			t.Errorf("the attack failed: %v\n%s", err, out.String())
+		}
+		return made
+	}
+}
+
+// besiege runs attacks until ctx ends, and returns the number of connections that were made.
+func besiege(ctx context.Context, edge string, names []string) int {
 	var group sync.WaitGroup
 	var made atomic.Int64
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -31,8 +87,8 @@ func besiege(ctx context.Context, edge string, attacks []attack) (wait func() in
 			_ = syscall.SetsockoptInt(int(socket), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096)
 		})
 	}}
-	for _, each := range attacks {
-		for number := range each.connections {
+	for _, name := range names {
+		for number := range attacks[name].connections {
 			group.Go(func() {
 				again := time.NewTicker(time.Second)
 				defer again.Stop()
@@ -40,7 +96,7 @@ func besiege(ctx context.Context, edge string, attacks []attack) (wait func() in
 					if c, err := dialer.DialContext(ctx, "tcp", edge); err == nil {
 						made.Add(1)
 						stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-						each.run(ctx, number, c)
+						attacks[name].run(ctx, number, c)
 						stop()
 						_ = c.Close()
 					}
@@ -49,10 +105,8 @@ func besiege(ctx context.Context, edge string, attacks []attack) (wait func() in
 			})
 		}
 	}
-	return func() int {
-		group.Wait()
-		return int(made.Load())
-	}
+	group.Wait()
+	return int(made.Load())
 }
 
 // next waits for a tick and reports whether there was one.
@@ -112,12 +166,12 @@ func stopReading(ctx context.Context, number int, c net.Conn) {
 
 // logIn logs in three times a second, unless the edge is slower. Some hundred of these are many
 // times what a machine can do.
-func (l *load) logIn(ctx context.Context, _ int, c net.Conn) {
+func logIn(ctx context.Context, number int, c net.Conn) {
 	replies := bufio.NewReader(c)
 	pace := time.NewTicker(time.Second / 3)
 	defer pace.Stop()
+	form := loginForm(number % users)
 	for next(ctx, pace) {
-		form := l.forms[int(l.next.Add(1))%len(l.forms)]
 		if _, err := fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", post, len(form), form); err != nil {
 			return
 		}

@@ -1,8 +1,9 @@
 package overload
 
 import (
-	"context"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,33 +24,38 @@ var wideName = strings.Repeat("&", 200)
 
 // hostility is a run of the edge under attack.
 type hostility struct {
-	name    string
-	attacks []attack
+	attacks []string
 	flags   []string
 }
 
-// hostilities returns the runs of the test. Attackers have one address. With anyAddress, the limit
-// per address is off, as for attackers that have as many addresses as connections.
-func hostilities(l *load, isLong bool) []hostility {
-	bombs, slowloris, readers := attack{1000, bomb}, attack{1000, dawdle}, attack{200, stopReading}
-	overload := attack{2 * clients, l.logIn}
-	all := []attack{bombs, slowloris, readers, overload}
-	const anyAddress = "-max-client-connections=0"
-	if !isLong {
-		return []hostility{{name: "all", attacks: all}, {"all, any address", all, []string{anyAddress}}}
+// anyAddress switches off the limit per address, as for attackers that have as many addresses as
+// connections.
+const anyAddress = "-max-client-connections=0"
+
+// hostilities returns the runs of the test: all attacks at once, and in the long form each by
+// itself.
+func hostilities(isLong bool) (runs []hostility) {
+	names := slices.Sorted(maps.Keys(attacks))
+	for _, flags := range [][]string{nil, {anyAddress}} {
+		for _, name := range names {
+			if isLong {
+				runs = append(runs, hostility{[]string{name}, flags})
+			}
+		}
+		runs = append(runs, hostility{names, flags})
 	}
-	return []hostility{
-		{name: "header bombs", attacks: []attack{bombs}},
-		{name: "slowloris", attacks: []attack{slowloris}},
-		{name: "slow readers", attacks: []attack{readers}},
-		{name: "overload", attacks: []attack{overload}},
-		{name: "all", attacks: all},
-		{"header bombs, any address", []attack{bombs}, []string{anyAddress}},
-		{"slowloris, any address", []attack{slowloris}, []string{anyAddress}},
-		{"slow readers, any address", []attack{readers}, []string{anyAddress}},
-		{"overload, any address", []attack{overload}, []string{anyAddress}},
-		{"all, any address", all, []string{anyAddress}},
+	return runs
+}
+
+func (h hostility) String() string {
+	name := h.attacks[0]
+	if len(h.attacks) > 1 {
+		name = "all"
 	}
+	if len(h.flags) > 0 {
+		name += ", any address"
+	}
+	return name
 }
 
 // An edge with the memory of the manifests survives clients that want to end it, and serves others
@@ -61,39 +67,37 @@ func TestHostileClientsEndNoEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	services := launch.StartServices(t, binaries, t.TempDir())
-	logins := newLoad(t, "", launch.Dial(t, services["account"].GRPC))
+	newLoad(t, "", launch.Dial(t, services["account"].GRPC)) // the users of the attack
 	visitors := newVisitors(t, services)
 
-	t.Logf("%-26s %10s %10s %10s %10s %10s %14s", "attack", "normal/s", "good/s", "goodput", "busy/s", "peak MiB", "connections/s")
-	for _, h := range hostilities(logins, isLong) {
+	t.Logf("%-26s %10s %10s %10s %10s %10s %10s %12s", "attack", "normal/s", "good/s", "goodput", "busy/s", "p99", "peak MiB", "connections")
+	for _, h := range hostilities(isLong) {
 		edge := launch.StartEdge(t, binaries, services, []string{"GOMEMLIMIT=" + goMemory, "GOMAXPROCS=2"}, h.flags...)
 		visitors.visit(t, edge, each/2) // warm
 		normal := visitors.visit(t, edge, each)
 
-		ctx, cancel := context.WithCancel(t.Context())
-		besieged := besiege(ctx, edge.HTTP, h.attacks)
+		end := beginAttack(t, edge.HTTP, h.attacks)
 		visitors.visit(t, edge, each/2) // until the attackers have connected
 		good := visitors.visit(t, edge, each)
-		cancel()
-		connected := besieged()
+		connected := end()
 
 		if !edge.Alive() {
-			t.Fatalf("%s: the edge has ended.\n%s", h.name, edge.Printed())
+			t.Fatalf("%s: the edge has ended.\n%s", h, edge.Printed())
 		}
 		peak := launch.MemoryOf(t, edge).Peak
-		t.Logf("%-26s %10.0f %10.0f %9.0f%% %10.0f %10.0f %14.0f", h.name, normal.perSecond(normal.good), good.perSecond(good.good),
-			100*good.perSecond(good.good)/normal.perSecond(normal.good), good.perSecond(good.refused), peak, good.perSecond(connected)/2)
+		t.Logf("%-26v %10.0f %10.0f %9.0f%% %10.0f %10v %10.0f %12d", h, normal.perSecond(normal.good), good.perSecond(good.good),
+			100*good.perSecond(good.good)/normal.perSecond(normal.good), good.perSecond(good.refused), good.quantile(0.99), peak, connected)
 		if peak > edgeMemory {
-			t.Errorf("%s: %.0f MiB of memory, limit %d", h.name, peak, edgeMemory)
+			t.Errorf("%s: %.0f MiB of memory, limit %d", h, peak, edgeMemory)
 		}
 		if good.good == 0 && len(h.flags) == 0 {
-			t.Errorf("%s: no request of another client was answered", h.name)
+			t.Errorf("%s: no request of another client was answered", h)
 		}
 		if after := visitors.visit(t, edge, each/2); after.good == 0 {
-			t.Errorf("%s: no request was answered after the attack", h.name)
+			t.Errorf("%s: no request was answered after the attack", h)
 		}
 		if status := edge.End(os.Interrupt); status != 0 {
-			t.Errorf("%s: the edge ended with status %d.\n%s", h.name, status, edge.Printed())
+			t.Errorf("%s: the edge ended with status %d.\n%s", h, status, edge.Printed())
 		}
 	}
 }
