@@ -66,10 +66,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := h.exchanges.Get().(*exchange)
 	x.open(w, r)
+	defer func() {
+		x.close()
+		h.exchanges.Put(x)
+	}()
 	reason, complete := h.settle(x, h.answer(x))
 	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
-	x.close()
-	h.exchanges.Put(x)
 	if !complete {
 		panic(http.ErrAbortHandler)
 	}
@@ -82,7 +84,6 @@ func (h *handler) answer(x *exchange) (err error) {
 		switch p := recover(); p {
 		case nil:
 		case http.ErrAbortHandler:
-			x.turn.end()
 			panic(p)
 		default:
 			err = failure.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -137,6 +138,54 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 	server.Close() // waits for the handlers
 	if got := load.LongReplies.Stats(); got.Inside != 0 || got.Refused == 0 || load.Requests.Stats().Inside != 0 {
 		t.Errorf("%+v, %+v", got, load.Requests.Stats())
+	}
+}
+
+func TestFewRepliesAreCompressedAtATime(t *testing.T) {
+	more := make(chan struct{})
+	f := &fakes{
+		answer: always(&albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: strings.Repeat("t", zipAt)}}, nil),
+		pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			if err := sendPois(s, 4); err != nil {
+				return err
+			}
+			<-more
+			return sendPois(s, 1)
+		},
+	}
+	load := Load{Zips: admission.New(admission.Limits{Places: 1})}
+	server := serve(t, f, func(c *Config) { c.Load = load })
+	get := func(path, encoding string) *http.Response {
+		request, err := http.NewRequest(http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept-Encoding", "gzip")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		if got := response.Header.Get("Content-Encoding"); got != encoding {
+			t.Errorf("%s: encoding %q, want %q", path, got, encoding)
+		}
+		return response
+	}
+	first := get(listPois, "gzip")
+	second := get(listPois, "") // the list before is still being sent
+	get(Path+"?"+readAlbum, "")
+	close(more)
+	zipped, err := gzip.NewReader(first.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []io.Reader{zipped, second.Body} {
+		if got := strings.Count(readAll(t, body), "<name>"); got != 2500 {
+			t.Errorf("%d landmarks", got)
+		}
+	}
+	for range 2 {
+		get(Path+"?"+readAlbum, "gzip")
 	}
 }
 
