@@ -88,6 +88,7 @@ func (x *exchange) answerIn(format reply.Writer) {
 // large buffer, which would use memory for all later small requests.
 func (x *exchange) close() {
 	const keep = 2 * sendAt
+	x.turn.end()
 	if x.response.zipper != nil {
 		x.response.zippers.put(x.response.zipper)
 	}
@@ -96,7 +97,7 @@ func (x *exchange) close() {
 	*x = exchange{
 		config: x.config,
 		form:   x.form,
-		body:   smallBuffer(x.body, keep),
+		body:   smallBuffer(x.body, smallFormBytes),
 		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
 			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone},
@@ -121,6 +122,9 @@ func (x *exchange) readForm() error {
 	limit := x.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
 	if limit < 0 || x.request.ContentLength > limit {
 		return refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
+	}
+	if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)); err != nil {
+		return err
 	}
 	if !x.form.ParseQuery(x.request.URL.RawQuery) {
 		return failure.New("TOO_MANY_PARAMETERS")
@@ -150,13 +154,11 @@ func (x *exchange) readBody(limit int64) (string, error) {
 	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
 	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
 	for {
-		if len(x.body) >= largeFormBytes {
-			if err := x.turn.growLarge(x.request.Context()); err != nil {
-				return "", err
-			}
-		}
 		if len(x.body) == cap(x.body) {
 			x.body = append(x.body, 0)[:len(x.body)]
+			if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)+cap(x.body)); err != nil {
+				return "", err
+			}
 		}
 		n, err := reader.Read(x.body[len(x.body):cap(x.body)])
 		x.body = x.body[:len(x.body)+n]
@@ -165,7 +167,9 @@ func (x *exchange) readBody(limit int64) (string, error) {
 		case err == io.EOF:
 			// net/http also clears the deadline here for HTTP/1, but does not promise to.
 			x.response.control.SetReadDeadline(time.Time{})
-			return string(x.body), nil
+			body := string(x.body)
+			x.body = smallBuffer(x.body, smallFormBytes)
+			return body, nil
 		case errors.As(err, &tooLarge):
 			return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
 		case errors.Is(err, os.ErrDeadlineExceeded):

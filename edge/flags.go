@@ -4,6 +4,7 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
 // Flags are the settings of the interface. Every program that serves it has them.
@@ -19,6 +20,8 @@ type Flags struct {
 	// means no limit.
 	MaxRequests, MaxLongReplies, ClientLongReplies int
 	ClientRate, UserWrites                         float64
+	// MaxConnections and MaxClientConnections limit the connections of the HTTP port.
+	MaxConnections, MaxClientConnections int
 }
 
 const (
@@ -48,6 +51,13 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.ClientRate, "client-rate", 0, "rate limit per address in requests per second, with bursts of ten seconds' worth; 0 for none; behind a proxy it needs -trusted-proxies")
 	flags.Float64Var(&f.UserWrites, "user-writes", defaultUserWrites, "rate limit per user in writes per minute, with bursts of a minute's worth; 0 for none")
+	flags.IntVar(&f.MaxConnections, "max-connections", 1536, "limit of connections, 0 for none; idle ones give way, others are closed at once")
+	flags.IntVar(&f.MaxClientConnections, "max-client-connections", 128, "limit of connections per address, 0 for none; it does not apply to -trusted-proxies")
+}
+
+// Connections returns the limits of the connections of the HTTP port.
+func (f *Flags) Connections() connlimit.Limits {
+	return connlimit.Limits{All: f.MaxConnections, PerClient: f.MaxClientConnections, IsProxy: f.TrustedProxies.trustPeer}
 }
 
 // Config returns a Config with these settings. The program sets the services and the zone.

@@ -66,10 +66,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := h.exchanges.Get().(*exchange)
 	x.open(w, r)
+	defer func() {
+		x.close()
+		h.exchanges.Put(x)
+	}()
 	reason, complete := h.settle(x, h.answer(x))
 	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
-	x.close()
-	h.exchanges.Put(x)
 	if !complete {
 		panic(http.ErrAbortHandler)
 	}
@@ -88,7 +90,8 @@ func (h *handler) answer(x *exchange) (err error) {
 		}
 	}()
 
-	defer x.turn.end()
+	// The other places are kept until the reply is sent.
+	defer x.turn.made()
 	defer x.response.Resume() // a panic may have ended a wait
 
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {

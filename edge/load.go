@@ -13,12 +13,17 @@ import (
 )
 
 const (
-	// largeFormBytes is the size from which LargeForms limits a form. A smaller form that
-	// arrives slowly costs little more than its connection.
-	largeFormBytes = 64 << 10
-	// largeForms is the concurrency limit of large forms. It bounds memory: each may use a few
-	// times DefaultMaxFormBytes while it is read.
-	largeForms = 32
+	// smallFormBytes is the size up to which a form, its query and its body, needs no place in
+	// FormPieces. A small form that arrives slowly costs little more than its connection. A place
+	// allows formPieceBytes more.
+	smallFormBytes = 8 << 10
+	formPieceBytes = 64 << 10
+	// formPieces bounds memory: all forms together have 16 MiB while they are read, and take a
+	// few times as much with their copies.
+	formPieces = 256
+	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
+	// as long as its client reads.
+	zips = 32
 	// longestWait is how long a request waits at a concurrency limit.
 	longestWait = 500 * time.Millisecond
 	// clientBurst and userBurst are the bursts of Clients and Users, as the time in which the
@@ -31,9 +36,10 @@ const (
 type Load struct {
 	// Requests limits the requests in flight: the form has been read, the reply is being made.
 	// LongReplies limits the replies that are sent in pieces, as fast as clients read them.
-	// LargeForms limits the large forms that are being read. A request holds a place in Requests
-	// or in LongReplies, never in both.
-	Requests, LongReplies, LargeForms *admission.Gate
+	// FormPieces limits the memory of forms: a form holds a place for each piece of it. Zips
+	// limits the replies that are compressed; others are sent plain. A request holds a place in
+	// Requests or in LongReplies, never in both.
+	Requests, LongReplies, FormPieces, Zips *admission.Gate
 	// ClientLongReplies limits the long replies of an address.
 	ClientLongReplies *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user.
@@ -45,7 +51,8 @@ func newLoad(f *Flags) Load {
 	return Load{
 		Requests:          admission.New(admission.Limits{Places: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
 		LongReplies:       admission.New(admission.Limits{Places: f.MaxLongReplies}),
-		LargeForms:        admission.New(admission.Limits{Places: largeForms, Queue: largeForms, Wait: longestWait}),
+		FormPieces:        admission.New(admission.Limits{Places: formPieces, Queue: formPieces, Wait: longestWait}),
+		Zips:              admission.New(admission.Limits{Places: zips}),
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
 		Clients:           ratelimit.New(f.ClientRate, clientBurst, time.Now),
 		Users:             ratelimit.New(f.UserWrites/60, userBurst, time.Now),
@@ -87,9 +94,11 @@ type turn struct {
 	address func() string
 	isBegun bool
 	isLong  bool
-	isLarge bool
 	// client is the key that holds a place in ClientLongReplies, or "".
 	client string
+	isZip  bool
+	// pieces is the number of places in FormPieces.
+	pieces int
 }
 
 // begin waits for a place in Requests.
@@ -116,11 +125,41 @@ func (t *turn) goLong() error {
 		return admission.ErrFull
 	}
 	t.isLong = true
+	t.made()
+	return nil
+}
+
+// zip takes a place in Zips and reports whether there was one.
+func (t *turn) zip() bool {
+	t.isZip = t.isZip || t.load.Zips.TryEnter()
+	return t.isZip
+}
+
+// unzip leaves Zips.
+func (t *turn) unzip() {
+	if t.isZip {
+		t.load.Zips.Leave()
+		t.isZip = false
+	}
+}
+
+// growForm waits for places in FormPieces until the form may have this size in bytes.
+func (t *turn) growForm(ctx context.Context, size int) error {
+	for size > smallFormBytes+t.pieces*formPieceBytes {
+		if err := t.load.FormPieces.Enter(ctx); err != nil {
+			return err
+		}
+		t.pieces++
+	}
+	return nil
+}
+
+// made leaves Requests: the reply is made, though perhaps not sent.
+func (t *turn) made() {
 	if t.isBegun {
 		t.load.Requests.Leave()
 		t.isBegun = false
 	}
-	return nil
 }
 
 func (t *turn) leaveClient() {
@@ -130,29 +169,16 @@ func (t *turn) leaveClient() {
 	}
 }
 
-// growLarge waits for a place in LargeForms.
-func (t *turn) growLarge(ctx context.Context) error {
-	if t.isLarge {
-		return nil
-	}
-	if err := t.load.LargeForms.Enter(ctx); err != nil {
-		return err
-	}
-	t.isLarge = true
-	return nil
-}
-
 // end releases all places of the request.
 func (t *turn) end() {
-	if t.isBegun {
-		t.load.Requests.Leave()
-	}
+	t.made()
 	if t.isLong {
 		t.load.LongReplies.Leave()
 		t.leaveClient()
 	}
-	if t.isLarge {
-		t.load.LargeForms.Leave()
+	t.unzip()
+	for range t.pieces {
+		t.load.FormPieces.Leave()
 	}
 	*t = turn{load: t.load, address: t.address}
 }

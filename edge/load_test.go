@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -140,6 +141,54 @@ func TestALongReplyLeavesTheLimitOfRequests(t *testing.T) {
 	}
 }
 
+func TestFewRepliesAreCompressedAtATime(t *testing.T) {
+	more := make(chan struct{})
+	f := &fakes{
+		answer: always(&albumv1.GetAlbumResponse{Album: &albumv1.Album{Title: strings.Repeat("t", zipAt)}}, nil),
+		pois: func(_ *poiv1.StreamPoisRequest, s poiStream) error {
+			if err := sendPois(s, 4); err != nil {
+				return err
+			}
+			<-more
+			return sendPois(s, 1)
+		},
+	}
+	load := Load{Zips: admission.New(admission.Limits{Places: 1})}
+	server := serve(t, f, func(c *Config) { c.Load = load })
+	get := func(path, encoding string) *http.Response {
+		request, err := http.NewRequest(http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept-Encoding", "gzip")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = response.Body.Close() })
+		if got := response.Header.Get("Content-Encoding"); got != encoding {
+			t.Errorf("%s: encoding %q, want %q", path, got, encoding)
+		}
+		return response
+	}
+	first := get(listPois, "gzip")
+	second := get(listPois, "") // the list before is still being sent
+	get(Path+"?"+readAlbum, "")
+	close(more)
+	zipped, err := gzip.NewReader(first.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []io.Reader{zipped, second.Body} {
+		if got := strings.Count(readAll(t, body), "<name>"); got != 2500 {
+			t.Errorf("%d landmarks", got)
+		}
+	}
+	for range 2 {
+		get(Path+"?"+readAlbum, "gzip")
+	}
+}
+
 func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		load := newLoad(&Flags{MaxRequests: 2, MaxLongReplies: 1})
@@ -157,31 +206,52 @@ func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 	})
 }
 
-func TestLargeFormsHaveAConcurrencyLimit(t *testing.T) {
-	load := Load{LargeForms: admission.New(admission.Limits{Places: 1})}
+func TestTheMemoryOfFormsIsLimited(t *testing.T) {
+	load := Load{FormPieces: admission.New(admission.Limits{Places: 2})}
 	server := serve(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer slow.Close()
-	fmt.Fprintf(slow, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n%s", Path, strings.Repeat("x", largeFormBytes))
-	for limit := time.Now().Add(time.Minute); load.LargeForms.Stats().Inside == 0 && time.Now().Before(limit); {
+	fmt.Fprintf(slow, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n%s", Path, strings.Repeat("x", 2*smallFormBytes))
+	for limit := time.Now().Add(time.Minute); load.FormPieces.Stats().Inside == 0 && time.Now().Before(limit); {
 		runtime.Gosched()
 	}
-	post := func(form string) (int, string) {
-		response, err := http.Post(server.URL+Path, "application/x-www-form-urlencoded", strings.NewReader(form))
+	ask := func(method, query, form string) (int, string) {
+		request, err := http.NewRequest(method, server.URL+Path+"?"+query, strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer response.Body.Close()
 		return response.StatusCode, readAll(t, response.Body)
 	}
-	if status, body := post(readAlbum + "&x=" + strings.Repeat("x", 2*largeFormBytes)); status != 503 || body != failed("SERVICE BUSY") {
-		t.Errorf("a second large form: %d %s", status, body)
+	long := func(size int) string { return readAlbum + "&x=" + strings.Repeat("x", size) }
+	for name, c := range map[string]struct {
+		method, query, form string
+		want                int
+	}{
+		"small, by GET":                     {"GET", readAlbum, "", 200},
+		"small, by POST":                    {"POST", "", readAlbum, 200},
+		"of one piece, by GET":              {"GET", long(2 * smallFormBytes), "", 200},
+		"of one piece, by POST":             {"POST", "", long(2 * smallFormBytes), 200},
+		"of two pieces":                     {"POST", "", long(smallFormBytes + formPieceBytes), 503},
+		"of two pieces in query and body":   {"POST", long(smallFormBytes / 2), "y=" + strings.Repeat("y", formPieceBytes), 503},
+		"of two pieces, by GET with a body": {"GET", long(smallFormBytes / 2), "y=" + strings.Repeat("y", formPieceBytes), 503},
+	} {
+		status, body := ask(c.method, c.query, c.form)
+		if status != c.want || c.want == 503 && body != failed("SERVICE BUSY") {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
 	}
-	if status, body := post(readAlbum); status != 200 {
-		t.Errorf("a small form: %d %s", status, body)
+	slow.Close()
+	server.Close() // waits for the handlers
+	if got := load.FormPieces.Stats(); got.Inside != 0 || got.Refused != 3 {
+		t.Errorf("%+v", got)
 	}
 }
 

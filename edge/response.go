@@ -138,9 +138,9 @@ func (r *response) abandon() { r.Bytes = r.Bytes[:0] }
 func (r *response) send() {
 	if !r.started {
 		r.started = true
-		header := r.writer.Header()
+		r.zip = r.zip && (r.head || r.turn.zip())
 		if r.zip {
-			header.Set("Content-Encoding", "gzip")
+			r.writer.Header().Set("Content-Encoding", "gzip")
 		}
 		r.writeStatus(http.StatusOK)
 		if r.zip && !r.head {
@@ -169,12 +169,13 @@ func (r *response) send() {
 func (r *response) sendWhole(status int) {
 	content := r.Bytes
 	header := r.writer.Header()
-	if r.zip && len(content) >= zipAt {
+	if r.zip && len(content) >= zipAt && r.turn.zip() {
 		var zipped bytes.Buffer
 		zipper := r.zippers.get(&zipped)
 		zipper.Write(content) // a buffer in memory never fails
 		zipper.Close()
 		r.zippers.put(zipper)
+		r.turn.unzip()
 		header.Set("Content-Encoding", "gzip")
 		content = zipped.Bytes()
 	}

@@ -47,7 +47,14 @@ func CreateUser(t testing.TB, connection grpc.ClientConnInterface, name string) 
 // CreatePois creates landmarks of one category and name and returns their ids.
 func CreatePois(t testing.TB, connection grpc.ClientConnInterface, category poiv1.PoiCategory, name string, count int) []int64 {
 	t.Helper()
-	owner := CreateUser(t, connection, "地主")
+	return CreatePoisOf(t, connection, CreateUser(t, connection, "地主"), category, name, count)
+}
+
+// CreatePoisOf creates landmarks of an owner and returns their ids.
+func CreatePoisOf(
+	t testing.TB, connection grpc.ClientConnInterface, owner int64, category poiv1.PoiCategory, name string, count int,
+) []int64 {
+	t.Helper()
 	pois := poiv1.NewPoiServiceClient(connection)
 	return createAll(t, count, func(ctx context.Context) (int64, error) {
 		created, err := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: owner, Name: name, Category: category, Location: taipei()})

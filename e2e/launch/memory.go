@@ -9,9 +9,13 @@ import (
 	"testing"
 )
 
-// MemoryMiB returns the anonymous memory of a process in MiB: its own memory, without the mapped
-// pages of its store. It skips the test on systems without /proc/<pid>/status.
-func MemoryMiB(t testing.TB, p *Process) float64 {
+// Memory is the memory of a process in MiB. File are mapped pages of its program and its store,
+// which the kernel can reclaim; Anonymous is its own memory. Peak is the highest sum so far.
+type Memory struct{ Anonymous, File, Peak float64 }
+
+// MemoryOf reads the memory of a process from the kernel. It skips the test on systems without
+// /proc/<pid>/status.
+func MemoryOf(t testing.TB, p *Process) Memory {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if errors.Is(err, os.ErrNotExist) {
@@ -20,15 +24,23 @@ func MemoryMiB(t testing.TB, p *Process) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	values := map[string]float64{}
 	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "RssAnon:" {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[2] == "kB" {
 			kib, err := strconv.ParseFloat(fields[1], 64)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return kib / 1024
+			values[fields[0]] = kib / 1024
 		}
 	}
-	t.Fatal("/proc/<pid>/status has no RssAnon")
-	return 0
+	return Memory{values["RssAnon:"], values["RssFile:"], values["VmHWM:"]}
+}
+
+// ForgetPeak resets the peak.
+func ForgetPeak(t testing.TB, p *Process) {
+	t.Helper()
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0); err != nil {
+		t.Logf("the peak counts from the start of the process: %v", err)
+	}
 }

@@ -3,52 +3,13 @@ package load
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
-
-// memory is the memory of a process in MiB. file are mapped pages of its store, which the kernel
-// can reclaim; anonymous is its own memory.
-type memory struct{ anonymous, file, peak float64 }
-
-// memoryOf reads the memory of a process from the kernel.
-func memoryOf(t testing.TB, p *launch.Process) memory {
-	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("SKIPPED: this system has no /proc/<pid>/status, so memory can't be measured")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := map[string]float64{}
-	for line := range strings.Lines(string(status)) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[2] == "kB" {
-			kib, err := strconv.ParseFloat(fields[1], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			values[fields[0]] = kib / 1024
-		}
-	}
-	return memory{values["RssAnon:"], values["RssFile:"], values["VmHWM:"]}
-}
-
-// forgetPeak resets the peak.
-func forgetPeak(t testing.TB, p *launch.Process) {
-	t.Helper()
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0); err != nil {
-		t.Logf("the peak counts from the start of the process: %v", err)
-	}
-}
 
 // listing is the result of reading a whole list.
 type listing struct {
@@ -64,8 +25,8 @@ type listing struct {
 func readList(t testing.TB, p *launch.Process) (l listing) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
-	forgetPeak(t, p)
-	before := memoryOf(t, p)
+	launch.ForgetPeak(t, p)
+	before := launch.MemoryOf(t, p)
 	highest := before
 	began := time.Now()
 	response, err := client.Get("http://" + p.HTTP + "/API.php?" + listQuery)
@@ -92,7 +53,7 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 		tail = tail[max(0, len(tail)-len(end)):]
 		kept = copy(buffer, read[max(0, len(read)-len(item)+1):])
 		if l.bytes >= next {
-			highest.anonymous = max(highest.anonymous, memoryOf(t, p).anonymous)
+			highest.Anonymous = max(highest.Anonymous, launch.MemoryOf(t, p).Anonymous)
 			next = l.bytes + 256<<10
 		}
 	}
@@ -100,8 +61,8 @@ func readList(t testing.TB, p *launch.Process) (l listing) {
 	if tail != end {
 		t.Errorf("the reply ends in %q", tail)
 	}
-	l.grown = memoryOf(t, p).peak - before.anonymous - before.file
-	l.ofItsOwn = highest.anonymous - before.anonymous
+	l.grown = launch.MemoryOf(t, p).Peak - before.Anonymous - before.File
+	l.ofItsOwn = highest.Anonymous - before.Anonymous
 	return l
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -42,7 +43,7 @@ func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ende
 		Blog: blogv1.NewBlogServiceClient(connection), Poi: poiv1.NewPoiServiceClient(connection),
 		Zone: time.UTC, Log: env.Log, WriteTimeout: writeTimeout,
 		Observe: func(_ *http.Request, a edge.Answer) { ended <- a.Reason },
-	}))
+	}), connlimit.New(connlimit.Limits{}))
 	t.Cleanup(func() {
 		if err := env.Stack.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -168,14 +169,14 @@ func BenchmarkReadersThatStop(b *testing.B) {
 	s := filled(b, wideName, 20_000, 0)
 	p := launch.Start(b, binary, s.data, "-demo=false", "-client-long-replies=0")
 	for b.Loop() {
-		heap, goroutines, before := settled(b, p), goroutinesOf(b, p), memoryOf(b, p)
+		heap, goroutines, before := settled(b, p), goroutinesOf(b, p), launch.MemoryOf(b, p)
 		for range readers {
 			launch.StopReading(b, p.HTTP, listQuery)
 		}
-		during, held := goroutinesOf(b, p), memoryOf(b, p)
+		during, held := goroutinesOf(b, p), launch.MemoryOf(b, p)
 		await(b, "goroutines", func() bool { return goroutinesOf(b, p) <= goroutines+4 })
 		b.ReportMetric(float64(during-goroutines)/readers, "goroutines/reader")
-		b.ReportMetric((held.anonymous-before.anonymous)*1024/readers, "KiB/reader")
+		b.ReportMetric((held.Anonymous-before.Anonymous)*1024/readers, "KiB/reader")
 		b.ReportMetric(settled(b, p)-heap, "MiB-heap-lasting")
 	}
 	if status := p.End(os.Interrupt); status != 0 {

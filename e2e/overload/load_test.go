@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/waybook/waybook/e2e/launch"
+	"google.golang.org/grpc"
+
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -26,24 +27,37 @@ type load struct {
 	next   atomic.Int64
 }
 
+// users is the number of users that log in.
+const users = 4 * places
+
 // newLoad creates enough users that no user logs in twice at the same time.
-func newLoad(t *testing.T, p *launch.Process) *load {
+func newLoad(t *testing.T, edge string, services grpc.ClientConnInterface) *load {
 	t.Helper()
 	l := &load{
-		url:    "http://" + p.HTTP + "/API.php",
+		url:    "http://" + edge + "/API.php",
 		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}},
-		forms:  make([]string, 4*places),
+		forms:  make([]string, users),
 	}
 	t.Cleanup(l.client.CloseIdleConnections)
-	accounts := accountv1.NewAccountServiceClient(launch.Dial(t, p.GRPC))
+	accounts := accountv1.NewAccountServiceClient(services)
 	for i := range l.forms {
-		email, password := fmt.Sprintf("user%d@waybook.example", i), fmt.Sprintf("password of user %d", i)
-		if _, err := accounts.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password}); err != nil {
+		user := &accountv1.CreateUserRequest{Name: "x"}
+		user.Email, user.Password = credentials(i)
+		if _, err := accounts.CreateUser(t.Context(), user); err != nil {
 			t.Fatal(err)
 		}
-		l.forms[i] = url.Values{"func": {"login"}, "email": {email}, "password": {password}}.Encode()
+		l.forms[i] = loginForm(i)
 	}
 	return l
+}
+
+func credentials(user int) (email, password string) {
+	return fmt.Sprintf("user%d@waybook.example", user), fmt.Sprintf("password of user %d", user)
+}
+
+func loginForm(user int) string {
+	email, password := credentials(user)
+	return url.Values{"func": {"login"}, "email": {email}, "password": {password}}.Encode()
 }
 
 // result counts the replies of a load.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/observe"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -68,7 +70,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	env.HTTP("edge", listener, NewHandler(env, metrics, config.HasAccessLog, handler))
+	Serve(env, metrics, listener, NewHandler(env, metrics, config.HasAccessLog, handler), config.Interface.Connections())
 	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil
@@ -80,10 +82,17 @@ func NewHandler(env serve.Env, metrics *serve.Metrics, hasAccessLog bool, config
 	requests := observe.New(env, metrics, hasAccessLog)
 	metrics.CountGate("edge requests", config.Load.Requests)
 	metrics.CountGate("edge long replies", config.Load.LongReplies)
-	metrics.CountGate("edge large forms", config.Load.LargeForms)
+	metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.Observe
 	return requests.Follow(edge.New(config))
+}
+
+// Serve serves the edge's handler on its HTTP port, within the limits of connections.
+func Serve(env serve.Env, metrics *serve.Metrics, listener net.Listener, handler http.Handler, limits connlimit.Limits) {
+	connections := connlimit.New(limits)
+	metrics.CountConnections("http", connections)
+	env.HTTP("edge", listener, handler, connections)
 }
 
 // dial connects the handler to the services.

@@ -109,7 +109,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.HTTP("edge", httpPort, handler)
+	program.Serve(env, metrics, httpPort, handler, config.Interface.Connections())
 	env.Ready(readiness, store.Ping)
 	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
 	return app, nil

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -99,7 +100,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	env.HTTP("HTTP baseline", requests, handler(answers))
+	env.HTTP("HTTP baseline", requests, handler(answers), connlimit.New(connlimit.Limits{}))
 	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "baseline\n  grpc   %s\n  http   http://%s\n  admin  http://%s\n", calls.Addr(), requests.Addr(), admin)
 	return nil

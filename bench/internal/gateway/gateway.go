@@ -15,6 +15,7 @@ import (
 	albumgw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/album/v1"
 	blogw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/blog/v1"
 	poigw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -77,7 +78,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	env.HTTP("gateway", listener, mux)
+	env.HTTP("gateway", listener, mux, connlimit.New(connlimit.Limits{}))
 	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "gateway\n  http   http://%s\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil

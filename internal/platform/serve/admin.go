@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
 // drainTime is how long requests in flight may take once a server stops. Like the drain
@@ -34,14 +36,15 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	return withHealth(readiness, mux)
 }
 
-// HTTP serves a handler on a listener and pushes its graceful stop. Requests in flight have
-// drainTime to end; then the server closes their connections. Otherwise a client that stops
-// reading could delay the stop for as long as it likes.
-func (e Env) HTTP(name string, listener net.Listener, handler http.Handler) {
+// HTTP serves a handler on a listener, within the limits of connections, and pushes its graceful
+// stop. Requests in flight have drainTime to end; then the server closes their connections.
+// Otherwise a client that stops reading could delay the stop for as long as it likes.
+func (e Env) HTTP(name string, listener net.Listener, handler http.Handler, connections *connlimit.Limiter) {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
 	e.Announce(slog.String("http", listener.Addr().String()))
-	e.http(name, listener, newServer(handler, http1, patience{headerTime, idleTime}))
+	server := newServer(handler, http1, patience{headerTime, idleTime})
+	e.http(name, connections.ListenHTTP(listener, server, maxHeaderFields), server)
 }
 
 // Admin serves the admin port and returns its address. The port answers requests to IP addresses,
@@ -60,7 +63,15 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 		handler = withProfiles(handler)
 	}
 	e.Announce(slog.String("admin", listener.Addr().String()))
-	e.http("admin port", listener, newServer(e.AdminHosts.protect(handler), both, patience{headerTime, idleTime}))
+	server := newServer(e.AdminHosts.protect(handler), both, patience{headerTime, idleTime})
+	server.MaxHeaderBytes = adminHeaderBytes
+	server.WriteTimeout = adminWriteTime
+	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: adminStreams}
+	connections := connlimit.New(connlimit.Limits{All: adminConnections})
+	metrics.CountConnections("admin", connections)
+	// HTTP/2 has no lines to count. The other limits are so low that no number of fields matters.
+	const anyFields = 0
+	e.http("admin port", connections.ListenHTTP(listener, server, anyFields), server)
 	return listener.Addr(), nil
 }
 
@@ -81,13 +92,26 @@ func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metric
 }
 
 const (
-	// maxHeaderBytes bounds the request line and the headers. The query may hold a whole
-	// form.
-	maxHeaderBytes = 256 << 10
+	// maxHeaderBytes bounds the request line and the headers; net/http reads up to 4 KiB more.
+	// maxHeaderFields bounds the fields: each takes some 200 bytes besides its own, so that
+	// thousands of short ones would take a hundred times more memory than they are long.
+	// Browsers send 20, and proxies add 10.
+	maxHeaderBytes  = 32 << 10
+	maxHeaderFields = 100
 	// headerTime bounds how long a client may take to send the headers. idleTime bounds how
 	// long a connection may stay idle between two requests.
 	headerTime = 10 * time.Second
 	idleTime   = 2 * time.Minute
+)
+
+// The limits of the admin port. Probes and scrapes need few connections and short headers. A probe
+// finds room while others fill the port: connections that wait give way. A reply that is not read
+// ends, too, but a profile may take longer.
+const (
+	adminConnections = 64
+	adminHeaderBytes = 8 << 10
+	adminStreams     = 16
+	adminWriteTime   = 30 * time.Second
 )
 
 // patience is how long a server waits for its clients. Tests use shorter times.

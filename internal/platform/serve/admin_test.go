@@ -23,6 +23,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/devca"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/serve"
@@ -205,7 +206,7 @@ func startHTTP(t *testing.T, env serve.Env, handler http.Handler) *bufio.Reader 
 	if err != nil {
 		t.Fatal(err)
 	}
-	env.HTTP("edge", listener, handler)
+	env.HTTP("edge", listener, handler, connlimit.New(connlimit.Limits{}))
 	connection, err := net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -262,4 +263,34 @@ func TestAClientThatStopsReadingIsCutOffWithoutAnError(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	<-left
+}
+
+func TestOthersLeaveRoomForProbesOfTheAdminPort(t *testing.T) {
+	address := strings.TrimPrefix(startAdmin(t, false), "http://")
+	for range 200 {
+		connection, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = connection.Close() }()
+		if _, err := io.WriteString(connection, "GET /metrics HTTP/1.1\r\nHost: x\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if response, _ := fetch(t, "http://"+address+"/healthz"); response.StatusCode != http.StatusOK {
+		t.Errorf("got %s", response.Status)
+	}
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/healthz", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("X-A", strings.Repeat("x", 16<<10))
+	response, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a long header: %s", response.Status)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -47,7 +48,7 @@ func startParts(ctx context.Context, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	env.HTTP("edge", listener, http.NotFoundHandler())
+	env.HTTP("edge", listener, http.NotFoundHandler(), connlimit.New(connlimit.Limits{}))
 	if _, err := env.Admin(ctx, "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics()); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/admission"
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
 // Metrics are a program's Prometheus metrics. Every label has few values, whatever callers
@@ -76,6 +77,18 @@ func (m *Metrics) CountGate(name string, g *admission.Gate) {
 	}
 	m.CounterFunc("waybook_gate_refused_total", "Requests rejected by a concurrency limit, by gate.", labels,
 		func() float64 { return float64(g.Stats().Refused) })
+}
+
+// CountConnections adds the metrics of the connections of a port.
+func (m *Metrics) CountConnections(port string, l *connlimit.Limiter) {
+	labels := prometheus.Labels{"port": port}
+	m.Registry.MustRegister(prometheus.NewGaugeFunc(
+		prometheus.GaugeOpts{Name: "waybook_connections_open", Help: "Open connections, by port.", ConstLabels: labels},
+		func() float64 { return float64(l.Stats().Open) }))
+	m.CounterFunc("waybook_connections_refused_total", "Connections closed at once by a limit, by port.", labels,
+		func() float64 { return float64(l.Stats().Refused) })
+	m.CounterFunc("waybook_connections_displaced_total", "Idle connections closed to make room for new ones, by port.", labels,
+		func() float64 { return float64(l.Stats().Displaced) })
 }
 
 // buildInfo returns a gauge that is always 1. Its labels describe the build.

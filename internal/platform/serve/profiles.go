@@ -26,7 +26,7 @@ func withProfiles(other http.Handler) http.Handler {
 			return
 		}
 		defer pprof.StopCPUProfile()
-		waitFor(r, 30*time.Second)
+		waitFor(w, r, 30*time.Second)
 	})
 	mux.HandleFunc("GET /debug/pprof/trace", func(w http.ResponseWriter, r *http.Request) {
 		if err := trace.Start(attachment(w, "trace")); err != nil {
@@ -34,7 +34,7 @@ func withProfiles(other http.Handler) http.Handler {
 			return
 		}
 		defer trace.Stop()
-		waitFor(r, time.Second)
+		waitFor(w, r, time.Second)
 	})
 	mux.HandleFunc("GET /debug/pprof/{name}", func(w http.ResponseWriter, r *http.Request) {
 		profile := pprof.Lookup(r.PathValue("name"))
@@ -67,12 +67,15 @@ func busy(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), http.StatusConflict)
 }
 
-// waitFor waits for as many seconds as the request asks for, or until its client is gone.
-func waitFor(r *http.Request, byDefault time.Duration) {
+// waitFor waits for as many seconds as the request asks for, or until its client is gone. The
+// client has adminWriteTime to read the reply after that.
+func waitFor(w http.ResponseWriter, r *http.Request, byDefault time.Duration) {
 	wait := byDefault
 	if seconds, err := strconv.ParseFloat(r.FormValue("seconds"), 64); err == nil && seconds > 0 {
 		wait = time.Duration(min(seconds, maxProfileTime.Seconds()) * float64(time.Second))
 	}
+	// A writer without deadlines has no time limit either.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(wait + adminWriteTime))
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

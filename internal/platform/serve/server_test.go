@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
 // listen serves on loopback until the test ends. Its timeouts are short, because real
@@ -24,10 +26,13 @@ func listen(t *testing.T) string {
 	server := newServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "%d", len(r.URL.RawQuery))
 	}), http1, patience{header: 50 * time.Millisecond, idle: 50 * time.Millisecond})
+	limited := connlimit.New(connlimit.Limits{}).ListenHTTP(listener, server, maxHeaderFields)
 	// The server keeps a connection open for half a second after it rejects a request, and
 	// Close does not wait for that. The leak check would report its goroutine.
 	var running sync.WaitGroup
-	server.ConnState = func(_ net.Conn, state http.ConnState) {
+	follow := server.ConnState
+	server.ConnState = func(c net.Conn, state http.ConnState) {
+		follow(c, state)
 		switch state {
 		case http.StateNew:
 			running.Add(1)
@@ -35,7 +40,7 @@ func listen(t *testing.T) string {
 			running.Done()
 		}
 	}
-	running.Go(func() { _ = server.Serve(listener) })
+	running.Go(func() { _ = server.Serve(limited) })
 	t.Cleanup(func() {
 		_ = server.Close()
 		running.Wait()
@@ -83,14 +88,21 @@ func TestAnIdleClientIsDropped(t *testing.T) {
 
 func TestAHeaderIsBounded(t *testing.T) {
 	address := listen(t)
-	for bytes, status := range map[int]string{maxHeaderBytes / 2: "200 OK", 2 * maxHeaderBytes: "431 "} {
+	for _, c := range []struct {
+		bytes, fields int
+		status        string
+	}{
+		{maxHeaderBytes / 2, maxHeaderFields, "200 OK"},
+		{2 * maxHeaderBytes, maxHeaderFields + 1, "431 "},
+		{8 * maxHeaderBytes, 42_500, "431 "},
+	} {
 		for _, request := range []string{
-			"GET /?" + strings.Repeat("x", bytes) + " HTTP/1.1\r\nHost: x\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("x", bytes) + "\r\n\r\n",
-			"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("A: b\r\n", bytes/6) + "\r\n",
+			"GET /?" + strings.Repeat("x", c.bytes) + " HTTP/1.1\r\nHost: x\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("x", c.bytes) + "\r\n\r\n",
+			"GET / HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("A: b\r\n", c.fields-1) + "\r\n",
 		} {
-			if reply := converse(t, address, request); reply != "" && !strings.HasPrefix(reply, "HTTP/1.1 "+status) {
-				t.Errorf("%d bytes: %.100s", bytes, reply)
+			if reply := converse(t, address, request); reply != "" && !strings.HasPrefix(reply, "HTTP/1.1 "+c.status) {
+				t.Errorf("%d bytes, %d fields: %.100s", c.bytes, c.fields, reply)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
+	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/proto/descriptors"
@@ -27,6 +28,26 @@ const drainTime = 5 * time.Second
 // connectionAge is how long a client keeps a connection. A client that reconnects finds new
 // servers and presents its certificate again.
 const connectionAge = 5 * time.Minute
+
+// The limits of a gRPC port. gRPC's own defaults are 16 MiB of metadata, any number of streams, two
+// minutes for a handshake, and windows that grow to 16 MiB.
+const (
+	// maxConnections and maxClientConnections limit the connections, in all and of one address.
+	// Each replica of the edge and of another service opens one, and two during an update.
+	maxConnections, maxClientConnections = 512, 64
+	// handshakeTime is how long a client may take for TLS and HTTP/2 before its first call.
+	handshakeTime = 10 * time.Second
+	// maxMetadata bounds the metadata of a call in bytes, where each entry counts for 32 more.
+	maxMetadata = 16 << 10
+	// maxStreams limits the calls in flight of a connection; others wait at the client. An edge
+	// has at most 768, as many as -max-requests and -max-long-replies allow.
+	maxStreams = 1024
+	// maxMessage is gRPC's default. The largest request is the signed text of a form.
+	maxMessage = 4 << 20
+	// streamWindow bounds what a stream keeps that its handler has not read, in bytes.
+	// connectionWindow costs no memory: a connection is read all the time.
+	streamWindow, connectionWindow = 64 << 10, 1 << 20
+)
 
 // Service is one of Waybook's services.
 type Service interface {
@@ -59,6 +80,12 @@ func Serve(
 			Time: time.Minute, Timeout: 20 * time.Second,
 			MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: streamTimeout,
 		}),
+		grpc.ConnectionTimeout(handshakeTime),
+		grpc.MaxHeaderListSize(maxMetadata),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connectionWindow),
 	)...)
 	for _, service := range services {
 		service.Register(server)
@@ -72,10 +99,12 @@ func Serve(
 	describe(server)
 
 	env.Announce(slog.String("grpc", serve.Target(listener.Addr())))
+	connections := connlimit.New(connlimit.Limits{All: maxConnections, PerClient: maxClientConnections})
+	interceptors.metrics.CountConnections("grpc", connections)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := server.Serve(listener); err != nil {
+		if err := server.Serve(connections.Listen(listener)); err != nil {
 			env.Fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()

@@ -1,0 +1,103 @@
+package overload
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+const (
+	// edgeMemory is the memory limit of an edge in the manifests, in MiB; goMemory is the request,
+	// which the garbage collector keeps to.
+	edgeMemory = 256
+	goMemory   = "192MiB"
+	// longList is the number of landmarks of a list of 2 MB, which fills every socket buffer.
+	longList = 2000
+)
+
+// wideName takes 1,000 bytes in XML.
+var wideName = strings.Repeat("&", 200)
+
+// hostility is a run of the edge under attack.
+type hostility struct {
+	attacks []string
+	flags   []string
+}
+
+// anyAddress switches off the limit per address, as for attackers that have as many addresses as
+// connections.
+const anyAddress = "-max-client-connections=0"
+
+// hostilities returns the runs of the test: all attacks at once, and in the long form each by
+// itself.
+func hostilities(isLong bool) (runs []hostility) {
+	names := slices.Sorted(maps.Keys(attacks))
+	for _, flags := range [][]string{nil, {anyAddress}} {
+		for _, name := range names {
+			if isLong {
+				runs = append(runs, hostility{[]string{name}, flags})
+			}
+		}
+		runs = append(runs, hostility{names, flags})
+	}
+	return runs
+}
+
+func (h hostility) String() string {
+	name := h.attacks[0]
+	if len(h.attacks) > 1 {
+		name = "all"
+	}
+	if len(h.flags) > 0 {
+		name += ", any address"
+	}
+	return name
+}
+
+// An edge with the memory of the manifests survives clients that want to end it, and serves others
+// meanwhile. How many it serves is printed and not asserted.
+func TestHostileClientsEndNoEdge(t *testing.T) {
+	each, isLong := phase(t)
+	binaries := t.TempDir()
+	if err := launch.Build(binaries, launch.AsShipped, launch.Programs()...); err != nil {
+		t.Fatal(err)
+	}
+	services := launch.StartServices(t, binaries, t.TempDir())
+	newLoad(t, "", launch.Dial(t, services["account"].GRPC)) // the users of the attack
+	visitors := newVisitors(t, services)
+
+	t.Logf("%-26s %10s %10s %10s %10s %10s %10s %12s", "attack", "normal/s", "good/s", "goodput", "busy/s", "p99", "peak MiB", "connections")
+	for _, h := range hostilities(isLong) {
+		edge := launch.StartEdge(t, binaries, services, []string{"GOMEMLIMIT=" + goMemory, "GOMAXPROCS=2"}, h.flags...)
+		visitors.visit(t, edge, each/2) // warm
+		normal := visitors.visit(t, edge, each)
+
+		end := beginAttack(t, edge.HTTP, h.attacks)
+		visitors.visit(t, edge, each/2) // until the attackers have connected
+		good := visitors.visit(t, edge, each)
+		connected := end()
+
+		if !edge.Alive() {
+			t.Fatalf("%s: the edge has ended.\n%s", h, edge.Printed())
+		}
+		peak := launch.MemoryOf(t, edge).Peak
+		t.Logf("%-26v %10.0f %10.0f %9.0f%% %10.0f %10v %10.0f %12d", h, normal.perSecond(normal.good), good.perSecond(good.good),
+			100*good.perSecond(good.good)/normal.perSecond(normal.good), good.perSecond(good.refused), good.quantile(0.99), peak, connected)
+		if peak > edgeMemory {
+			t.Errorf("%s: %.0f MiB of memory, limit %d", h, peak, edgeMemory)
+		}
+		if good.good == 0 && len(h.flags) == 0 {
+			t.Errorf("%s: no request of another client was answered", h)
+		}
+		if after := visitors.visit(t, edge, each/2); after.good == 0 {
+			t.Errorf("%s: no request was answered after the attack", h)
+		}
+		if status := edge.End(os.Interrupt); status != 0 {
+			t.Errorf("%s: the edge ended with status %d.\n%s", h, status, edge.Printed())
+		}
+	}
+}
