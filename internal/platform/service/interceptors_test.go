@@ -44,7 +44,7 @@ func newChainUnder(t *testing.T, load service.Load) *chain {
 		t.Fatal(err)
 	}
 	c := &chain{metrics: serve.NewMetrics()}
-	c.Interceptors = service.NewInterceptors(validator, load, c.metrics, slog.New(slog.NewTextHandler(&c.log, nil)))
+	c.Interceptors = service.NewInterceptors(validator, load, nil, c.metrics, slog.New(slog.NewTextHandler(&c.log, nil)))
 	return c
 }
 
