@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/mtls"
 )
 
@@ -30,6 +31,31 @@ func loaded(t *testing.T, secret map[string][]byte) *mtls.Identity {
 		t.Fatal(err)
 	}
 	return result
+}
+
+func TestEachIdentityOfTheContractsHasACertificate(t *testing.T) {
+	rules, err := access.Contracts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := variant{overlay: "prod"}
+	c, err := decode(v, render(t, v))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, identity := range rules.Identities() {
+		found := c.certificate("waybook-" + identity + "-tls")
+		if found == nil || found.Spec.DNSNames[0] != identity {
+			t.Errorf("no certificate has the first name %s", identity)
+		}
+	}
+	for _, certificate := range c.certificates {
+		for _, name := range certificate.Spec.DNSNames[min(1, len(certificate.Spec.DNSNames)):] {
+			if slices.Contains(rules.Identities(), name) {
+				t.Errorf("the certificate %s is also one of %s", certificate.Name, name)
+			}
+		}
+	}
 }
 
 func TestTheDevelopmentCertificatesProvideAllSecretsOfDev(t *testing.T) {

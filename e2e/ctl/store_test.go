@@ -51,7 +51,7 @@ func TestOnlyTheOperatorsCertificateIsAuthorized(t *testing.T) {
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), append(flags("album"), "-demo=false")...)
 	on := operator{t, waybook.GRPC}
 	on.must(append(flags("operator"), "user", "create", "Mei")...)
-	on.run("", append(flags("passerby"), "user", "create", "Mei")...).expect(4, "passerby", "operator")
+	on.run("", append(flags("passerby"), "user", "create", "Mei")...).expect(4, "may not call", "operator")
 	on.run("", "user", "create", "Mei").expect(5)
 	on.run("", append(flags("nobody"), "user", "create", "Mei")...).expect(2, "nobody.crt")
 	on.run("", "user", "create", "Mei", "--address", "waybook.example:9090").expect(2, "--plaintext")

@@ -50,7 +50,7 @@ func (l *lines) Write(p []byte) (int, error) {
 func start(t *testing.T) *waybook {
 	t.Helper()
 	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", HasAccessLog: true,
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", HasAccessLog: true, HasAuditLog: true,
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Interface.HasLogin = true

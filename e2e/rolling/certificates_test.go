@@ -23,12 +23,12 @@ import (
 
 const day = 24 * time.Hour
 
-// call calls a service over a new connection and returns the status code. An authorized caller gets
-// InvalidArgument, because the request is empty.
+// call calls a method that the edge may call, over a new connection, and returns the status code.
+// An authorized caller gets InvalidArgument, because the request is empty.
 func call(t *testing.T, service *manifestrun.Pod, shown credentials.TransportCredentials) codes.Code {
 	t.Helper()
 	method := map[string]string{
-		"account": "/waybook.account.v1.AccountService/GetUser", "album": "/waybook.album.v1.AlbumService/GetAlbum",
+		"account": "/waybook.account.v1.AccountService/VerifySession", "album": "/waybook.album.v1.AlbumService/GetAlbum",
 		"blog": "/waybook.blog.v1.BlogService/GetBlog", "poi": "/waybook.poi.v1.PoiService/GetPoi",
 	}[service.Name]
 	connection, err := grpc.NewClient(service.Address(), grpc.WithTransportCredentials(shown))
@@ -54,7 +54,8 @@ func TestEachServiceRefusesEachWrongCertificate(t *testing.T) {
 		"the right certificate":              {show("edge", day, ours), codes.InvalidArgument},
 		"an expired certificate":             {show("edge", -time.Minute, ours), codes.Unavailable},
 		"a certificate of another authority": {show("edge", day, other), codes.Unavailable},
-		"a name that is not on the list":     {show("stranger", day, ours), codes.PermissionDenied},
+		"the certificate of another service": {show("poi", day, ours), codes.PermissionDenied},
+		"a name of no contract":              {show("stranger", day, ours), codes.PermissionDenied},
 		"no certificate":                     {credentials.NewTLS(&tls.Config{InsecureSkipVerify: true}), codes.Unavailable}, // without verifying the server
 		"plain text":                         {insecure.NewCredentials(), codes.Unavailable},
 	} {

@@ -83,7 +83,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 
 	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
 	got(t, listener, err)
-	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, host.Metrics, env.Log), p.store, p.services...)
+	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), p.store, p.services...)
 	p.waybook = connect(t, listener.Addr())
 	return p
 }

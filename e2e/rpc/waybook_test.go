@@ -35,6 +35,16 @@ type waybook struct {
 // start starts Waybook and stops it when the test ends.
 func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	t.Helper()
+	app, err := app.Start(t.Context(), newConfig(t, changes...), newEnv(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connect(t, app.GRPC)
+}
+
+// newConfig returns settings with a store of their own.
+func newConfig(t testing.TB, changes ...func(*app.Config)) app.Config {
+	t.Helper()
 	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
@@ -43,11 +53,7 @@ func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	for _, change := range changes {
 		change(&config)
 	}
-	app, err := app.Start(t.Context(), config, newEnv(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return connect(t, app.GRPC)
+	return config
 }
 
 // newEnv returns the environment for the parts of a test. They stop when the test ends.

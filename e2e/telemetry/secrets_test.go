@@ -45,6 +45,11 @@ func TestNoSecretIsRevealedAndNoLineIsForged(t *testing.T) {
 				if lines := strings.Count(logs, "request_id"); lines < requests {
 					t.Errorf("%d lines of %d requests\n%s", lines, requests, logs)
 				}
+				for _, event := range []string{"user_created", "session_opened", "login"} {
+					if !hasEvent(logs, format, event) {
+						t.Errorf("the audit log has no line of a %s", event)
+					}
+				}
 				text += logs
 				for _, span := range collector.Spans() {
 					text += span.String() + "\n"
@@ -115,6 +120,15 @@ func callServices(t *testing.T, s site) (user int64, token string) {
 		t.Fatal(err)
 	}
 	return user, opened.GetToken()
+}
+
+// hasEvent reports whether a log has a line of the audit log with an event.
+func hasEvent(logs, format, event string) bool {
+	fields := "log=audit event=" + event + " "
+	if format == "json" {
+		fields = `"log":"audit","event":"` + event + `",`
+	}
+	return strings.Contains(logs, fields)
 }
 
 func cookieOf(user int64, token string) string { return fmt.Sprintf("id=%d; idrand=%s", user, token) }

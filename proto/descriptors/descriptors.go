@@ -1,10 +1,13 @@
 // Package descriptors embeds the contracts with their comments, so that server reflection
-// can serve them. The generated Go code leaves comments out.
+// can serve them. The generated Go code leaves comments out. It also lists all methods,
+// including those of services that the program does not link.
 package descriptors
 
 import (
 	_ "embed"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
@@ -50,10 +53,46 @@ func (r *Resolver) decode() error {
 	return r.err
 }
 
+// Method is a method of a contract.
+type Method struct {
+	// FullName is its name in calls, such as "/waybook.album.v1.AlbumService/GetAlbum".
+	FullName string
+	// Its options hold an extension if the program links the code of the extension.
+	*descriptorpb.MethodDescriptorProto
+}
+
+// Methods returns the methods of all contracts, in the order in which the contracts declare
+// them. The program need not link the contracts' code. It decodes the contracts each time.
+func Methods() ([]Method, error) {
+	set, err := decode()
+	if err != nil {
+		return nil, err
+	}
+	files := set.GetFile()
+	slices.SortFunc(files, func(a, b *descriptorpb.FileDescriptorProto) int { return strings.Compare(a.GetName(), b.GetName()) })
+	var methods []Method
+	for _, file := range files {
+		for _, service := range file.GetService() {
+			for _, method := range service.GetMethod() {
+				methods = append(methods, Method{"/" + file.GetPackage() + "." + service.GetName() + "/" + method.GetName(), method})
+			}
+		}
+	}
+	return methods, nil
+}
+
+func decode() (*descriptorpb.FileDescriptorSet, error) {
+	set := &descriptorpb.FileDescriptorSet{}
+	if err := proto.Unmarshal(encoded, set); err != nil {
+		return nil, fmt.Errorf("contracts: %w", err)
+	}
+	return set, nil
+}
+
 func register(files *protoregistry.Files) error {
-	var set descriptorpb.FileDescriptorSet
-	if err := proto.Unmarshal(encoded, &set); err != nil {
-		return fmt.Errorf("contracts: %w", err)
+	set, err := decode()
+	if err != nil {
+		return err
 	}
 	for _, each := range set.GetFile() {
 		file, err := protodesc.NewFile(each, layered{files})

@@ -12,6 +12,8 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/platform/access"
+	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -48,6 +50,10 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, fmt.Errorf("validator: %w", err)
 	}
+	rules, err := access.Contracts()
+	if err != nil {
+		return nil, err
+	}
 	metrics := serve.NewMetrics()
 	readiness := serve.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
@@ -58,7 +64,8 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	interceptors := service.NewInterceptors(validator, config.Load, metrics, env.Log)
+	events := audit.New(rules, config.HasAuditLog, env.Log, metrics.Registry)
+	interceptors := service.NewInterceptors(validator, config.Load, events, metrics, env.Log)
 	channel := NewChannel(interceptors, env.Tracing)
 	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store.Engine, validator, env.Log)}
 	accountClient := accountv1.NewAccountServiceClient(channel)
@@ -104,7 +111,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		env.Log.WarnContext(ctx, "the gRPC port has no TLS, so every local user can act as any user of Waybook; "+
 			"leave out -grpc to use a Unix socket, or set -tls-cert", "grpc", grpcPort.Addr().String())
 	}
-	service.Serve(env, "grpc port", grpcPort, config.Clients, interceptors, store.Source, services...)
+	service.Serve(env, "grpc port", grpcPort, access.NewPolicy(rules, config.Clients), interceptors, store.Source, services...)
 	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err

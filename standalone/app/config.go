@@ -6,7 +6,8 @@ import (
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/observe"
-	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/access"
+	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
@@ -19,8 +20,8 @@ type Config struct {
 	// directory.
 	HTTP, GRPC, Admin string
 	Store             service.StoreFlags
-	// Clients are the clients that may call the gRPC port when it uses TLS.
-	Clients mtls.Clients
+	// Clients are further clients of the gRPC port when it uses TLS.
+	Clients access.Clients
 	// Load holds the concurrency limits of each of the four services.
 	Load      service.Load
 	Interface edge.Flags
@@ -30,8 +31,9 @@ type Config struct {
 	Account  account.Config
 	// Reward is an author's reward for posting an entry; see blog.Config.
 	Reward int64
-	// HasAccessLog logs each request to the edge.
-	HasAccessLog bool
+	// HasAccessLog logs each request to the edge. HasAuditLog logs each event that matters
+	// to security.
+	HasAccessLog, HasAuditLog bool
 }
 
 // socketName is the name of the gRPC port's default socket in the data directory.
@@ -53,12 +55,12 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
 	c.Interface.Register(flags)
 	c.Store.Register(flags, "waybook-data")
-	c.Clients = service.DefaultClients()
-	service.RegisterClients(flags, &c.Clients)
+	c.Clients.Register(flags)
 	c.Load.Register(flags)
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
 	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
+	audit.Register(flags, &c.HasAuditLog)
 }

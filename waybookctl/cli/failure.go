@@ -130,6 +130,8 @@ func nextStep(reason string) string {
 	switch reason {
 	case "NOT_OWNER":
 		return "without --as you act as the owner"
+	case "CLIENT_NOT_ALLOWED":
+		return "present a certificate with the name operator, or one that -clients of the service names"
 	case "EMAIL_REQUIRED":
 		return "give the user an address first: " + name + " user set-email"
 	case "STORE_NOT_EMBEDDED":

@@ -19,6 +19,8 @@ func TestAServiceFailureKeepsItsMessageAndHasAStatus(t *testing.T) {
 	}{
 		{apierror.NotFound("ALBUM_NOT_FOUND", "there is no album 3"), failure{statusNotFound, "there is no album 3", nil}},
 		{apierror.NotOwner("only 1 may"), failure{statusRefused, "only 1 may", []string{"without --as you act as the owner"}}},
+		{apierror.NotAllowed(), failure{statusRefused, "this client may not call this method",
+			[]string{"present a certificate with the name operator, or one that -clients of the service names"}}},
 		{apierror.New(codes.AlreadyExists, "EMAIL_TAKEN", "taken"), failure{statusRefused, "taken", nil}},
 		{apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "no address"),
 			failure{statusRefused, "no address", []string{"give the user an address first: waybookctl user set-email"}}},

@@ -48,7 +48,7 @@ func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve
 		return clients{}, err
 	}
 	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
-	interceptors := service.NewInterceptors(validator, service.Load{}, metrics, env.Log)
+	interceptors := service.NewInterceptors(validator, service.Load{}, nil, metrics, env.Log)
 	channel := app.NewChannel(interceptors, env.Tracing)
 	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(engine, validator, env.Log)}
 	accounts, err := account.New(ctx, host.Deps, account.Config{Sessions: account.SessionLife{Total: account.DefaultSessionTTL}})

@@ -19,6 +19,12 @@ import (
 	"github.com/waybook/waybook/internal/platform/admission"
 )
 
+// The reasons of PERMISSION_DENIED.
+const (
+	ReasonNotOwner   = "NOT_OWNER"
+	ReasonNotAllowed = "CLIENT_NOT_ALLOWED"
+)
+
 // Domain is the domain of the google.rpc.ErrorInfo in each error.
 const Domain = "waybook"
 
@@ -58,7 +64,13 @@ func NotFound(reason, format string, args ...any) *Error {
 
 // NotOwner returns an error for a caller who is not the owner.
 func NotOwner(format string, args ...any) *Error {
-	return New(codes.PermissionDenied, "NOT_OWNER", format, args...)
+	return New(codes.PermissionDenied, ReasonNotOwner, format, args...)
+}
+
+// NotAllowed returns the error for a client that may not call a method. It is the same for
+// all clients and methods, so it tells a stranger nothing else.
+func NotAllowed() *Error {
+	return New(codes.PermissionDenied, ReasonNotAllowed, "this client may not call this method")
 }
 
 // Invalid returns an error for invalid fields of a request.
@@ -105,7 +117,8 @@ func From(err error) *Error {
 }
 
 // fromStatus converts the error of a call to another service. It takes over code, reason,
-// message and retry delay from a Waybook service only.
+// message and retry delay from a Waybook service only. That the other service refuses this
+// one is not a failure of the caller.
 func fromStatus(err error) *Error {
 	// Not status.FromError, whose message includes those of all wrapping errors.
 	var answer interface{ GRPCStatus() *status.Status }
@@ -118,7 +131,7 @@ func fromStatus(err error) *Error {
 	for _, detail := range remote.Details() {
 		switch detail := detail.(type) {
 		case *errdetails.ErrorInfo:
-			if detail.GetDomain() == Domain {
+			if detail.GetDomain() == Domain && detail.GetReason() != ReasonNotAllowed {
 				ours = New(remote.Code(), detail.GetReason(), "%s", remote.Message())
 			}
 		case *errdetails.RetryInfo:

@@ -106,6 +106,17 @@ func TestAnErrorOfAnotherWaybookServiceIsPassedOnUnchanged(t *testing.T) {
 	}
 }
 
+// The caller is not the one that was refused, and could do nothing about it.
+func TestAServiceThatRefusesThisOneIsAnInternalErrorWithALoggedCause(t *testing.T) {
+	got := apierror.From(fmt.Errorf("resolve user 7: %w", apierror.NotAllowed().GRPCStatus().Err()))
+	if got.Kind != codes.Internal || got.Reason != "INTERNAL" {
+		t.Errorf("got %v %s", got.Kind, got.Reason)
+	}
+	if !strings.Contains(got.Error(), "this client may not call this method") {
+		t.Errorf("the cause is missing in %v", got)
+	}
+}
+
 func TestTheRetryDelayIsInTheStatusAndIsPassedOn(t *testing.T) {
 	busy := apierror.New(codes.ResourceExhausted, "TOO_MANY_ATTEMPTS", "too many attempts")
 	if details := busy.GRPCStatus().Details(); len(details) != 1 {

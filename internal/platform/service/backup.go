@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/mtls"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
@@ -32,31 +31,20 @@ type storeServer struct {
 	storev1.UnimplementedStoreServiceServer
 
 	source Source
-	// operators are the clients that may call; nil allows all, because there is no TLS.
-	operators mtls.Clients
-	stall     time.Duration
+	stall  time.Duration
 	// running is a semaphore of one, held while the source is read.
 	running chan struct{}
 }
 
 // newStoreServer returns the service of a store. source is nil for a MongoDB.
-func newStoreServer(source Source, hasTLS bool) *storeServer {
-	s := &storeServer{source: source, stall: stallTimeout, running: make(chan struct{}, 1)}
-	if hasTLS {
-		s.operators = operators()
-	}
-	return s
+func newStoreServer(source Source) *storeServer {
+	return &storeServer{source: source, stall: stallTimeout, running: make(chan struct{}, 1)}
 }
 
 // Backup streams a copy of the store. The source is read in a goroutine of its own, which
 // gives up when the stream takes nothing for too long. So a reader that stops can hold the
 // stream, until its connection ends, but not the store.
 func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreamingServer[storev1.BackupResponse]) error {
-	if s.operators != nil {
-		if err := s.operators.Admit(stream.Context()); err != nil {
-			return err
-		}
-	}
 	if s.source == nil {
 		return apierror.New(codes.FailedPrecondition, "STORE_NOT_EMBEDDED", "the store is not a file; back it up with the tools of its database")
 	}

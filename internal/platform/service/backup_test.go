@@ -62,7 +62,7 @@ func serveStore(t *testing.T, store *storeServer) storev1.StoreServiceClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interceptors := NewInterceptors(validator, Load{}, serve.NewMetrics(), slog.New(slog.DiscardHandler))
+	interceptors := NewInterceptors(validator, Load{}, nil, serve.NewMetrics(), slog.New(slog.DiscardHandler))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func expect(t *testing.T, err error, code codes.Code, part string) {
 
 func TestAReaderThatStopsDoesNotHoldTheStore(t *testing.T) {
 	engine := newStore(t, 8)
-	server := newStoreServer(engine, false)
+	server := newStoreServer(engine)
 	server.stall = 50 * time.Millisecond
 	client := serveStore(t, server)
 	stalled := begin(t, client)
@@ -150,7 +150,7 @@ func TestAReaderThatStopsDoesNotHoldTheStore(t *testing.T) {
 }
 
 func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
-	server := newStoreServer(newStore(t, 8), false)
+	server := newStoreServer(newStore(t, 8))
 	server.stall = time.Hour
 	client := serveStore(t, server)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -177,7 +177,7 @@ func TestOneBackupRunsAtATimeAndAReaderThatGoesEndsIt(t *testing.T) {
 }
 
 func TestAStoreThatIsNoFileIsNotBackedUp(t *testing.T) {
-	stream, err := serveStore(t, newStoreServer(nil, false)).Backup(t.Context(), &storev1.BackupRequest{})
+	stream, err := serveStore(t, newStoreServer(nil)).Backup(t.Context(), &storev1.BackupRequest{})
 	if err == nil {
 		_, err = stream.Recv()
 	}
@@ -198,7 +198,7 @@ func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error
 }
 
 func TestAFailedBackupHasNoEnd(t *testing.T) {
-	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}, false))
+	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}))
 	last, err := rest(begin(t, client))
 	expect(t, err, codes.Internal, "internal error")
 	if len(last.GetChunk()) != 1000 {

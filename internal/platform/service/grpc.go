@@ -15,8 +15,8 @@ import (
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionv1alpha "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 
+	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/proto/descriptors"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
@@ -61,16 +61,18 @@ type Service interface {
 
 // Serve serves services on a listener, with the StoreService of their store, health and
 // reflection, and pushes its graceful stop. The stop reports unhealthy first and then drains
-// the calls in flight. If env has an identity, Serve accepts only clients whose certificates
-// are on the list. store is nil for a MongoDB.
+// the calls in flight. If env has an identity, Serve accepts only calls that policy admits.
+// store is nil for a MongoDB.
 func Serve(
-	env serve.Env, name string, listener net.Listener, clients mtls.Clients, interceptors *Interceptors,
+	env serve.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
 	store Source, services ...Service,
 ) {
 	options := env.Tracing.ServerOptions()
 	if env.Transport.Identity != nil {
-		options = append(options, grpc.Creds(env.Transport.Identity.Server()),
-			grpc.ChainUnaryInterceptor(clients.Unary), grpc.ChainStreamInterceptor(clients.Stream))
+		options = append(options, grpc.Creds(env.Transport.Identity.Server()))
+		interceptors = interceptors.under(policy.Admit)
+	} else {
+		interceptors = interceptors.under(admitAll(access.PlainText))
 	}
 	server := grpc.NewServer(append(options,
 		grpc.ChainUnaryInterceptor(interceptors.Unary),
@@ -90,7 +92,7 @@ func Serve(
 	for _, service := range services {
 		service.Register(server)
 	}
-	storev1.RegisterStoreServiceServer(server, newStoreServer(store, env.Transport.Identity != nil))
+	storev1.RegisterStoreServiceServer(server, newStoreServer(store))
 	healthServer := health.NewServer()
 	for served := range server.GetServiceInfo() {
 		healthServer.SetServingStatus(served, healthv1.HealthCheckResponse_SERVING)

@@ -16,7 +16,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
@@ -33,20 +35,42 @@ const (
 )
 
 // Interceptors process each call before its handler, the same over TCP and in process. They
-// measure and log calls, contain panics, and turn errors into statuses. They limit the
-// duration of a call and the number of calls in flight, and validate requests against the
-// contract. They may be used concurrently.
+// measure and log calls, contain panics, and turn errors into statuses. Over TLS they reject
+// callers that may not call the method, before anything else. They limit the duration of a
+// call and the number of calls in flight, and validate requests against the contract. They
+// may be used concurrently.
 type Interceptors struct {
 	validator protovalidate.Validator
 	gates     *gates
+	events    *audit.Log
 	metrics   *serve.Metrics
 	log       *slog.Logger
+	admit     admit
 }
 
+// admit returns the caller of a method, or an error if it may not call the method.
+type admit func(ctx context.Context, method string) (access.Caller, error)
+
 // NewInterceptors returns interceptors that enforce validator's rules and the concurrency
-// limits of load.
-func NewInterceptors(validator protovalidate.Validator, load Load, metrics *serve.Metrics, log *slog.Logger) *Interceptors {
-	return &Interceptors{validator: validator, gates: newGates(load, metrics), metrics: metrics, log: log}
+// limits of load. They record calls in events, which may be nil. They admit every caller,
+// because they are for calls in process; Serve makes those of a port from them.
+func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *serve.Metrics, log *slog.Logger) *Interceptors {
+	return &Interceptors{
+		validator: validator, gates: newGates(load, metrics), events: events, metrics: metrics, log: log,
+		admit: admitAll(access.InProcess),
+	}
+}
+
+// admitAll admits every caller, under one name.
+func admitAll(name string) admit {
+	return func(context.Context, string) (access.Caller, error) { return access.Caller{Name: name}, nil }
+}
+
+// under returns the same interceptors, with the same limits, for callers that admit admits.
+func (i *Interceptors) under(admit admit) *Interceptors {
+	changed := *i
+	changed.admit = admit
+	return &changed
 }
 
 // Unary is the interceptor of unary calls.
@@ -54,15 +78,20 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 	began := time.Now()
 	defer i.metrics.BeginCall()()
 	ctx = requestid.Receive(ctx)
+	call := audit.Call{Method: info.FullMethod, Request: request}
 	defer func() {
 		if r := recover(); r != nil {
 			reply, err = nil, panicError(r)
 		}
-		err = i.finish(ctx, info.FullMethod, began, err)
+		call.Reply = reply
+		err = i.finish(ctx, &call, began, err)
 		if hasWaited(began, err) {
 			_ = grpc.SetTrailer(ctx, noRetry) // fails in process, where no client retries
 		}
 	}()
+	if call.Caller, err = i.admit(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
 	if deadline, ok := ctx.Deadline(); !ok || deadline.After(began.Add(unaryTimeout)) {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, unaryTimeout)
@@ -84,15 +113,19 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	began := time.Now()
 	defer i.metrics.BeginStream()()
 	ctx := requestid.Receive(stream.Context())
+	call := audit.Call{Method: info.FullMethod}
 	defer func() {
 		if r := recover(); r != nil {
 			err = panicError(r)
 		}
-		err = i.finish(ctx, info.FullMethod, began, err)
+		err = i.finish(ctx, &call, began, err)
 		if hasWaited(began, err) {
 			stream.SetTrailer(noRetry)
 		}
 	}()
+	if call.Caller, err = i.admit(ctx, info.FullMethod); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
 	defer cancel()
 	leave, err := i.gates.enterStream(ctx, info.FullMethod)
@@ -100,7 +133,7 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 		return err
 	}
 	defer leave()
-	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate})
+	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate, call: &call})
 }
 
 // checkedStream validates each incoming message, and reports a caller that has gone as such.
@@ -108,6 +141,8 @@ type checkedStream struct {
 	grpc.ServerStream
 	ctx      context.Context
 	validate func(any) error
+	call     *audit.Call
+	hasFirst bool
 }
 
 func (s *checkedStream) Context() context.Context { return s.ctx }
@@ -115,6 +150,9 @@ func (s *checkedStream) Context() context.Context { return s.ctx }
 func (s *checkedStream) RecvMsg(message any) error {
 	if err := s.ServerStream.RecvMsg(message); err != nil {
 		return callerGone(err)
+	}
+	if !s.hasFirst {
+		s.hasFirst, s.call.User = true, audit.UserOf(message)
 	}
 	return s.validate(message)
 }
@@ -175,22 +213,24 @@ func Violations(validator protovalidate.Validator, message proto.Message) ([]api
 }
 
 // finish turns an error into the status that the caller may see. It logs the errors that an
-// operator must look at, and counts the call.
-func (i *Interceptors) finish(ctx context.Context, method string, began time.Time, err error) error {
+// operator must look at, counts the call, and records it in the audit log.
+func (i *Interceptors) finish(ctx context.Context, call *audit.Call, began time.Time, err error) error {
 	failed := apierror.From(err)
 	code := codes.OK
 	if failed != nil {
 		code = failed.Kind
 	}
-	i.metrics.ObserveCall(method, code, time.Since(began))
+	i.metrics.ObserveCall(call.Method, code, time.Since(began))
+	call.Failure = failed
+	i.events.Record(ctx, call)
 	if failed == nil {
 		return nil
 	}
 	switch code {
 	case codes.Internal, codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		i.log.ErrorContext(ctx, "call failed", "method", method, "code", code.String(), "error", failed)
+		i.log.ErrorContext(ctx, "call failed", "method", call.Method, "code", code.String(), "error", failed)
 	case codes.Canceled:
-		i.log.DebugContext(ctx, "caller gone", "method", method, "error", failed)
+		i.log.DebugContext(ctx, "caller gone", "method", call.Method, "error", failed)
 	}
 	return failed.GRPCStatus().Err()
 }

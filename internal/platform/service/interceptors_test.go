@@ -46,7 +46,7 @@ func newChainUnder(t *testing.T, load service.Load) *chain {
 	}
 	c := &chain{metrics: serve.NewMetrics()}
 	log := slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c.Interceptors = service.NewInterceptors(validator, load, c.metrics, log)
+	c.Interceptors = service.NewInterceptors(validator, load, nil, c.metrics, log)
 	return c
 }
 

@@ -14,7 +14,8 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	"github.com/waybook/waybook/internal/platform/mtls"
+	"github.com/waybook/waybook/internal/platform/access"
+	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -53,9 +54,6 @@ type Host struct {
 type Program struct {
 	// Name is the service's name. GRPC is its default address.
 	Name, GRPC string
-	// Clients are the clients, in addition to DefaultClients, that may call the service by
-	// default.
-	Clients mtls.Clients
 	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
 	// New creates the service. It pushes the parts that it starts on the host's stack.
@@ -71,7 +69,8 @@ func (m Program) Process() serve.Program {
 	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
-	clients := append(DefaultClients(), m.Clients...)
+	var clients access.Clients
+	var hasAuditLog bool
 	return serve.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
@@ -79,8 +78,9 @@ func (m Program) Process() serve.Program {
 			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port, or unix:PATH for a socket that only this user can use")
 			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
 			store.Register(flags, "waybook-data/"+m.Name)
-			RegisterClients(flags, &clients)
+			clients.Register(flags)
 			load.Register(flags)
+			audit.Register(flags, &hasAuditLog)
 			if m.Flags != nil {
 				m.Flags(flags)
 			}
@@ -89,6 +89,10 @@ func (m Program) Process() serve.Program {
 			validator, err := protovalidate.New()
 			if err != nil {
 				return fmt.Errorf("validator: %w", err)
+			}
+			rules, err := access.Contracts()
+			if err != nil {
+				return err
 			}
 			metrics := serve.NewMetrics()
 			readiness := serve.NewReadiness()
@@ -112,23 +116,14 @@ func (m Program) Process() serve.Program {
 			sweeps := NewSweeps(metrics)
 			Sweep(ctx, env, sweeps, service)
 			Sweep(ctx, env, sweeps, Backfill(opened))
-			Serve(env, "grpc port", listener, clients, NewInterceptors(validator, load, metrics, env.Log), opened.Source, service)
+			events := audit.New(rules, hasAuditLog, env.Log, metrics.Registry)
+			interceptors := NewInterceptors(validator, load, events, metrics, env.Log)
+			Serve(env, "grpc port", listener, access.NewPolicy(rules, clients), interceptors, opened.Source, service)
 			env.Ready(readiness, opened.Ping)
 			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, serve.Target(listener.Addr()), admin)
 			return nil
 		},
 	}
-}
-
-// DefaultClients are the certificate names of the clients that may call every service.
-func DefaultClients() mtls.Clients { return append(mtls.Clients{"edge"}, operators()...) }
-
-// operators are the certificate names of the clients that may copy a store.
-func operators() mtls.Clients { return mtls.Clients{"operator"} }
-
-// RegisterClients declares the flag that lists the clients of a gRPC port.
-func RegisterClients(flags *flag.FlagSet, clients *mtls.Clients) {
-	flags.Var(clients, "clients", "certificate `names` of the clients that may call with TLS, separated by commas")
 }
 
 // Sweeper is a job of maintenance that a program repeats.

@@ -14,8 +14,6 @@ func main() {
 	service.Program{
 		Name: "account",
 		GRPC: "127.0.0.1:9091",
-		// They read the names of users.
-		Clients: []string{"album", "blog", "poi"},
 		Flags: func(flags *flag.FlagSet) {
 			config.Register(flags)
 		},

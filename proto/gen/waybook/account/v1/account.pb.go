@@ -10,6 +10,7 @@ package accountv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -2546,7 +2547,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/text.proto\"\xc4\x01\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/text.proto\"\xc4\x01\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2716,29 +2717,40 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xca\x0f\n" +
-	"\x0eAccountService\x12[\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xcd\x12\n" +
+	"\x0eAccountService\x12o\n" +
 	"\n" +
-	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\x12R\n" +
-	"\aGetUser\x12\".waybook.account.v1.GetUserRequest\x1a#.waybook.account.v1.GetUserResponse\x12d\n" +
-	"\rBatchGetUsers\x12(.waybook.account.v1.BatchGetUsersRequest\x1a).waybook.account.v1.BatchGetUsersResponse\x12[\n" +
+	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
+	"\aGetUser\x12\".waybook.account.v1.GetUserRequest\x1a#.waybook.account.v1.GetUserResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x7f\n" +
+	"\rBatchGetUsers\x12(.waybook.account.v1.BatchGetUsersRequest\x1a).waybook.account.v1.BatchGetUsersResponse\"\x19\xaa\xbb\x18\x12\n" +
+	"\x05album\n" +
+	"\x04blog\n" +
+	"\x03poi\x90\x02\x01\x12}\n" +
 	"\n" +
-	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\x12a\n" +
-	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\x12^\n" +
-	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\x12d\n" +
-	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\x12a\n" +
-	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\x12m\n" +
-	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\x12a\n" +
-	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\x12^\n" +
-	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\x12g\n" +
-	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\x12p\n" +
-	"\x11CreateApplication\x12,.waybook.account.v1.CreateApplicationRequest\x1a-.waybook.account.v1.CreateApplicationResponse\x12g\n" +
-	"\x0eGetApplication\x12).waybook.account.v1.GetApplicationRequest\x1a*.waybook.account.v1.GetApplicationResponse\x12m\n" +
-	"\x10ListApplications\x12+.waybook.account.v1.ListApplicationsRequest\x1a,.waybook.account.v1.ListApplicationsResponse\x12p\n" +
-	"\x11UpdateApplication\x12,.waybook.account.v1.UpdateApplicationRequest\x1a-.waybook.account.v1.UpdateApplicationResponse\x12\x82\x01\n" +
-	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\x12p\n" +
-	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\x12j\n" +
-	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponseBCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12t\n" +
+	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
+	"\x04edge\x12\x05login\x12z\n" +
+	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
+	"\x04edge\x12\x0esession_opened\x12p\n" +
+	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12}\n" +
+	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
+	"\x04edge\x12\x0esession_closed\x12\x84\x01\n" +
+	"\x10CloseAllSessions\x12+.waybook.account.v1.CloseAllSessionsRequest\x1a,.waybook.account.v1.CloseAllSessionsResponse\"\x15\xaa\xbb\x18\x11\x12\x0fsessions_closed\x12j\n" +
+	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
+	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04blog\x12p\n" +
+	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8b\x01\n" +
+	"\x11CreateApplication\x12,.waybook.account.v1.CreateApplicationRequest\x1a-.waybook.account.v1.CreateApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_created\x12p\n" +
+	"\x0eGetApplication\x12).waybook.account.v1.GetApplicationRequest\x1a*.waybook.account.v1.GetApplicationResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12v\n" +
+	"\x10ListApplications\x12+.waybook.account.v1.ListApplicationsRequest\x1a,.waybook.account.v1.ListApplicationsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8b\x01\n" +
+	"\x11UpdateApplication\x12,.waybook.account.v1.UpdateApplicationRequest\x1a-.waybook.account.v1.UpdateApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_changed\x12\x98\x01\n" +
+	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\"\x14\xaa\xbb\x18\x10\x12\x0esecret_rotated\x12\x8b\x01\n" +
+	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_deleted\x12\x89\x01\n" +
+	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\"\x1d\xaa\xbb\x18\x19\n" +
+	"\x04edge\"\x11signature_refusedBCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once

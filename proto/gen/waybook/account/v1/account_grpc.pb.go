@@ -51,10 +51,11 @@ const (
 // (`key`, `ts`, `sig`). Every method may be called concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AccountServiceClient interface {
 	// Creates a user. The user can log in if given an email address and a password. A
 	// repeated call changes nothing, not even the password.
@@ -339,10 +340,11 @@ func (c *accountServiceClient) VerifySignature(ctx context.Context, in *VerifySi
 // (`key`, `ts`, `sig`). Every method may be called concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AccountServiceServer interface {
 	// Creates a user. The user can log in if given an email address and a password. A
 	// repeated call changes nothing, not even the password.

@@ -10,6 +10,7 @@ package albumv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -2222,7 +2223,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/type.proto\"\xec\x02\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/type.proto\"\xec\x02\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -2390,27 +2391,37 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe5\v\n" +
-	"\fAlbumService\x12Z\n" +
-	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\x12Z\n" +
-	"\vUpdateAlbum\x12$.waybook.album.v1.UpdateAlbumRequest\x1a%.waybook.album.v1.UpdateAlbumResponse\x12Z\n" +
-	"\vDeleteAlbum\x12$.waybook.album.v1.DeleteAlbumRequest\x1a%.waybook.album.v1.DeleteAlbumResponse\x12Q\n" +
-	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\x12W\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xff\f\n" +
+	"\fAlbumService\x12f\n" +
+	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12f\n" +
+	"\vUpdateAlbum\x12$.waybook.album.v1.UpdateAlbumRequest\x1a%.waybook.album.v1.UpdateAlbumResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12f\n" +
+	"\vDeleteAlbum\x12$.waybook.album.v1.DeleteAlbumRequest\x1a%.waybook.album.v1.DeleteAlbumResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12`\n" +
+	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12`\n" +
 	"\n" +
-	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\x12_\n" +
-	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse0\x01\x12Q\n" +
-	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\x12Z\n" +
-	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\x12Z\n" +
-	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\x12W\n" +
+	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
+	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x010\x01\x12W\n" +
+	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\x04\xaa\xbb\x18\x00\x12`\n" +
+	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12`\n" +
+	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
 	"\n" +
-	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\x12W\n" +
+	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12]\n" +
 	"\n" +
-	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\x12c\n" +
-	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\x12`\n" +
-	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\x12]\n" +
-	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\x12T\n" +
-	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\x12{\n" +
-	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponseB?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
+	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
+	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12l\n" +
+	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12Z\n" +
+	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12\x81\x01\n" +
+	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once

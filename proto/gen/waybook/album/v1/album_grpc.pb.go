@@ -47,10 +47,11 @@ const (
 // concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AlbumServiceClient interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(ctx context.Context, in *CreateAlbumRequest, opts ...grpc.CallOption) (*CreateAlbumResponse, error)
@@ -289,10 +290,11 @@ func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *Wit
 // concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type AlbumServiceServer interface {
 	// Creates an album. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreateAlbum(context.Context, *CreateAlbumRequest) (*CreateAlbumResponse, error)

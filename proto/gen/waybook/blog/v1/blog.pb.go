@@ -10,6 +10,7 @@ package blogv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -2365,7 +2366,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/type.proto\"\x9a\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/type.proto\"\x9a\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2562,26 +2563,36 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xad\t\n" +
-	"\vBlogService\x12U\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xab\n" +
 	"\n" +
-	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\x12U\n" +
+	"\vBlogService\x12a\n" +
 	"\n" +
-	"UpdateBlog\x12\".waybook.blog.v1.UpdateBlogRequest\x1a#.waybook.blog.v1.UpdateBlogResponse\x12U\n" +
+	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12a\n" +
 	"\n" +
-	"DeleteBlog\x12\".waybook.blog.v1.DeleteBlogRequest\x1a#.waybook.blog.v1.DeleteBlogResponse\x12L\n" +
-	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\x12R\n" +
-	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\x12Z\n" +
-	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse0\x01\x12U\n" +
+	"UpdateBlog\x12\".waybook.blog.v1.UpdateBlogRequest\x1a#.waybook.blog.v1.UpdateBlogResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12a\n" +
 	"\n" +
-	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\x12U\n" +
+	"DeleteBlog\x12\".waybook.blog.v1.DeleteBlogRequest\x1a#.waybook.blog.v1.DeleteBlogResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12[\n" +
+	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12[\n" +
+	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
+	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x010\x01\x12[\n" +
 	"\n" +
-	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\x12a\n" +
-	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\x12^\n" +
-	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\x12[\n" +
-	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\x12R\n" +
-	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\x12y\n" +
-	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponseB=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\x04\xaa\xbb\x18\x00\x12[\n" +
+	"\n" +
+	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12g\n" +
+	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12d\n" +
+	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12j\n" +
+	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12X\n" +
+	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12\x7f\n" +
+	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once

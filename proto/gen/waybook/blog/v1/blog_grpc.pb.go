@@ -44,10 +44,11 @@ const (
 // called concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type BlogServiceClient interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).
@@ -252,10 +253,11 @@ func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *With
 // called concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type BlogServiceServer interface {
 	// Creates an entry, with a vote if the request has one. Errors: NOT_FOUND
 	// (USER_NOT_FOUND: the author), INVALID_ARGUMENT (QUOTED_BLOG_NOT_FOUND).

@@ -10,6 +10,7 @@ package poiv1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
@@ -2777,7 +2778,7 @@ var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe0\x02\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe0\x02\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -2970,32 +2971,36 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xb0\f\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xc9\r\n" +
 	"\n" +
-	"PoiService\x12P\n" +
-	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\x12P\n" +
-	"\tUpdatePoi\x12 .waybook.poi.v1.UpdatePoiRequest\x1a!.waybook.poi.v1.UpdatePoiResponse\x12P\n" +
-	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\x12G\n" +
-	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\x12M\n" +
-	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\x12U\n" +
+	"PoiService\x12V\n" +
+	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
+	"\tUpdatePoi\x12 .waybook.poi.v1.UpdatePoiRequest\x1a!.waybook.poi.v1.UpdatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
+	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
+	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12V\n" +
+	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
 	"\n" +
-	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse0\x01\x12U\n" +
+	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x010\x01\x12[\n" +
 	"\n" +
-	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse(\x01\x12U\n" +
+	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\x04\xaa\xbb\x18\x00(\x01\x12^\n" +
 	"\n" +
-	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse0\x01\x12Y\n" +
-	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\x12M\n" +
-	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\x12V\n" +
-	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\x12S\n" +
+	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01\x12b\n" +
+	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12S\n" +
+	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\x04\xaa\xbb\x18\x00\x12\\\n" +
+	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
 	"\n" +
-	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\x12S\n" +
+	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12Y\n" +
 	"\n" +
-	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\x12_\n" +
-	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\x12\\\n" +
-	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\x12Y\n" +
-	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\x12P\n" +
-	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\x12w\n" +
-	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponseB;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12e\n" +
+	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
+	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12h\n" +
+	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12V\n" +
+	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12}\n" +
+	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once

@@ -49,10 +49,11 @@ const (
 // concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type PoiServiceClient interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(ctx context.Context, in *CreatePoiRequest, opts ...grpc.CallOption) (*CreatePoiResponse, error)
@@ -339,10 +340,11 @@ func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *Withd
 // concurrently.
 //
 // Besides the errors below, every method may fail with INVALID_ARGUMENT
-// (INVALID_PARAMETER, with every violation of a field's rules), ABORTED (CONFLICT:
-// concurrent calls kept changing the same data), UNAVAILABLE (STORE_UNAVAILABLE,
-// SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in parentheses are the
-// reasons in google.rpc.ErrorInfo with the domain "waybook".
+// (INVALID_PARAMETER, with every violation of a field's rules), PERMISSION_DENIED
+// (CLIENT_NOT_ALLOWED: the method does not list the client's certificate), ABORTED
+// (CONFLICT: concurrent calls kept changing the same data), UNAVAILABLE
+// (STORE_UNAVAILABLE, SERVICE_UNAVAILABLE), DEADLINE_EXCEEDED and INTERNAL. The names in
+// parentheses are the reasons in google.rpc.ErrorInfo with the domain "waybook".
 type PoiServiceServer interface {
 	// Creates a landmark. Errors: NOT_FOUND (USER_NOT_FOUND: the owner).
 	CreatePoi(context.Context, *CreatePoiRequest) (*CreatePoiResponse, error)

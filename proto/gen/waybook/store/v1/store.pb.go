@@ -10,6 +10,7 @@ package storev1
 
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	reflect "reflect"
@@ -261,7 +262,7 @@ var File_waybook_store_v1_store_proto protoreflect.FileDescriptor
 
 const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/store/v1/store.proto\x12\x10waybook.store.v1\x1a\x1bbuf/validate/validate.proto\"\x0f\n" +
+	"\x1cwaybook/store/v1/store.proto\x12\x10waybook.store.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1ewaybook/access/v1/access.proto\"\x0f\n" +
 	"\rBackupRequest\"\xaa\x01\n" +
 	"\x0eBackupResponse\x125\n" +
 	"\x05start\x18\x01 \x01(\v2\x1d.waybook.store.v1.BackupStartH\x00R\x05start\x12!\n" +
@@ -272,9 +273,9 @@ const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\n" +
 	"size_bytes\x18\x01 \x01(\x03B\a\xbaH\x04\"\x02 \x00R\tsizeBytes\",\n" +
 	"\tBackupEnd\x12\x1f\n" +
-	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha2562]\n" +
-	"\fStoreService\x12M\n" +
-	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse0\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
+	"\x06sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x06sha2562q\n" +
+	"\fStoreService\x12a\n" +
+	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
 var (
 	file_waybook_store_v1_store_proto_rawDescOnce sync.Once

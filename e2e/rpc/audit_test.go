@@ -1,0 +1,320 @@
+package rpc_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
+	"github.com/waybook/waybook/standalone/app"
+)
+
+// journal is a log in JSON that may be written concurrently.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(line)
+}
+
+// take returns the lines of the audit log since the last call, without their time.
+func (j *journal) take(t *testing.T) (lines []map[string]any) {
+	t.Helper()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for text := range strings.Lines(j.text.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		if line["log"] == "audit" {
+			delete(line, "time")
+			lines = append(lines, line)
+		}
+	}
+	j.text.Reset()
+	return lines
+}
+
+// audited is a secured Waybook with the log that it writes.
+type audited struct {
+	*secured
+	journal *journal
+}
+
+func startAudited(t *testing.T, changes ...func(*app.Config)) *audited {
+	t.Helper()
+	written := &journal{}
+	changes = append([]func(*app.Config){func(config *app.Config) { config.HasAuditLog = true }}, changes...)
+	// An audit line is written whatever the level of the log.
+	log := slog.New(slog.NewJSONHandler(written, &slog.HandlerOptions{Level: slog.LevelError + 1}))
+	return &audited{startSecured(t, log, changes...), written}
+}
+
+// clients are the clients of a connection.
+type clients struct {
+	account accountv1.AccountServiceClient
+	album   albumv1.AlbumServiceClient
+	poi     poiv1.PoiServiceClient
+	store   storev1.StoreServiceClient
+}
+
+func clientsOf(connection grpc.ClientConnInterface) clients {
+	return clients{
+		accountv1.NewAccountServiceClient(connection), albumv1.NewAlbumServiceClient(connection),
+		poiv1.NewPoiServiceClient(connection), storev1.NewStoreServiceClient(connection),
+	}
+}
+
+const (
+	accounts = "/waybook.account.v1.AccountService/"
+	albums   = "/waybook.album.v1.AlbumService/"
+)
+
+// hashOf returns what an audit line shows of an address.
+func hashOf(email string) string {
+	sum := sha256.Sum256([]byte(email))
+	return hex.EncodeToString(sum[:8])
+}
+
+// event is an expected line: the event, its outcome, reason, caller and method, and then names
+// and values of other fields.
+func event(name, outcome, reason, caller, method string, others ...any) map[string]any {
+	level := "INFO"
+	if name == "call_refused" {
+		level = "WARN"
+	}
+	line := map[string]any{
+		"level": level, "msg": "audit", "log": "audit", "event": name, "outcome": outcome, "caller": caller, "method": method,
+	}
+	if reason != "" {
+		line["reason"] = reason
+	}
+	for i := 0; i < len(others); i += 2 {
+		line[others[i].(string)] = others[i+1]
+	}
+	return line
+}
+
+func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
+	s := startAudited(t)
+	operator, edge, poi := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge")), clientsOf(s.dial(t, "poi"))
+	ctx := t.Context()
+	const address, password = "Ann@waybook.example", "password of ann"
+	created, err := operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password})
+	ann := got(t, created, err).GetUser().GetUserId()
+	other, err := operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"})
+	bo := got(t, other, err).GetUser().GetUserId()
+	album, err := edge.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei})
+	got(t, album, err)
+	opened, err := edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann})
+	token := got(t, opened, err).GetToken()
+	s.journal.take(t)
+
+	logIn := func(email, password string) error {
+		return failed(edge.account.Authenticate(ctx, &accountv1.AuthenticateRequest{Email: email, Password: password, ClientAddress: "192.0.2.7"}))
+	}
+	annHash, key := hashOf("ann@waybook.example"), "map-1"
+	user := float64(ann)
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		what string
+		call func() error
+		want map[string]any // nil for no line
+	}{
+		{"a new user", func() error {
+			return failed(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID(1), Name: "Cy"}))
+		}, event("user_created", "ok", "", "operator", accounts+"CreateUser")},
+		{"a user with the address of another", func() error {
+			return failed(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Di", Email: address}))
+		}, event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
+		{"a new name", func() error {
+			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}))
+		}, event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a new password", func() error {
+			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}))
+		}, event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a login", func() error { return logIn(address, password) },
+			event("login", "ok", "", "edge", accounts+"Authenticate", "user_id", user, "client_address", "192.0.2.7", "email_hash", annHash)},
+		{"a wrong password", func() error { return logIn(address, "wrong") },
+			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7", "email_hash", annHash)},
+		{"a password in the wrong field", func() error { return logIn(password, password) },
+			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7")},
+		{"a login without a password", func() error { return logIn(address, "") }, nil},
+		{"a new session", func() error {
+			return failed(edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: bo}))
+		}, event("session_opened", "ok", "", "edge", accounts+"OpenSession", "user_id", float64(bo))},
+		{"a use of a session", func() error {
+			return failed(edge.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: bo, Token: token}))
+		}, nil},
+		{"a closed session", func() error {
+			return failed(edge.account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: ann, Token: token}))
+		}, event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
+		{"all sessions closed", func() error {
+			return failed(operator.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: ann}))
+		}, event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
+		{"a new application", func() error {
+			return failed(operator.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "Map", Key: key}))
+		}, event("application_created", "ok", "", "operator", accounts+"CreateApplication", "application", key)},
+		{"a changed application", func() error {
+			return failed(operator.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Key: key, AllowLegacy: new(true)}))
+		}, event("application_changed", "ok", "", "operator", accounts+"UpdateApplication", "application", key)},
+		{"a new secret", func() error {
+			return failed(operator.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: key}))
+		}, event("secret_rotated", "ok", "", "operator", accounts+"RotateApplicationSecret", "application", key)},
+		{"a wrong signature", func() error {
+			return failed(edge.account.VerifySignature(ctx, signatureOf(key, "a wrong secret", time.Now().Unix(), "x")))
+		}, event("signature_refused", "refused", "SIGNATURE_INVALID", "edge", accounts+"VerifySignature", "application", key)},
+		{"a removed application", func() error {
+			return failed(operator.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: key}))
+		}, event("application_deleted", "ok", "", "operator", accounts+"DeleteApplication", "application", key)},
+		{"a removal of what is not there", func() error {
+			return failed(operator.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: key}))
+		}, event("application_deleted", "refused", "APPLICATION_NOT_FOUND", "operator", accounts+"DeleteApplication", "application", key)},
+		{"a read by the operator", func() error {
+			return failed(operator.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: ann}))
+		}, nil},
+		{"a change by an owner", func() error {
+			return failed(edge.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}))
+		}, nil},
+		{"a change by another user", func() error {
+			return failed(edge.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}))
+		}, event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
+		{"a change by the operator", func() error {
+			return failed(operator.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}))
+		}, event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
+		{"an import by the operator", func() error {
+			stream, err := operator.poi.ImportPois(ctx)
+			for _, name := range []string{"a", "b"} {
+				if err == nil {
+					err = stream.Send(batchOf(ann, importedPoi(name, name)))
+				}
+			}
+			if err != nil {
+				return err
+			}
+			return failed(stream.CloseAndRecv())
+		}, event("operator_call", "ok", "", "operator", "/waybook.poi.v1.PoiService/ImportPois", "user_id", user)},
+		{"an export by the operator", func() error {
+			return failed(collect(operator.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{})))
+		}, nil},
+		{"a copy of the store", func() error {
+			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
+		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},
+		{"a service that opens a session", func() error {
+			return failed(poi.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))
+		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", accounts+"OpenSession", "user_id", user)},
+		{"a service that copies the store", func() error {
+			return failed(collect(poi.store.Backup(ctx, &storev1.BackupRequest{})))
+		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", "/waybook.store.v1.StoreService/Backup")},
+	} {
+		err := c.call()
+		if isRefused := c.want != nil && c.want["outcome"] == "refused"; isRefused && err == nil || c.want["outcome"] == "ok" && err != nil {
+			t.Errorf("%s: %v", c.what, err)
+		}
+		lines := s.journal.take(t)
+		if c.want == nil {
+			if len(lines) > 0 {
+				t.Errorf("%s: logged %v", c.what, lines)
+			}
+			continue
+		}
+		seen[c.want["event"].(string)] = true
+		if c.what == "a new user" && len(lines) == 1 { // its identifier is not known before
+			delete(lines[0], "user_id")
+		}
+		if len(lines) != 1 || !maps.Equal(lines[0], c.want) {
+			t.Errorf("%s: logged\n%v, want\n%v", c.what, lines, c.want)
+		}
+	}
+	for _, declared := range declarations(t) {
+		for _, name := range []string{declared.GetEvent(), declared.GetPasswordEvent(), declared.GetRefusedEvent()} {
+			if name != "" && !seen[name] {
+				t.Errorf("no case for the event %s", name)
+			}
+		}
+	}
+}
+
+func TestALoginAboveALimitIsRecordedAsLimited(t *testing.T) {
+	s := startAudited(t)
+	edge := clientsOf(s.dial(t, "edge"))
+	var err error
+	for n := 0; n < 200 && status.Code(err) != codes.ResourceExhausted; n++ {
+		s.journal.take(t)
+		err = failed(edge.account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "wrong"}))
+	}
+	want := event("login", "limited", "TOO_MANY_ATTEMPTS", "edge", accounts+"Authenticate", "email_hash", hashOf("x@waybook.example"))
+	if lines := s.journal.take(t); len(lines) != 1 || !maps.Equal(lines[0], want) {
+		t.Errorf("%v is logged as %v", err, lines)
+	}
+}
+
+func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
+	for _, isOn := range []bool{true, false} {
+		s := startAudited(t, func(config *app.Config) { config.HasAuditLog = isOn })
+		poi := clientsOf(s.dial(t, "poi"))
+		for range 2 {
+			expectFault(t, failed(poi.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 1})), codes.PermissionDenied, "CLIENT_NOT_ALLOWED")
+		}
+		if lines := s.journal.take(t); len(lines) > 0 != isOn {
+			t.Errorf("with -audit-log=%v these lines are logged: %v", isOn, lines)
+		}
+		counted := eventCounts(t, s.app)
+		want := []string{
+			`waybook_audit_events_total{event="call_refused",outcome="refused"} 2`,
+			`waybook_audit_events_total{event="owner_mismatch",outcome="refused"} 0`,
+		}
+		if !slices.Equal(counted, want) {
+			t.Errorf("with -audit-log=%v: counted %q", isOn, counted)
+		}
+	}
+}
+
+// eventCounts returns the metrics of the audit log.
+func eventCounts(t *testing.T, app *app.App) (counts []string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, fmt.Sprintf("http://%s/metrics", app.Admin), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(body)) {
+		if strings.HasPrefix(line, "waybook_audit_events_total{") {
+			counts = append(counts, strings.TrimSpace(line))
+		}
+	}
+	return counts
+}

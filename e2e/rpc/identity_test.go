@@ -1,0 +1,198 @@
+package rpc_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/emptypb"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/proto/descriptors"
+	"github.com/waybook/waybook/standalone/app"
+)
+
+// leastOfAccount says who may call the methods of AccountService, besides the operator. It
+// repeats the contract by hand: a method that more callers may call than they need is a way
+// to take over accounts.
+var leastOfAccount = map[string][]string{
+	"Authenticate": {"edge"}, "OpenSession": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
+	"VerifySignature": {"edge"}, "BatchGetUsers": {"album", "blog", "poi"}, "GrantReward": {"blog"},
+}
+
+// secured is a running Waybook whose port needs certificates.
+type secured struct {
+	certificates *launch.Certificates
+	app          *app.App
+}
+
+// startSecured starts Waybook with a certificate. Log may be nil.
+func startSecured(t *testing.T, log *slog.Logger, changes ...func(*app.Config)) *secured {
+	t.Helper()
+	s := &secured{certificates: launch.NewCertificates(t)}
+	env := newEnv(t)
+	if log != nil {
+		env.Log = log
+	}
+	transport, err := serve.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log)
+	env.Transport = got(t, transport, err)
+	started, err := app.Start(t.Context(), newConfig(t, changes...), env)
+	s.app = got(t, started, err)
+	return s
+}
+
+// dial connects with a certificate for a name.
+func (s *secured) dial(t *testing.T, name string) *grpc.ClientConn {
+	t.Helper()
+	return dialWith(t, s.app.GRPC, s.certificates.Client(name))
+}
+
+func dialWith(t *testing.T, address net.Addr, shown credentials.TransportCredentials) *grpc.ClientConn {
+	t.Helper()
+	connection, err := grpc.NewClient(address.String(), grpc.WithTransportCredentials(shown))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return connection
+}
+
+// callEmpty calls a method with an empty request and returns its status. The test's timeout
+// bounds a stream.
+func callEmpty(t *testing.T, connection *grpc.ClientConn, method string, isStream bool) *status.Status {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if !isStream {
+		return status.Convert(connection.Invoke(ctx, method, &emptypb.Empty{}, &emptypb.Empty{}))
+	}
+	stream, err := connection.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, method)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = stream.SendMsg(&emptypb.Empty{}) // fails if the server has refused already; RecvMsg returns the status
+	_ = stream.CloseSend()
+	for {
+		if err := stream.RecvMsg(&emptypb.Empty{}); err == io.EOF {
+			return status.New(codes.OK, "")
+		} else if err != nil {
+			return status.Convert(err)
+		}
+	}
+}
+
+func TestEachIdentityCallsTheMethodsOfItsColumnAndNoOther(t *testing.T) {
+	s := startSecured(t, nil)
+	methods, err := descriptors.Methods()
+	got(t, methods, err)
+	declared := declaredCallers(t)
+	var refusal *status.Status
+	for _, identity := range []string{"edge", "account", "album", "blog", "poi", "operator", "stranger", "localhost", "waybook"} {
+		connection := s.dial(t, identity)
+		for _, method := range methods {
+			name := method.FullName
+			callers, ok := declared[name]
+			if strings.HasPrefix(name, "/waybook.account.") {
+				callers, ok = leastOfAccount[method.GetName()], true
+			}
+			if !ok {
+				t.Fatalf("no expectation for %s", name)
+			}
+			may := identity == "operator" || slices.Contains(callers, identity)
+			answer := callEmpty(t, connection, name, method.GetClientStreaming() || method.GetServerStreaming())
+			if (answer.Code() == codes.PermissionDenied) == may {
+				t.Errorf("%s calls %s: %v", identity, name, answer)
+			}
+			if may || answer.Code() != codes.PermissionDenied {
+				continue
+			}
+			if refusal == nil {
+				refusal = answer
+			}
+			if !proto.Equal(answer.Proto(), refusal.Proto()) {
+				t.Errorf("%s calls %s and is refused with %v, others with %v", identity, name, answer.Proto(), refusal.Proto())
+			}
+		}
+	}
+	if refusal.Message() != "this client may not call this method" {
+		t.Errorf("the refusal reports %q", refusal.Message())
+	}
+}
+
+// Health checks and reflection tell which services run. No process of Waybook uses them here;
+// probes use the admin port.
+func TestOnlyTheOperatorChecksHealthAndReadsTheContracts(t *testing.T) {
+	s := startSecured(t, nil)
+	for method, isStream := range map[string]bool{
+		"/grpc.health.v1.Health/Check":                                   false,
+		"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo":      true,
+		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": true,
+	} {
+		for identity, may := range map[string]bool{"operator": true, "edge": false, "album": false, "stranger": false} {
+			if answer := callEmpty(t, s.dial(t, identity), method, isStream); (answer.Code() == codes.PermissionDenied) == may {
+				t.Errorf("%s calls %s: %v", identity, method, answer)
+			}
+		}
+	}
+}
+
+func TestAnOperatorsOwnServiceIsAdmittedToTheMethodsOfItsGrant(t *testing.T) {
+	s := startSecured(t, nil, func(config *app.Config) {
+		err := config.Clients.Set("reports=/waybook.album.v1.AlbumService/List*,reports=/waybook.account.v1.AccountService/BatchGetUsers," +
+			"gateway=edge,sre=operator,probe=/grpc.health.v1.Health/Check")
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	const accounts, albums = "/waybook.account.v1.AccountService/", "/waybook.album.v1.AlbumService/"
+	for _, c := range []struct {
+		identity, method string
+		may              bool
+	}{
+		{"reports", albums + "ListAlbums", true},
+		{"reports", albums + "ListPhotos", true},
+		{"reports", accounts + "BatchGetUsers", true},
+		{"reports", albums + "GetAlbum", false},
+		{"reports", albums + "DeleteAlbum", false},
+		{"reports", accounts + "OpenSession", false},
+		{"gateway", accounts + "OpenSession", true},
+		{"gateway", albums + "DeleteAlbum", true},
+		{"gateway", albums + "ListAlbums", false},
+		{"gateway", accounts + "UpdateUser", false},
+		{"edge", accounts + "OpenSession", true},
+		{"sre", accounts + "UpdateUser", true},
+		{"sre", "/grpc.health.v1.Health/Check", true},
+		{"probe", "/grpc.health.v1.Health/Check", true},
+		{"probe", accounts + "GetUser", false},
+		{"stranger", albums + "ListAlbums", false},
+	} {
+		if answer := callEmpty(t, s.dial(t, c.identity), c.method, false); (answer.Code() == codes.PermissionDenied) == c.may {
+			t.Errorf("%s calls %s: %v", c.identity, c.method, answer)
+		}
+	}
+}
+
+// On loopback a port may have no TLS. Then it does not know its callers.
+func TestAPortWithoutTLSAdmitsEveryCaller(t *testing.T) {
+	w := start(t)
+	for _, method := range []string{"/waybook.account.v1.AccountService/UpdateUser", "/waybook.album.v1.AlbumService/GetAlbum"} {
+		if answer := callEmpty(t, w.connection, method, false); answer.Code() != codes.InvalidArgument {
+			t.Errorf("%s: %v", method, answer)
+		}
+	}
+}
