@@ -19,13 +19,25 @@ func (x *exchange) Session() (session operation.Session, ok bool) {
 
 // KeepSession sets both parts of a session's cookie, until the session expires.
 func (x *exchange) KeepSession(session operation.Session, expires time.Time) {
-	x.setCookies(strconv.FormatInt(int64(session.User), 10), session.Token, expires)
+	x.setCookie("id", strconv.FormatInt(int64(session.User), 10), expires)
+	x.setCookie("idrand", session.Token, expires)
 }
 
-// DropSession makes the client delete the cookie.
-func (x *exchange) DropSession() { x.setCookies("", "", time.Time{}) }
+// DropSession makes the client delete the session's cookie.
+func (x *exchange) DropSession() {
+	x.setCookie("id", "", time.Time{})
+	x.setCookie("idrand", "", time.Time{})
+}
 
-func (x *exchange) setCookies(id, token string, expires time.Time) {
+// Devices returns the device tokens that the request's cookie names, the newest first.
+func (x *exchange) Devices() []string { return deviceTokens(x.request.Header["Cookie"]) }
+
+// KeepDevice adds a device token to the cookie's.
+func (x *exchange) KeepDevice(token string, expires time.Time) {
+	x.setCookie(deviceCookie, joinTokens(token, x.Devices()), expires)
+}
+
+func (x *exchange) setCookie(name, value string, expires time.Time) {
 	isSecure := x.config.CookieSecure == SecureAlways || x.config.TrustedProxies.isSecure(x.request)
-	setCookies(x.response.writer, id, token, expires, isSecure)
+	setCookie(x.response.writer, name, value, expires, isSecure)
 }

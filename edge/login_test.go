@@ -26,11 +26,17 @@ import (
 
 const loginForm = "func=login&email=amy%40example.org&password=correct+horse"
 
+// demoDevice is the device token that letIn returns.
+const demoDevice = "fedcba9876543210fedcba9876543210"
+
 // letIn is an account service that accepts every password.
 func letIn(_ context.Context, request proto.Message) (proto.Message, error) {
 	switch request.(type) {
 	case *accountv1.AuthenticateRequest:
-		return &accountv1.AuthenticateResponse{User: &accountv1.User{UserId: demoUser}}, nil
+		return &accountv1.AuthenticateResponse{
+			User: &accountv1.User{UserId: demoUser}, CredentialGeneration: proto.Int64(3),
+			DeviceToken: demoDevice, DeviceExpireTime: timestamppb.New(time.Now().Add(2 * time.Hour)),
+		}, nil
 	case *accountv1.OpenSessionRequest:
 		return &accountv1.OpenSessionResponse{
 			Session: &accountv1.Session{ExpireTime: timestamppb.New(time.Now().Add(time.Hour))}, Token: demoToken,
@@ -54,10 +60,11 @@ func TestALoginReturnsItsSessionAsElementsAndCookie(t *testing.T) {
 		if want := xmlBody("<status>SUCCESS</status><id>7</id><idrand>" + demoToken + "</idrand>"); w.Body.String() != want {
 			t.Errorf("got %s", w.Body)
 		}
-		expires := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+		expires, later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), time.Now().Add(2*time.Hour).UTC().Format(http.TimeFormat)
 		if diff := cmp.Diff([]string{
 			"id=7; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
 			"idrand=" + demoToken + "; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
+			"waybook_device=" + demoDevice + "; Path=/; Expires=" + later + "; Max-Age=7200; HttpOnly; SameSite=Lax",
 		}, w.Header()["Set-Cookie"]); diff != "" {
 			t.Error(diff)
 		}
@@ -66,7 +73,7 @@ func TestALoginReturnsItsSessionAsElementsAndCookie(t *testing.T) {
 		}
 		if diff := cmp.Diff([]proto.Message{
 			&accountv1.AuthenticateRequest{Email: "amy@example.org", Password: "correct horse", ClientAddress: "192.0.2.1"},
-			&accountv1.OpenSessionRequest{UserId: demoUser},
+			&accountv1.OpenSessionRequest{UserId: demoUser, CredentialGeneration: proto.Int64(3)},
 		}, f.called(), protocmp.Transform()); diff != "" {
 			t.Error(diff)
 		}
@@ -260,7 +267,7 @@ func TestAnExpiredSessionDeletesItsCookie(t *testing.T) {
 		return letIn(t.Context(), request)
 	}})
 	for _, cookie := range record(h, cookieless(url.Values{"func": {"login"}, "email": {"a"}, "password": {"p"}}.Encode())).Result().Cookies() {
-		if cookie.MaxAge >= 0 {
+		if cookie.Name != deviceCookie && cookie.MaxAge >= 0 {
 			t.Errorf("got %s", cookie)
 		}
 	}

@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
 	"time"
@@ -37,17 +38,12 @@ func sessionUser(
 // Otherwise a second cookie could choose the user.
 func sessionCookie(lines []string) (session operation.Session, ok bool) {
 	var id, token string
-	for _, line := range lines {
-		for line != "" {
-			var part string
-			part, line, _ = strings.Cut(line, ";")
-			name, value, _ := strings.Cut(part, "=")
-			switch strings.Trim(name, " \t") {
-			case "id":
-				id = unquote(value)
-			case "idrand":
-				token = unquote(value)
-			}
+	for name, value := range cookieParts(lines) {
+		switch name {
+		case "id":
+			id = value
+		case "idrand":
+			token = value
 		}
 	}
 	number, isNumber := form.ParseInteger(id)
@@ -55,6 +51,23 @@ func sessionCookie(lines []string) (session operation.Session, ok bool) {
 		return operation.Session{}, false
 	}
 	return operation.Session{User: operation.UserID(number), Token: token}, true
+}
+
+// cookieParts iterates over the parts of a cookie in several header lines, without blanks and
+// quotes.
+func cookieParts(lines []string) iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		for _, line := range lines {
+			for line != "" {
+				var part string
+				part, line, _ = strings.Cut(line, ";")
+				name, value, _ := strings.Cut(part, "=")
+				if !yield(strings.Trim(name, " \t"), unquote(value)) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // unquote removes surrounding blanks, and then one pair of double quotes.
@@ -66,7 +79,7 @@ func unquote(value string) string {
 	return value
 }
 
-// isToken reports whether s has the form of a session's secret: 32 lowercase
+// isToken reports whether s has the form of the secret of a session or a device: 32 lowercase
 // hexadecimal digits.
 func isToken(s string) bool {
 	return len(s) == 32 && isHex(s)
@@ -110,17 +123,15 @@ func (c *CookieSecure) Set(value string) error {
 	return fmt.Errorf("%q is neither auto nor always", value)
 }
 
-// setCookies sets both parts of a session's cookie, until a time. A time in the past makes the client delete
-// them. Clients that know Max-Age ignore Expires; older ones need it.
-func setCookies(w http.ResponseWriter, id, token string, expires time.Time, isSecure bool) {
+// setCookie sets a part of the cookie, until a time. A time in the past makes the client delete
+// it. Clients that know Max-Age ignore Expires; older ones need it.
+func setCookie(w http.ResponseWriter, name, value string, expires time.Time, isSecure bool) {
 	age := int(time.Until(expires) / time.Second)
 	if age <= 0 {
 		age, expires = -1, time.Unix(1, 0)
 	}
-	for _, part := range [...]struct{ name, value string }{{"id", id}, {"idrand", token}} {
-		http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure as CookieSecure says
-			Name: part.name, Value: part.value, Path: "/", Expires: expires, MaxAge: age,
-			Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		})
-	}
+	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure as CookieSecure says
+		Name: name, Value: value, Path: "/", Expires: expires, MaxAge: age,
+		Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	})
 }

@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -22,7 +23,9 @@ type brittle struct {
 
 	mu     sync.Mutex
 	broken error
-	tables map[string]docstore.Table
+	// undeletable, if not nil, is the error of every deletion.
+	undeletable error
+	tables      map[string]docstore.Table
 }
 
 func newBrittle(t *testing.T) *brittle {
@@ -58,6 +61,19 @@ func (b *brittle) failure() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.broken
+}
+
+// failDeletions makes only deletions fail; nil makes them succeed.
+func (b *brittle) failDeletions(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.undeletable = err
+}
+
+func (b *brittle) deletionFailure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return cmp.Or(b.broken, b.undeletable)
 }
 
 // Backup copies the store if it is not broken.
@@ -148,7 +164,7 @@ func (t brittleTable) Increment(ctx context.Context, id docstore.Value, amounts 
 }
 
 func (t brittleTable) Delete(ctx context.Context, id docstore.Value) error {
-	if err := t.store.failure(); err != nil {
+	if err := t.store.deletionFailure(); err != nil {
 		return err
 	}
 	return t.Table.Delete(ctx, id)
@@ -169,7 +185,7 @@ func (t brittleTable) Count(ctx context.Context, where docstore.Where) (int64, e
 }
 
 func (t brittleTable) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
-	if err := t.store.failure(); err != nil {
+	if err := t.store.deletionFailure(); err != nil {
 		return 0, err
 	}
 	return t.Table.DeleteAll(ctx, where)

@@ -8,6 +8,7 @@ import (
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	"github.com/waybook/waybook/standalone/app"
 )
 
 // expectRewarded checks that a user has count rewards of 10.
@@ -39,6 +40,30 @@ func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
 	parallel(t, 32, func(i int) error { return w.postRequest(author, 3+i) })
 	w.expectRewarded("after 32 concurrent posts of other entries", author, 34)
 	w.expectRewarded("for another user", other, 0)
+}
+
+func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
+	w := start(t, func(config *app.Config) { config.Account.RewardsPerDay = 2 })
+	author := w.newUser("a")
+	post := func(n int) *blogv1.Blog {
+		request := newBlogRequest(author)
+		request.RequestId = requestID(n)
+		reply, err := w.blog.CreateBlog(t.Context(), request)
+		return got(t, reply, err).GetBlog()
+	}
+	for n, want := range []int64{10, 10, 0, 0} {
+		for _, when := range []string{"when posted", "when repeated"} {
+			posted := post(n)
+			if posted.GetReward() != want {
+				t.Errorf("entry %d shows a reward of %d %s, want %d", n, posted.GetReward(), when, want)
+			}
+			read, err := w.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: posted.GetBlogId()})
+			if got(t, read, err).GetBlog().GetReward() != want {
+				t.Errorf("entry %d is read with %v", n, read)
+			}
+		}
+	}
+	w.expectRewards(author, 20, 4)
 }
 
 func TestARewardOutlivesItsEntry(t *testing.T) {

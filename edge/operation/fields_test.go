@@ -14,10 +14,11 @@ var notFromTheForm = map[string]bool{
 	"CreateBlogRequest.vote": true, // rule 7.21: a vote is created by gRPC only
 }
 
-// somebody is a Caller with an address.
+// somebody is a Caller with an address and a device.
 type somebody struct{ nobody }
 
-func (somebody) Address() string { return "192.0.2.1" }
+func (somebody) Address() string   { return "192.0.2.1" }
+func (somebody) Devices() []string { return []string{"0123456789abcdef0123456789abcdef"} }
 
 // A violation of a field must name the parameter of the client. If no parameter feeds the field,
 // the client gets INTERNAL ERROR.

@@ -15,11 +15,13 @@ func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 		Email:         requiredInBody(in, &paramEmail, "email", form.Text),
 		Password:      requiredInBody(in, &paramPassword, "password", form.Text),
 		ClientAddress: in.Caller.Address(),
+		DeviceTokens:  in.Caller.Devices(),
 	}
 }
 
 // logIn opens a session if the password is right. It returns the session as elements for
-// programs, and as the cookie of rule 3.2 for browsers.
+// programs, and as the cookie of rule 3.2 for browsers. The session is bound to the password that
+// was checked, so none is left if the password changes meanwhile.
 func logIn(c *Config) handler {
 	return handler{asMessage(authenticateRequest), func(ctx context.Context, x *Exchange) error {
 		request := authenticateRequest(&x.In)
@@ -33,11 +35,16 @@ func logIn(c *Config) handler {
 			return err
 		}
 		user := authenticated.GetUser().GetUserId()
-		opened, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: user})
+		opened, err := c.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{
+			UserId: user, CredentialGeneration: authenticated.CredentialGeneration,
+		})
 		if err != nil {
 			return err
 		}
 		x.In.Caller.KeepSession(Session{UserID(user), opened.GetToken()}, opened.GetSession().GetExpireTime().AsTime())
+		if token := authenticated.GetDeviceToken(); token != "" {
+			x.In.Caller.KeepDevice(token, authenticated.GetDeviceExpireTime().AsTime())
+		}
 		out := x.Out.Writer
 		reply.StartSuccess(out)
 		out.Integer("id", user)
@@ -74,3 +81,5 @@ func (nobody) Address() string                { return "" }
 func (nobody) Session() (Session, bool)       { return Session{}, false }
 func (nobody) KeepSession(Session, time.Time) {}
 func (nobody) DropSession()                   {}
+func (nobody) Devices() []string              { return nil }
+func (nobody) KeepDevice(string, time.Time)   {}

@@ -2,8 +2,6 @@ package account
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 
 	"google.golang.org/grpc/codes"
@@ -137,11 +135,4 @@ func applicationProto(a application) *accountv1.Application {
 		Key: a.Key, Name: a.Name, AllowLegacy: a.AllowLegacy, Disabled: a.Disabled,
 		CreateTime: timestamppb.New(a.CreateTime), SecretTime: timestamppb.New(a.SecretTime),
 	}
-}
-
-// randomHex returns n random bytes as lowercase hexadecimal digits.
-func randomHex(n int) string {
-	random := make([]byte, n)
-	_, _ = rand.Read(random) // never fails; it would crash the program
-	return hex.EncodeToString(random)
 }

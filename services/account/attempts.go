@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"hash/maphash"
 	"strconv"
 	"time"
 
@@ -19,110 +17,133 @@ import (
 const (
 	// attemptWindow is the length of a window. Windows begin at each full quarter of an hour.
 	attemptWindow = 15 * time.Minute
-	// attemptsPerEmail is low enough to stop guessing and high enough for typing errors.
-	attemptsPerEmail = 10
-	// attemptsPerClient is higher, because many people may share a client address.
-	attemptsPerClient = 100
 	// attemptGrace is how long a count is kept after its window. It is longer than any
 	// call and than the difference between clocks, so no call still uses a removed count.
 	attemptGrace = 5 * time.Minute
-	// maxCountTries bounds the retries if a count is created and removed concurrently.
-	maxCountTries = 16
 )
+
+// attemptLimits bound the failed attempts in a window.
+type attemptLimits struct {
+	// pair is for one email address from one client address: low enough to stop guessing,
+	// high enough for typing errors.
+	pair int64
+	// client is for one client address. Many people may share it.
+	client int64
+	// email is for one email address from all client addresses together. Whoever has many
+	// addresses can reach it, and then only known devices may still log in. So it is high.
+	// NIST SP 800-63B allows at most 100 consecutive failures for an account.
+	email int64
+	// device is for a known device, which has no other limit.
+	device int64
+}
+
+func defaultAttemptLimits() attemptLimits {
+	return attemptLimits{pair: 10, client: 100, email: 100, device: 10}
+}
 
 // limiter limits login attempts over all processes that share the store. It counts an
 // attempt before the password is checked, so concurrent attempts cannot exceed a limit.
 // It may be used concurrently.
 type limiter struct {
-	attempts            *docstore.Collection[string, attempts]
-	now                 func() time.Time
-	perEmail, perClient int64
-	// turns are locks, each for a part of the ids. Without them, many attempts at once on one
-	// address would change one document against each other and run into their deadlines.
-	turns [64]chan struct{}
-	seed  maphash.Seed
+	attempts *docstore.Collection[string, attempts]
+	now      func() time.Time
+	limits   attemptLimits
+	turns    *turns
 }
 
 func newLimiter(attempts *docstore.Collection[string, attempts], now func() time.Time) *limiter {
-	l := &limiter{
-		attempts: attempts, now: now, perEmail: attemptsPerEmail, perClient: attemptsPerClient, seed: maphash.MakeSeed(),
-	}
-	for i := range l.turns {
-		l.turns[i] = make(chan struct{}, 1)
-	}
-	return l
+	return &limiter{attempts: attempts, now: now, limits: defaultAttemptLimits(), turns: newTurns()}
 }
 
-// attempt is a counted attempt.
-type attempt struct {
-	// email and client are the ids of its counts; client is empty if the client is unknown.
-	email, client string
+// source says whose attempt it is.
+type source struct {
+	// emailKey is the email address. client is the client's address; empty if unknown.
+	emailKey, client string
+	// device is the id of a device that the user has logged in from; empty if there is none.
+	device string
 }
 
-// begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. It checks the client's
-// limit first. So a client above its limit does not use up attempts of the email address.
-func (l *limiter) begin(ctx context.Context, emailKey, clientAddress string) (attempt, error) {
+// counter is a count of attempts and its limit.
+type counter struct {
+	id    string
+	limit int64
+	// isForgiven: a success removes the whole count. Otherwise it takes back its own attempt
+	// only, because the count includes attempts of others, or on other users.
+	isForgiven bool
+}
+
+// counters returns the counts of an attempt, in the order in which they are checked. The
+// first limit that is reached ends the attempt, and it uses up nothing of the limits behind
+// it. So a client above a limit of its own takes nothing from an email address.
+func (l *limiter) counters(from source, end time.Time) []counter {
+	if from.device != "" {
+		return []counter{{attemptsID("device", from.device, end), l.limits.device, true}}
+	}
+	pair := strconv.Itoa(len(from.emailKey)) + " " + from.emailKey + " " + from.client
+	all := []counter{
+		{attemptsID("pair", pair, end), l.limits.pair, true},
+		{attemptsID("email", from.emailKey, end), l.limits.email, false},
+	}
+	if from.client != "" {
+		all = append([]counter{{attemptsID("client", from.client, end), l.limits.client, false}}, all...)
+	}
+	return all
+}
+
+// begin counts an attempt, or refuses it with TOO_MANY_ATTEMPTS. It returns the counts.
+func (l *limiter) begin(ctx context.Context, from source) ([]counter, error) {
 	now := l.now()
 	end := now.Truncate(attemptWindow).Add(attemptWindow)
-	counted := attempt{email: attemptsID("email", emailKey, end)}
-	if clientAddress != "" {
-		counted.client = attemptsID("client", clientAddress, end)
-		if err := l.count(ctx, counted.client, l.perClient, now, end); err != nil {
-			return attempt{}, err
+	counted := l.counters(from, end)
+	for _, each := range counted {
+		if err := l.count(ctx, each, now, end); err != nil {
+			return nil, err
 		}
-	}
-	if err := l.count(ctx, counted.email, l.perEmail, now, end); err != nil {
-		return attempt{}, err
 	}
 	return counted, nil
 }
 
-// succeeded removes the count of the email address. From the client's count it subtracts
-// this attempt only, because a client that knows one password may still guess others.
-func (l *limiter) succeeded(ctx context.Context, counted attempt) error {
-	if counted.client != "" {
-		_, err := l.attempts.Update(ctx, counted.client, func(a *attempts) error {
-			a.Count--
-			return nil
-		})
-		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+// count adds one attempt to a count.
+func (l *limiter) count(ctx context.Context, to counter, now, end time.Time) error {
+	done, err := l.turns.take(ctx, to.id)
+	if err != nil {
+		return err
+	}
+	defer done()
+	first := attempts{ID: to.id, ExpireMillis: end.Add(attemptGrace).UnixMilli()}
+	return upsert(ctx, l.attempts, to.id, first, func(a *attempts) error {
+		if a.Count >= to.limit {
+			return tooManyAttempts(end.Sub(now))
+		}
+		a.Count++
+		return nil
+	})
+}
+
+// succeeded takes an attempt back that was counted.
+func (l *limiter) succeeded(ctx context.Context, counted []counter) error {
+	for _, each := range counted {
+		if err := l.takeBack(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
-	}
-	if err := l.attempts.Delete(ctx, counted.email); err != nil && !errors.Is(err, docstore.ErrNotFound) {
-		return err
 	}
 	return nil
 }
 
-// count adds one attempt to the count with the given id. It returns TOO_MANY_ATTEMPTS if
-// the count has reached limit.
-func (l *limiter) count(ctx context.Context, id string, limit int64, now, end time.Time) error {
-	turn := l.turns[maphash.String(l.seed, id)%uint64(len(l.turns))]
-	select {
-	case turn <- struct{}{}:
-		defer func() { <-turn }()
-	case <-ctx.Done():
-		return ctx.Err()
+func (l *limiter) takeBack(ctx context.Context, from counter) error {
+	if from.isForgiven {
+		return l.attempts.Delete(ctx, from.id)
 	}
-	for range maxCountTries {
-		_, err := l.attempts.Update(ctx, id, func(a *attempts) error {
-			if a.Count >= limit {
-				return tooManyAttempts(end.Sub(now))
-			}
-			a.Count++
-			return nil
-		})
-		if !errors.Is(err, docstore.ErrNotFound) {
-			return err
-		}
-		err = l.attempts.Insert(ctx, attempts{ID: id, Count: 1, ExpireMillis: end.Add(attemptGrace).UnixMilli()})
-		var another *docstore.DuplicateError
-		if !errors.As(err, &another) {
-			return err
-		}
+	done, err := l.turns.take(ctx, from.id)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("count a login attempt: %w", docstore.ErrConflict)
+	defer done()
+	_, err = l.attempts.Update(ctx, from.id, func(a *attempts) error {
+		a.Count--
+		return nil
+	})
+	return err
 }
 
 func (l *limiter) removeExpired(ctx context.Context) error {

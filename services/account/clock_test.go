@@ -47,7 +47,7 @@ func TestAClockStepNeitherLocksAnAddressForeverNorUnlocksItEarly(t *testing.T) {
 	s := b.newServer(t)
 	const email = "x@waybook.example"
 	s.newUser(t, email, "password")
-	for n := range attemptsPerEmail {
+	for n := range s.logins.limits.email {
 		if err := s.logIn(t.Context(), email, "wrong", fmt.Sprint(n)); status.Code(err) != codes.Unauthenticated {
 			t.Fatal(err)
 		}

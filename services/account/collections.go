@@ -19,6 +19,9 @@ type user struct {
 	EmailKey string `bson:"email_key"`
 	// PasswordHash is the result of passwords.hash; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
+	// CredentialGeneration grows when all sessions and device tokens of the user end, for
+	// example with a new password. Users stored by older versions have 0.
+	CredentialGeneration int64 `bson:"credential_generation"`
 }
 
 // byEmail makes an email address unique and finds the user who logs in with it.
@@ -49,12 +52,15 @@ type session struct {
 	// milliseconds since 1970. Sessions stored by older versions have 0.
 	CreateMillis int64 `bson:"create_millis"`
 	UsedMillis   int64 `bson:"used_millis"`
+	// CredentialGeneration is that of the user when the password was checked, or else when
+	// the session was opened. The session is open only while the user still has it.
+	CredentialGeneration int64 `bson:"credential_generation"`
 }
 
 func (s session) expiry() int64 { return s.ExpireMillis }
 
-// attempts counts login attempts in one time window, for an email address or from a
-// client address.
+// attempts counts login attempts in one time window, for an email address, from a client
+// address, for both together, or from a known device.
 type attempts struct {
 	// ID is the result of attemptsID.
 	ID    string `bson:"_id"`
@@ -65,6 +71,28 @@ type attempts struct {
 
 func (a attempts) expiry() int64 { return a.ExpireMillis }
 
+// userDevices are the devices from which a user has logged in.
+type userDevices struct {
+	UserID int64 `bson:"_id"`
+	// Devices are at most maxDevices, in no particular order.
+	Devices []device `bson:"devices"`
+	// ExpireMillis is when all devices have expired, in milliseconds since 1970.
+	ExpireMillis int64 `bson:"expire_millis"`
+}
+
+func (u userDevices) expiry() int64 { return u.ExpireMillis }
+
+// device is a device from which a user has logged in.
+type device struct {
+	// ID is the SHA-256 of the device token, in hexadecimal. The token itself is not stored.
+	ID string `bson:"id"`
+	// CredentialGeneration is that of the user at the last login from the device. The device
+	// is known only while the user still has it.
+	CredentialGeneration int64 `bson:"credential_generation"`
+	// ExpireMillis is when the device is forgotten, in milliseconds since 1970.
+	ExpireMillis int64 `bson:"expire_millis"`
+}
+
 // reward is a reward that a user received.
 type reward struct {
 	// ID is the result of rewardID, so a user receives one reward per source.
@@ -72,6 +100,18 @@ type reward struct {
 	UserID int64  `bson:"user_id"`
 	Amount int64  `bson:"amount"`
 }
+
+// rewardDay records which rewards of a day have an amount, so that it can be limited.
+type rewardDay struct {
+	// ID is the result of rewardDayID.
+	ID string `bson:"_id"`
+	// Sources are the sources of the rewards, at most the limit of a day.
+	Sources []string `bson:"sources"`
+	// ExpireMillis is when the record may be removed, in milliseconds since 1970.
+	ExpireMillis int64 `bson:"expire_millis"`
+}
+
+func (d rewardDay) expiry() int64 { return d.ExpireMillis }
 
 // application is an application as stored.
 type application struct {
@@ -125,8 +165,20 @@ func attemptsSpec() docstore.Spec {
 	}
 }
 
+func devicesSpec() docstore.Spec {
+	return docstore.Spec{
+		Name: "login_devices", ID: docstore.Int64, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
+	}
+}
+
 func rewardsSpec() docstore.Spec {
 	return docstore.Spec{Name: "rewards", ID: docstore.String, Indexes: []docstore.Index{byUser().Declare()}}
+}
+
+func rewardDaysSpec() docstore.Spec {
+	return docstore.Spec{
+		Name: "reward_days", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byExpiry().Declare()},
+	}
 }
 
 // byExpiry orders documents by their expiry time, for their removal.
@@ -134,7 +186,7 @@ func byExpiry() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "expiry", A: "expire_millis"}
 }
 
-// byUser finds a user's sessions, to list or close them, and a user's rewards, to add them
+// byUser finds a user's sessions, to list or count them, and a user's rewards, to add them
 // up.
 func byUser() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "user", A: "user_id"}

@@ -20,7 +20,7 @@ type expiring interface {
 // first removes what expired since that moment, and then what expired before.
 //
 // It takes the time once. So it ends, however many documents expire meanwhile.
-func removeExpired[T expiring](ctx context.Context, c *docstore.Collection[string, T], now time.Time) error {
+func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.Collection[K, T], now time.Time) error {
 	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())))
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil

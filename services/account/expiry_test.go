@@ -17,12 +17,12 @@ func (s *Server) addSessions(t testing.TB, user int64, ends ...time.Time) {
 	t.Helper()
 	stored := make([]session, len(ends))
 	for i, end := range ends {
-		stored[i] = session{ID: sessionID(fmt.Sprint(user, i, end)), UserID: user, ExpireMillis: end.UnixMilli()}
+		stored[i] = session{ID: tokenID(fmt.Sprint(user, i, end)), UserID: user, ExpireMillis: end.UnixMilli()}
 	}
 	insert(t, s.sessions, stored)
 }
 
-func insert[T any](t testing.TB, c *docstore.Collection[string, T], documents []T) {
+func insert[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T], documents []T) {
 	t.Helper()
 	errs, err := c.InsertMany(t.Context(), documents)
 	for _, each := range errs {
@@ -35,7 +35,7 @@ func insert[T any](t testing.TB, c *docstore.Collection[string, T], documents []
 	}
 }
 
-func count[T any](t testing.TB, c *docstore.Collection[string, T]) int64 {
+func count[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T]) int64 {
 	t.Helper()
 	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
 	if err != nil {
@@ -79,12 +79,18 @@ func TestThreeReplicasSweepAtOnce(t *testing.T) {
 	s.addSessions(t, 1, ends...)
 	var counts []attempts
 	var used []usedSignature
+	var known []userDevices
+	var days []rewardDay
 	for i, end := range ends {
 		counts = append(counts, attempts{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
 		used = append(used, usedSignature{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
+		known = append(known, userDevices{UserID: int64(i), ExpireMillis: end.UnixMilli()})
+		days = append(days, rewardDay{ID: fmt.Sprint(i), ExpireMillis: end.UnixMilli()})
 	}
 	insert(t, s.logins.attempts, counts)
 	insert(t, s.signatures.used, used)
+	insert(t, s.devices.stored, known)
+	insert(t, s.daily.days, days)
 	var all sync.WaitGroup
 	for _, replica := range replicas {
 		all.Go(func() {
@@ -97,10 +103,12 @@ func TestThreeReplicasSweepAtOnce(t *testing.T) {
 	expectLeft(t, s.sessions, now, open)
 	expectLeft(t, s.logins.attempts, now, open)
 	expectLeft(t, s.signatures.used, now, open)
+	expectLeft(t, s.devices.stored, now, open)
+	expectLeft(t, s.daily.days, now, open)
 }
 
 // expectLeft checks that this many documents are left, and that none of them has expired.
-func expectLeft[T any](t *testing.T, c *docstore.Collection[string, T], now time.Time, want int64) {
+func expectLeft[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], now time.Time, want int64) {
 	t.Helper()
 	expired, err := c.Count(t.Context(), byExpiry().In(docstore.UpTo(now.UnixMilli())))
 	if left := count(t, c); err != nil || left != want || expired != 0 {

@@ -3,8 +3,10 @@ package account
 import (
 	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -14,16 +16,22 @@ import (
 // Authenticate returns the user with the given email address and password. An unknown
 // address and a user without a password take the same work as a wrong password.
 func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
-	key := emailKey(request.GetEmail())
-	counted, err := s.logins.begin(ctx, key, request.GetClientAddress())
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.users.Find(ctx, byEmail().Is(key))
+	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
+	// The generation of the reply comes from the same read as the hash that is checked.
+	found, err := s.users.Find(ctx, byEmail().Is(from.emailKey))
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
 	}
-	isRight, err := s.passwords.match(ctx, request.GetPassword(), found.PasswordHash)
+	known, token, err := s.devices.known(ctx, found, request.GetDeviceTokens())
+	if err != nil {
+		return nil, err
+	}
+	from.device = known.ID
+	counted, err := s.logins.begin(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	isRight, err := s.passwords.match(ctx, from.lane(), request.GetPassword(), found.PasswordHash)
 	if err != nil {
 		return nil, err
 	}
@@ -33,5 +41,45 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if err := s.logins.succeeded(ctx, counted); err != nil {
 		return nil, err
 	}
-	return &accountv1.AuthenticateResponse{User: userProto(found)}, nil
+	s.renewHash(ctx, from.lane(), found, request.GetPassword())
+	reply := &accountv1.AuthenticateResponse{User: userProto(found), CredentialGeneration: &found.CredentialGeneration}
+	if known, token, err = s.devices.remember(ctx, found, known, token); err != nil {
+		s.log.WarnContext(ctx, "failed to store the device of a login", "error", err)
+		return reply, nil
+	}
+	reply.DeviceToken, reply.DeviceExpireTime = token, timestamppb.New(time.UnixMilli(known.ExpireMillis))
+	return reply, nil
+}
+
+// lane returns the lane in which the attempt's password is hashed.
+func (from source) lane() lane {
+	if from.device != "" {
+		return byKnown
+	}
+	return byAnybody
+}
+
+// errPasswordReplaced ends the renewal of a hash that is not the user's any more.
+var errPasswordReplaced = errors.New("account: the password was replaced")
+
+// renewHash hashes a correct password again if the stored hash has other cost parameters than
+// new ones, because they were changed or another program made the hash. The user's generation
+// stays. If it fails, the login succeeds all the same, and the next login tries again.
+func (s *Server) renewHash(ctx context.Context, by lane, u user, password string) {
+	if hasPresentCost(u.PasswordHash) {
+		return
+	}
+	renewed, err := s.passwords.hash(ctx, by, password)
+	if err == nil {
+		_, err = s.users.Update(ctx, u.ID, func(present *user) error {
+			if present.PasswordHash != u.PasswordHash {
+				return errPasswordReplaced
+			}
+			present.PasswordHash = renewed
+			return nil
+		})
+	}
+	if err != nil && !errors.Is(err, errPasswordReplaced) {
+		s.log.WarnContext(ctx, "failed to renew the hash of a password", "error", err)
+	}
 }

@@ -8,11 +8,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
@@ -38,16 +35,16 @@ func TestAnUnknownUserCostsTheSameWorkAsAWrongPassword(t *testing.T) {
 	}
 }
 
-func TestConcurrentGuessesDoNotExceedTheLimitOfAnEmailAddress(t *testing.T) {
-	b := newBench(t)
-	servers := []*Server{b.newServer(t), b.newServer(t)}
-	servers[0].newUser(t, "a@waybook.example", "password of a")
-	b.hashed()
+// guess lets many wrong passwords for an email address be tried at once, each from the address
+// that client returns. It returns the numbers of refusals by reason.
+func guess(t *testing.T, servers []*Server, count int, client func(int) string) map[string]int {
+	t.Helper()
 	var group sync.WaitGroup
-	failures := make([]*apierror.Error, 32)
+	failures := make([]*apierror.Error, count)
 	for i := range failures {
 		group.Go(func() {
-			failures[i] = apierror.From(servers[i%2].logIn(t.Context(), "a@waybook.example", fmt.Sprint("guess number ", i), "client"))
+			server := servers[i%len(servers)]
+			failures[i] = apierror.From(server.logIn(t.Context(), "a@waybook.example", fmt.Sprint("guess number ", i), client(i)))
 		})
 	}
 	group.Wait()
@@ -55,23 +52,55 @@ func TestConcurrentGuessesDoNotExceedTheLimitOfAnEmailAddress(t *testing.T) {
 	for _, failed := range failures {
 		reasons[failed.Reason]++
 	}
-	if reasons["PASSWORD_INCORRECT"] != attemptsPerEmail || reasons["TOO_MANY_ATTEMPTS"] != len(failures)-attemptsPerEmail {
-		t.Errorf("got these numbers of refusals by reason: %v", reasons)
+	return reasons
+}
+
+func TestConcurrentGuessesExceedNoLimit(t *testing.T) {
+	limits := defaultAttemptLimits()
+	for name, c := range map[string]struct {
+		client func(int) string
+		limit  int64
+	}{
+		"from one address":          {func(int) string { return "client" }, limits.pair},
+		"from one unknown address":  {func(int) string { return "" }, limits.pair},
+		"each from another address": {func(i int) string { return fmt.Sprint("client ", i) }, limits.email},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			servers := []*Server{b.newServer(t), b.newServer(t)}
+			servers[0].newUser(t, "a@waybook.example", "password of a")
+			b.hashed()
+			count := 3 * int(c.limit) / 2
+			reasons := guess(t, servers, count, c.client)
+			if reasons["PASSWORD_INCORRECT"] != int(c.limit) || reasons["TOO_MANY_ATTEMPTS"] != count-int(c.limit) {
+				t.Errorf("got these numbers of refusals by reason: %v", reasons)
+			}
+			if n := len(b.hashed()); n != int(c.limit) {
+				t.Errorf("%d guesses were hashed, want %d", n, c.limit)
+			}
+			// The correct password is also refused, without a check, in any spelling of the address.
+			wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", c.client(0)), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+			if n := len(b.hashed()); n != 0 {
+				t.Errorf("%d hashes for a refused attempt", n)
+			}
+		})
 	}
-	if n := len(b.hashed()); n != attemptsPerEmail {
-		t.Errorf("%d guesses were hashed, want %d", n, attemptsPerEmail)
-	}
-	// The correct password is also refused, without a check, in any spelling of the address.
-	wantFault(t, servers[1].logIn(t.Context(), "A@Waybook.Example", "password of a", "other"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-	if n := len(b.hashed()); n != 0 {
-		t.Errorf("%d hashes for a refused attempt", n)
+}
+
+func TestGuessesFromOneAddressRefuseNoOtherAddress(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	s.newUser(t, "a@waybook.example", "password of a")
+	guess(t, []*Server{s}, 300, func(int) string { return "client" })
+	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "other"); err != nil {
+		t.Error(err)
 	}
 }
 
 func TestAttemptsAreAllowedAgainWhenTheWindowEnds(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
-	s.logins.perEmail = 2
+	s.logins.limits.pair = 2
 	s.newUser(t, "a@waybook.example", "password of a")
 	b.advance(4 * time.Minute)
 	for range 2 {
@@ -89,92 +118,65 @@ func TestAttemptsAreAllowedAgainWhenTheWindowEnds(t *testing.T) {
 	}
 }
 
-func TestASuccessfulLoginResetsTheAddressAndReturnsOneAttemptToTheClient(t *testing.T) {
+func TestASuccessfulLoginResetsThePairAndReturnsOneAttemptToTheOthers(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
-	s.logins.perEmail, s.logins.perClient = 3, 5
+	s.logins.limits = attemptLimits{pair: 3, client: 5, email: 6}
 	s.newUser(t, "a@waybook.example", "password of a")
-	wrong := func(email string) {
+	s.newUser(t, "b@waybook.example", "password of b")
+	wrong := func(email, client string) {
 		t.Helper()
-		wantFault(t, s.logIn(t.Context(), email, "a wrong password", "client"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+		wantFault(t, s.logIn(t.Context(), email, "a wrong password", client), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	}
-	for range 2 { // without the reset, the second round would exceed the limit
-		wrong("a@waybook.example")
-		wrong("a@waybook.example")
-		if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "client"); err != nil {
+	right := func(email, client string) {
+		t.Helper()
+		if err := s.logIn(t.Context(), email, "password of "+email[:1], client); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// Four of the client's five attempts have failed. Its successes do not reset them.
-	wrong("b@waybook.example")
-	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "password of a", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-	// Neither other clients nor the email address are affected.
-	for range 3 {
-		wantFault(t, s.logIn(t.Context(), "c@waybook.example", "a wrong password", "client"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+	tooMany := func(email, client string) {
+		t.Helper()
+		wantFault(t, s.logIn(t.Context(), email, "password of "+email[:1], client), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	}
-	wantFault(t, s.logIn(t.Context(), "c@waybook.example", "a wrong password", "other"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	for range 2 { // without the reset of the pair, the second round would exceed its limit
+		wrong("a@waybook.example", "client")
+		wrong("a@waybook.example", "client")
+		right("a@waybook.example", "client")
+	}
+	// Four attempts of the client and of the email address have failed. Successes reset neither.
+	wrong("a@waybook.example", "other")
+	wrong("a@waybook.example", "other")
+	tooMany("a@waybook.example", "third")
+	right("b@waybook.example", "client")
+	wrong("b@waybook.example", "client")
+	tooMany("b@waybook.example", "client")
+	right("b@waybook.example", "other")
 }
 
 func TestASweepRemovesCountsOfPastWindows(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)
-	s.logins.perEmail = 1
+	s.logins.limits.pair = 1
 	wrong := func() error { return s.logIn(t.Context(), "a@waybook.example", "a wrong password", "client") }
 	left := func() int64 {
 		t.Helper()
 		if err := s.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		n, err := s.logins.attempts.Count(t.Context(), docstore.All(docstore.IDIndex))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
+		return count(t, s.logins.attempts)
 	}
+	const counts = 3 // for the client, the email address, and both together
 	wantFault(t, wrong(), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.advance(attemptWindow - time.Millisecond)
-	if n := left(); n != 2 {
-		t.Errorf("%d counts are left, want both of the current window", n)
+	if n := left(); n != counts {
+		t.Errorf("%d counts are left, want those of the current window", n)
 	}
 	wantFault(t, wrong(), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 	b.advance(attemptGrace)
 	wantFault(t, wrong(), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	b.advance(time.Millisecond)
-	if n := left(); n != 2 {
-		t.Errorf("%d counts are left, want the two of the current window", n)
+	if n := left(); n != counts {
+		t.Errorf("%d counts are left, want those of the current window", n)
 	}
 	wantFault(t, wrong(), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
-}
-
-func TestARetriedPasswordChangeClosesTheSessionsThatItCouldNotCloseBefore(t *testing.T) {
-	b := newBench(t)
-	s := b.newServer(t)
-	id := s.newUser(t, "a@waybook.example", "the old password")
-	opened, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := &accountv1.VerifySessionRequest{UserId: id, Token: opened.GetToken()}
-	change := &accountv1.UpdateUserRequest{UserId: id, Password: proto.String("the new password")}
-
-	reachable := s.sessions
-	unreachable := newStore(t)
-	if s.sessions, err = docstore.Open[string, session](t.Context(), unreachable, sessionsSpec()); err != nil {
-		t.Fatal(err)
-	}
-	if err := unreachable.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.UpdateUser(t.Context(), change)
-	wantFault(t, err, codes.Unavailable, "STORE_UNAVAILABLE")
-	s.sessions = reachable
-	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "the old password", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
-	if _, err := s.VerifySession(t.Context(), open); err != nil {
-		t.Errorf("the session is not open after the failed change: %v", err)
-	}
-	if _, err := s.UpdateUser(t.Context(), change); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.VerifySession(t.Context(), open)
-	wantFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
 }

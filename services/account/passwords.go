@@ -25,29 +25,45 @@ const (
 	keyBytes      = 32
 	// leastSaltBytes is the minimum salt size of argon2.
 	leastSaltBytes = 8
-	// hashesAtOnce bounds the memory of concurrent hashes to 4 times 19 MiB. The queue
-	// holds about one second of work. A longer queue would occupy the concurrency limit
-	// that other calls need.
-	hashesAtOnce  = 4
-	hashesWaiting = 128
-	hashWait      = 5 * time.Second
+	// hashesAtOnce and reservedHashes bound the memory of concurrent hashes to 4 times
+	// 19 MiB. Each queue holds about one second of work. A longer queue would occupy the
+	// concurrency limit that other calls need.
+	hashesAtOnce    = 3
+	hashesWaiting   = 128
+	reservedHashes  = 1
+	reservedWaiting = 32
+	hashWait        = 5 * time.Second
 )
 
-// passwords hashes and checks passwords, at most hashesAtOnce at a time. It may be used
+// lane says who waits for a hash.
+type lane int
+
+const (
+	// byAnybody: a client that nothing is known of.
+	byAnybody lane = iota
+	// byKnown: a device that the user has logged in from, or whoever changes a password.
+	// They also have places that strangers cannot take.
+	byKnown
+)
+
+// passwords hashes and checks passwords, a bounded number at a time. It may be used
 // concurrently.
 type passwords struct {
 	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
-	// room limits the key derivations in flight.
-	room *admission.Gate
+	// room limits the key derivations in flight. reserved has further places for byKnown.
+	room, reserved *admission.Gate
 }
 
 func newPasswords() *passwords {
-	room := admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait})
-	return &passwords{derive: argon2.IDKey, room: room}
+	return &passwords{
+		derive:   argon2.IDKey,
+		room:     admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
+		reserved: admission.New(admission.Limits{Places: reservedHashes, Queue: reservedWaiting, Wait: hashWait}),
+	}
 }
 
 // hash returns the hash of a password to store; it is empty for an empty password.
-func (p *passwords) hash(ctx context.Context, password string) (string, error) {
+func (p *passwords) hash(ctx context.Context, by lane, password string) (string, error) {
 	if password == "" {
 		return "", nil
 	}
@@ -55,7 +71,7 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	if _, err := rand.Read(made.salt); err != nil {
 		return "", err
 	}
-	key, err := p.key(ctx, password, made)
+	key, err := p.key(ctx, by, password, made)
 	if err != nil {
 		return "", err
 	}
@@ -65,7 +81,7 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 
 // match reports whether a password matches a hash. No password matches an empty hash, but
 // that check takes the same work.
-func (p *passwords) match(ctx context.Context, password, hash string) (bool, error) {
+func (p *passwords) match(ctx context.Context, by lane, password, hash string) (bool, error) {
 	stored := newHash()
 	if hash != "" {
 		var err error
@@ -73,7 +89,7 @@ func (p *passwords) match(ctx context.Context, password, hash string) (bool, err
 			return false, err
 		}
 	}
-	key, err := p.key(ctx, password, stored)
+	key, err := p.key(ctx, by, password, stored)
 	if err != nil {
 		return false, err
 	}
@@ -81,12 +97,25 @@ func (p *passwords) match(ctx context.Context, password, hash string) (bool, err
 }
 
 // key derives the key of a password. It waits while too many derivations are in flight.
-func (p *passwords) key(ctx context.Context, password string, h passwordHash) ([]byte, error) {
-	if err := p.room.Enter(ctx); err != nil {
+func (p *passwords) key(ctx context.Context, by lane, password string, h passwordHash) ([]byte, error) {
+	room, err := p.enter(ctx, by)
+	if err != nil {
 		return nil, err
 	}
-	defer p.room.Leave()
+	defer room.Leave()
 	return p.derive([]byte(password), h.salt, h.passes, h.memoryKiB, h.lanes, uint32(len(h.key))), nil
+}
+
+// enter takes a place, which the caller returns to the gate. byKnown takes any free place, or
+// waits for a reserved one.
+func (p *passwords) enter(ctx context.Context, by lane) (*admission.Gate, error) {
+	if by == byAnybody {
+		return p.room, p.room.Enter(ctx)
+	}
+	if ctx.Err() == nil && p.room.TryEnter() {
+		return p.room, nil
+	}
+	return p.reserved, p.reserved.Enter(ctx)
 }
 
 // passwordHash is a parsed hash. It includes its cost parameters, so that new hashes may
@@ -95,6 +124,14 @@ type passwordHash struct {
 	memoryKiB, passes uint32
 	lanes             uint8
 	salt, key         []byte
+}
+
+// hasPresentCost reports whether a stored hash has the cost parameters of new hashes.
+func hasPresentCost(hash string) bool {
+	stored, err := parseHash(hash)
+	present := newHash()
+	return err == nil && stored.memoryKiB == present.memoryKiB && stored.passes == present.passes &&
+		stored.lanes == present.lanes && len(stored.salt) == len(present.salt) && len(stored.key) == len(present.key)
 }
 
 // newHash returns a hash with the current cost parameters. Its salt and key are zero

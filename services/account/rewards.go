@@ -3,16 +3,24 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// rewardsBatch is how many rewards are read at a time.
-const rewardsBatch = 1000
+const (
+	// rewardsBatch is how many rewards are read at a time.
+	rewardsBatch = 1000
+	// rewardDayGrace is how long a day's record is kept after the day. It is longer than any
+	// call and than the difference between clocks.
+	rewardDayGrace = time.Hour
+)
 
-// GrantReward gives a user a reward, once per source.
+// GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
+// has the amount 0.
 func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
 	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
 		return nil, noUser(err, request.GetUserId())
@@ -20,7 +28,14 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 	given := reward{
 		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
 	}
-	err := s.rewards.Insert(ctx, given)
+	hasRoom, err := s.hasRoomFor(ctx, given, request.GetSource())
+	if err != nil {
+		return nil, err
+	}
+	if !hasRoom {
+		given.Amount = 0
+	}
+	err = s.rewards.Insert(ctx, given)
 	var before *docstore.DuplicateError
 	if errors.As(err, &before) {
 		given, err = s.rewards.GetLinearizable(ctx, given.ID)
@@ -29,6 +44,66 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 		return nil, err
 	}
 	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
+}
+
+// hasRoomFor reports whether a reward is within the limit of today. A reward that exists
+// takes nothing from today, because it may be of an earlier day.
+func (s *Server) hasRoomFor(ctx context.Context, given reward, source string) (bool, error) {
+	if s.daily.limit <= 0 || given.Amount == 0 {
+		return true, nil
+	}
+	if exists, err := s.rewards.Exists(ctx, given.ID); exists || err != nil {
+		return true, err
+	}
+	return s.daily.admit(ctx, given.UserID, source)
+}
+
+// dailyRewards limits the rewards of a user in a day of UTC, over all processes that share
+// the store. It may be used concurrently.
+type dailyRewards struct {
+	days  *docstore.Collection[string, rewardDay]
+	now   func() time.Time
+	limit int
+	turns *turns
+}
+
+var (
+	errDayIsFull  = errors.New("account: the user has all rewards of the day")
+	errIsAdmitted = errors.New("account: the source is already in the day's record")
+)
+
+// admit records a source in the user's day and reports whether it is within the limit. The
+// same source may be admitted again, so a call that failed after that may be repeated.
+func (d *dailyRewards) admit(ctx context.Context, userID int64, source string) (bool, error) {
+	now := d.now().UTC()
+	id := rewardDayID(userID, now)
+	done, err := d.turns.take(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	end := now.Truncate(24 * time.Hour).Add(24*time.Hour + rewardDayGrace)
+	err = upsert(ctx, d.days, id, rewardDay{ID: id, ExpireMillis: end.UnixMilli()}, func(day *rewardDay) error {
+		if slices.Contains(day.Sources, source) {
+			return errIsAdmitted
+		}
+		if len(day.Sources) >= d.limit {
+			return errDayIsFull
+		}
+		day.Sources = append(day.Sources, source)
+		return nil
+	})
+	switch {
+	case errors.Is(err, errDayIsFull):
+		return false, nil
+	case errors.Is(err, errIsAdmitted):
+		return true, nil
+	}
+	return err == nil, err
+}
+
+func (d *dailyRewards) removeExpired(ctx context.Context) error {
+	return removeExpired(ctx, d.days, d.now())
 }
 
 // GetRewardTotal adds up a user's rewards. The sum is not stored, so it always matches
@@ -53,4 +128,8 @@ func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewar
 
 func rewardID(userID int64, source string) string {
 	return strconv.FormatInt(userID, 10) + "/" + source
+}
+
+func rewardDayID(userID int64, day time.Time) string {
+	return strconv.FormatInt(userID, 10) + "/" + day.Format(time.DateOnly)
 }

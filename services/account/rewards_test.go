@@ -3,8 +3,11 @@ package account
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -35,6 +38,110 @@ func TestATotalIncludesTheRewardsOfEveryPageAndOfNoOtherUser(t *testing.T) {
 	}
 }
 
+// grant grants a reward of 10 and returns the amount.
+func (s *Server) grant(t testing.TB, user int64, source string) int64 {
+	t.Helper()
+	reply, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: source, Amount: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.GetAmount()
+}
+
+// total returns the sum and the number of a user's rewards.
+func (s *Server) total(t testing.TB, user int64) (total, count int64) {
+	t.Helper()
+	reply, err := s.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply.GetTotal(), reply.GetRewardCount()
+}
+
+func TestConcurrentRewardsOfADayAreLimitedExactly(t *testing.T) {
+	const limit, sources, repeats = 10, 25, 3
+	b := newBench(t)
+	servers := []*Server{b.newServerOf(t, Config{RewardsPerDay: limit}), b.newServerOf(t, Config{RewardsPerDay: limit})}
+	user, other := servers[0].newUser(t, "", ""), servers[0].newUser(t, "", "")
+	var amounts [sources][repeats]int64
+	var group sync.WaitGroup
+	for source := range sources {
+		for i := range repeats {
+			group.Go(func() { amounts[source][i] = servers[i%2].grant(t, user, fmt.Sprint("blog/", source)) })
+		}
+	}
+	group.Wait()
+	for source := range amounts {
+		for _, amount := range amounts[source] {
+			if amount != amounts[source][0] {
+				t.Errorf("source %d got %v", source, amounts[source])
+			}
+		}
+	}
+	if total, count := servers[0].total(t, user); total != 10*limit || count != sources {
+		t.Errorf("a total of %d in %d rewards, want %d in %d", total, count, 10*limit, sources)
+	}
+	if amount := servers[0].grant(t, other, "blog/1"); amount != 10 {
+		t.Errorf("another user got %d", amount)
+	}
+}
+
+func TestARewardBeyondTheDaysLimitStaysZeroAndTheNextDayIsNew(t *testing.T) {
+	b := newBench(t) // at noon
+	s := b.newServerOf(t, Config{RewardsPerDay: 2})
+	user := s.newUser(t, "", "")
+	for _, step := range []struct {
+		after  time.Duration
+		source string
+		want   int64
+	}{
+		{0, "blog/1", 10}, {0, "blog/2", 10}, {0, "blog/3", 0}, {0, "blog/1", 10}, {0, "blog/3", 0},
+		{12*time.Hour - time.Millisecond, "blog/4", 0},
+		// At midnight of UTC. Repeats of earlier days take nothing from the new one.
+		{time.Millisecond, "blog/3", 0}, {0, "blog/1", 10}, {0, "blog/4", 0},
+		{0, "blog/5", 10}, {0, "blog/6", 10}, {0, "blog/7", 0},
+	} {
+		b.advance(step.after)
+		if amount := s.grant(t, user, step.source); amount != step.want {
+			t.Errorf("at %v, %s got %d, want %d", b.clock(), step.source, amount, step.want)
+		}
+		if err := s.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if total, count := s.total(t, user); total != 40 || count != 7 {
+		t.Errorf("a total of %d in %d rewards", total, count)
+	}
+}
+
+// TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther crashes a process at each write in turn,
+// which the store has done or not, and repeats the call.
+func TestACrashBetweenAnyTwoWritesOfARewardTakesNoOther(t *testing.T) {
+	const limit = 2
+	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+		writes := 0
+		for isOver := false; !isOver; writes++ {
+			b := newBench(t)
+			s := b.newServerOf(t, Config{RewardsPerDay: limit})
+			user := s.newUser(t, "", "")
+			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			dying := (&bench{store: store, now: b.now}).newServerOf(t, Config{RewardsPerDay: limit})
+			_, err := dying.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: user, Source: "blog/1", Amount: 10})
+			if isOver = !process.Died(); isOver != (err == nil) {
+				t.Errorf("after %d writes: %v", writes, err)
+			}
+			for n, want := range []int64{10, 10, 0} {
+				if amount := s.grant(t, user, fmt.Sprint("blog/", n+1)); amount != want {
+					t.Errorf("after %d writes: reward %d has the amount %d, want %d", writes, n+1, amount, want)
+				}
+			}
+		}
+		if writes != 3 { // the day, the reward, and no crash
+			t.Errorf("%d rounds", writes)
+		}
+	}
+}
+
 func BenchmarkGetRewardTotal(b *testing.B) {
 	for _, count := range []int{100, 10_000} {
 		s := newBench(b).newServer(b)
@@ -53,7 +160,7 @@ func BenchmarkGetRewardTotal(b *testing.B) {
 func BenchmarkPasswordHash(b *testing.B) {
 	p := newPasswords()
 	for b.Loop() {
-		if _, err := p.hash(b.Context(), "correct horse"); err != nil {
+		if _, err := p.hash(b.Context(), byAnybody, "correct horse"); err != nil {
 			b.Fatal(err)
 		}
 	}

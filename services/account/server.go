@@ -16,8 +16,17 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// DefaultSessionTTL is the default of -session-ttl.
-const DefaultSessionTTL = 30 * 24 * time.Hour
+const (
+	// DefaultSessionTTL is the default of -session-ttl.
+	DefaultSessionTTL = 30 * 24 * time.Hour
+	// DefaultSessionsPerUser is the default of -sessions-per-user. It has room for a person
+	// with ten devices who logs in on each of them every three days and never logs out, over
+	// the 30 days of a session.
+	DefaultSessionsPerUser = 100
+	// DefaultRewardsPerDay is the default of -rewards-per-day. It has room for an author who
+	// posts an entry every ten minutes for 16 hours.
+	DefaultRewardsPerDay = 100
+)
 
 // SessionLife bounds the lifetime of sessions.
 type SessionLife struct {
@@ -29,6 +38,9 @@ type SessionLife struct {
 // Config is the configuration of the service.
 type Config struct {
 	Sessions SessionLife
+	// SessionsPerUser limits the open sessions of a user, and RewardsPerDay a user's rewards
+	// in a day of UTC. 0 means no limit.
+	SessionsPerUser, RewardsPerDay int
 	// SignatureWindow is how far the time of a signature may be from now, in the past or
 	// in the future. If it is 0 or less, DefaultSignatureWindow applies.
 	SignatureWindow time.Duration
@@ -38,6 +50,8 @@ type Config struct {
 func (c *Config) Register(flags *flag.FlagSet) {
 	flags.DurationVar(&c.Sessions.Total, "session-ttl", DefaultSessionTTL, "how long a session lasts")
 	flags.DurationVar(&c.Sessions.Idle, "session-idle", 0, "how long a session may go unused, 0 for no limit; the last use is stored at most every 5 minutes")
+	flags.IntVar(&c.SessionsPerUser, "sessions-per-user", DefaultSessionsPerUser, "limit of a user's open sessions, 0 for none; a new one closes the oldest")
+	flags.IntVar(&c.RewardsPerDay, "rewards-per-day", DefaultRewardsPerDay, "limit of a user's rewards in a day of UTC, 0 for none; further ones have the amount 0")
 	flags.DurationVar(&c.SignatureWindow, "signature-window", DefaultSignatureWindow, "how far the time of a request's signature may be from now, in the past or in the future")
 }
 
@@ -48,13 +62,17 @@ type Server struct {
 	users        *docstore.Collection[int64, user]
 	sessions     *docstore.Collection[string, session]
 	rewards      *docstore.Collection[string, reward]
+	daily        *dailyRewards
 	passwords    *passwords
 	logins       *limiter
+	devices      *devices
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
 	newID        func() int64
 	now          func() time.Time
 	life         SessionLife
+	maxSessions  int
+	tidyTimeout  time.Duration
 	log          *slog.Logger
 }
 
@@ -72,7 +90,15 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
+	days, err := docstore.Open[string, rewardDay](ctx, deps.Store, rewardDaysSpec())
+	if err != nil {
+		return nil, err
+	}
 	attempts, err := docstore.Open[string, attempts](ctx, deps.Store, attemptsSpec())
+	if err != nil {
+		return nil, err
+	}
+	known, err := docstore.Open[int64, userDevices](ctx, deps.Store, devicesSpec())
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +112,11 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	}
 	return &Server{
 		users: users, sessions: sessions, rewards: rewards,
+		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: newTurns()},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
+		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		newID: deps.NewID, now: deps.Now, life: config.Sessions, log: deps.Log,
+		newID: deps.NewID, now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}, nil
 }
 
@@ -100,7 +128,11 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	accountv1.RegisterAccountServiceServer(registrar, s)
 }
 
-// Sweep removes expired sessions, expired used signatures and old counts of login attempts.
+// Sweep removes expired sessions, devices and used signatures, and old counts of login
+// attempts and of rewards.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.signatures.removeExpired(ctx))
+	return errors.Join(
+		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
+		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx),
+	)
 }

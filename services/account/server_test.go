@@ -61,9 +61,14 @@ func (b *bench) newServer(t testing.TB) *Server {
 
 func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
 	t.Helper()
+	return b.newServerOf(t, Config{Sessions: life})
+}
+
+func (b *bench) newServerOf(t testing.TB, config Config) *Server {
+	t.Helper()
 	deps := service.NewDeps(b.store, nil, slog.New(slog.DiscardHandler))
 	deps.Now = b.clock
-	s, err := New(t.Context(), deps, Config{Sessions: life})
+	s, err := New(t.Context(), deps, config)
 	if err != nil {
 		t.Fatal(err)
 	}

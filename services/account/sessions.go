@@ -2,9 +2,6 @@ package account
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"time"
 
@@ -17,26 +14,23 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// tokenBytes is the size of a session's secret: 128 random bits (rule 3.5).
-const tokenBytes = 16
-
-// sessionBatch is how many sessions are counted at a time.
-const sessionBatch = 1000
-
 // OpenSession opens a session for a user.
 func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSessionRequest) (*accountv1.OpenSessionResponse, error) {
-	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+	u, err := s.users.Get(ctx, request.GetUserId())
+	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
-	var secret [tokenBytes]byte
-	if _, err := rand.Read(secret[:]); err != nil {
+	if request.CredentialGeneration != nil && request.GetCredentialGeneration() != u.CredentialGeneration {
+		return nil, loginRequired("the password was changed or all sessions were closed during the login; log in again")
+	}
+	if err := s.makeRoom(ctx, u); err != nil {
 		return nil, err
 	}
-	token := hex.EncodeToString(secret[:])
-	now := s.now()
+	token, now := newToken(), s.now()
+	// If another generation begins before the session is stored, the session is not open.
 	opened := session{
-		ID: sessionID(token), UserID: request.GetUserId(), ExpireMillis: now.Add(s.life.Total).UnixMilli(),
-		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(),
+		ID: tokenID(token), UserID: u.ID, ExpireMillis: now.Add(s.life.Total).UnixMilli(),
+		CreateMillis: now.UnixMilli(), UsedMillis: now.UnixMilli(), CredentialGeneration: u.CredentialGeneration,
 	}
 	if err := s.sessions.Insert(ctx, opened); err != nil {
 		return nil, err
@@ -49,7 +43,7 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySessionRequest) (*accountv1.VerifySessionResponse, error) {
 	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
 	if errors.Is(err, docstore.ErrNotFound) {
-		return nil, apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "the session is not open; log in again")
+		return nil, loginRequired("the session is not open; log in again")
 	}
 	if err != nil {
 		return nil, err
@@ -58,15 +52,24 @@ func (s *Server) VerifySession(ctx context.Context, request *accountv1.VerifySes
 	return &accountv1.VerifySessionResponse{Session: s.sessionProto(found)}, nil
 }
 
+func loginRequired(message string) error {
+	return apierror.New(codes.Unauthenticated, "LOGIN_REQUIRED", "%s", message)
+}
+
 // CloseSession closes a session.
 func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessionRequest) (*accountv1.CloseSessionResponse, error) {
-	found, err := s.openSession(ctx, request.GetUserId(), request.GetToken())
+	id := tokenID(request.GetToken())
+	found, err := s.sessions.GetRecent(ctx, id, sessionStaleness)
+	if err == nil && found.UserID != request.GetUserId() {
+		return &accountv1.CloseSessionResponse{}, nil
+	}
 	if err == nil {
-		err = s.sessions.Delete(ctx, found.ID)
+		// Also a session that is not open: what ended it may not be durable yet.
+		err = s.sessions.Delete(ctx, id)
 	}
 	if errors.Is(err, docstore.ErrNotFound) {
 		// The session may have been closed by an earlier call that failed: make that durable.
-		_, err = s.sessions.GetLinearizable(ctx, sessionID(request.GetToken()))
+		_, err = s.sessions.GetLinearizable(ctx, id)
 	}
 	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
 		return nil, err
@@ -74,42 +77,22 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	return &accountv1.CloseSessionResponse{}, nil
 }
 
-// CloseAllSessions closes every session of a user.
+// CloseAllSessions closes every session of a user, by one write.
 func (s *Server) CloseAllSessions(ctx context.Context, request *accountv1.CloseAllSessionsRequest) (*accountv1.CloseAllSessionsResponse, error) {
-	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+	u, err := s.users.Update(ctx, request.GetUserId(), func(u *user) error {
+		u.CredentialGeneration++
+		return nil
+	})
+	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
-	// Expired sessions are not open, so they must not be counted.
-	open, err := s.countOpen(ctx, request.GetUserId())
-	if err != nil {
-		return nil, err
-	}
-	deleted, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId()))
-	if err != nil {
-		return nil, err
-	}
-	// Other calls may have opened or closed sessions since the count.
-	return &accountv1.CloseAllSessionsResponse{ClosedCount: min(open, deleted)}, nil
-}
-
-func (s *Server) countOpen(ctx context.Context, userID int64) (open int64, err error) {
-	stored := docstore.Query{Where: byUser().Is(userID), Limit: sessionBatch}
-	for batch, err := range s.sessions.Batches(ctx, stored) {
-		if err != nil {
-			return 0, err
-		}
-		for _, found := range batch {
-			if s.isOpen(found) {
-				open++
-			}
-		}
-	}
-	return open, nil
+	return &accountv1.CloseAllSessionsResponse{ClosedCount: s.removeClosed(ctx, u)}, nil
 }
 
 // ListSessions returns a page of a user's open sessions.
 func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessionsRequest) (*accountv1.ListSessionsResponse, error) {
-	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+	u, err := s.users.Get(ctx, request.GetUserId())
+	if err != nil {
 		return nil, noUser(err, request.GetUserId())
 	}
 	page, err := s.sessions.Page(ctx, docstore.Query{
@@ -121,7 +104,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 	}
 	reply := &accountv1.ListSessionsResponse{NextPageToken: page.Next}
 	for _, found := range page.Documents {
-		if s.isOpen(found) {
+		if s.isOpen(found, u) {
 			reply.Sessions = append(reply.Sessions, s.sessionProto(found))
 		}
 	}
@@ -132,19 +115,40 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 // that is cut off from the majority of the store's servers together with the former primary.
 const sessionStaleness = time.Second
 
-// openSession returns the open session of a user with a token, or docstore.ErrNotFound.
+// openSession returns the open session of a user with a token, or docstore.ErrNotFound. It
+// reads the session and the user at the same time.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
-	found, err := s.sessions.GetRecent(ctx, sessionID(token), sessionStaleness)
-	if err == nil && (found.UserID != userID || !s.isOpen(found)) {
+	var owner user
+	var ownerErr error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		owner, ownerErr = s.users.GetRecent(ctx, userID, sessionStaleness)
+	}()
+	found, err := s.sessions.GetRecent(ctx, tokenID(token), sessionStaleness)
+	<-done
+	if err != nil {
+		return session{}, err
+	}
+	if ownerErr != nil {
+		return session{}, ownerErr
+	}
+	if found.UserID != userID || !s.isOpen(found, owner) {
 		return session{}, docstore.ErrNotFound
 	}
-	return found, err
+	return found, nil
 }
 
-func (s *Server) isOpen(found session) bool {
+// isOpen reports whether a session of a user is open.
+func (s *Server) isOpen(found session, of user) bool {
+	return found.CredentialGeneration == of.CredentialGeneration && !s.hasEnded(found)
+}
+
+// hasEnded reports whether a session has ended by time.
+func (s *Server) hasEnded(found session) bool {
 	now := s.now().UnixMilli()
-	idle := s.life.Idle > 0 && found.UsedMillis > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
-	return now < found.ExpireMillis && !idle
+	isIdle := s.life.Idle > 0 && found.UsedMillis > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
+	return now >= found.ExpireMillis || isIdle
 }
 
 // useNotedEvery is the minimum time between two stored uses of a session, or a tenth of
@@ -173,13 +177,6 @@ func (s *Server) noteUse(ctx context.Context, used session) session {
 
 func (s *Server) removeExpiredSessions(ctx context.Context) error {
 	return removeExpired(ctx, s.sessions, s.now())
-}
-
-// sessionID returns the id of the stored session. The lookup needs no constant-time
-// comparison, because a caller who cannot guess the secret cannot choose the hash.
-func sessionID(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
 }
 
 // publicIDDigits is how many digits of a session's id are public. That is enough to

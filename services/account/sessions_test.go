@@ -153,7 +153,7 @@ func TestASessionWithoutAStoredUseIsOpenAndGetsOneWhenItIsVerified(t *testing.T)
 	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
 	user := s.newUser(t, "", "")
 	const token = "0123456789abcdef0123456789abcdef"
-	old := session{ID: sessionID(token), UserID: user, ExpireMillis: b.clock().Add(24 * time.Hour).UnixMilli()}
+	old := session{ID: tokenID(token), UserID: user, ExpireMillis: b.clock().Add(24 * time.Hour).UnixMilli()}
 	if err := s.sessions.Insert(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
@@ -166,4 +166,16 @@ func TestASessionWithoutAStoredUseIsOpenAndGetsOneWhenItIsVerified(t *testing.T)
 	}
 	b.advance(time.Hour)
 	wantFault(t, s.verifySession(t, request), codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+// BenchmarkVerifySession reports the cost of what each write through the edge does first.
+func BenchmarkVerifySession(b *testing.B) {
+	s := newBench(b).newServer(b)
+	session := s.open(b, s.newUser(b, "a@waybook.example", "the password"))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := s.verifySession(b, session); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

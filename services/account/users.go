@@ -16,7 +16,7 @@ import (
 
 // CreateUser creates a user.
 func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRequest) (*accountv1.CreateUserResponse, error) {
-	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
+	passwordHash, err := s.passwords.hash(ctx, byAnybody, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 	return reply, nil
 }
 
-// UpdateUser changes a user. It stores a new password first and then closes all sessions
-// of the user. If it fails in between, a retry closes them.
+// UpdateUser changes a user. A new password begins another generation in the same write, so
+// no session of the old password stays open, and none can still be opened.
 func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
-	passwordHash, err := s.passwords.hash(ctx, request.GetPassword())
+	passwordHash, err := s.passwords.hash(ctx, byKnown, request.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -81,6 +81,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
 			}
 			u.PasswordHash = passwordHash
+			u.CredentialGeneration++
 		}
 		return nil
 	})
@@ -88,9 +89,7 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
 	if request.Password != nil {
-		if _, err := s.sessions.DeleteAll(ctx, byUser().Is(request.GetUserId())); err != nil {
-			return nil, err
-		}
+		s.removeClosed(ctx, updated)
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
 }

@@ -25,7 +25,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		return nil, err
 	}
 	if found {
-		s.trySettle(ctx, earlier)
+		earlier = s.trySettle(ctx, earlier)
 		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
 	}
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
@@ -36,7 +36,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err != nil {
 		return nil, err
 	}
-	s.trySettle(ctx, created)
+	created = s.trySettle(ctx, created)
 	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 	}
 	// Settle the reward first. Its mark is part of the entry, so after the deletion nothing
 	// would record that the reward is due.
-	if err := s.settle(ctx, found); err != nil {
+	if _, err := s.settle(ctx, found); err != nil {
 		return nil, err
 	}
 	if err := s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {

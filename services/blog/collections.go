@@ -29,7 +29,7 @@ type blog struct {
 	// Recommendations is the mark of Score; see package choices.
 	Recommendations choices.Mark `bson:"recommendations"`
 	// Reward is the author's reward for the entry. RewardDue is 1 until the author is known
-	// to have it, then 0.
+	// to have it, then 0. The reward is 0 from then on if it was beyond the limit of the day.
 	Reward    int64 `bson:"reward"`
 	RewardDue int64 `bson:"reward_due"`
 	Vote      *vote `bson:"vote,omitempty"`

@@ -46,42 +46,51 @@ func dueOf(reward int64) int64 {
 	return rewardDue
 }
 
-// trySettle settles the reward of a stored entry. If that fails, a sweep will do it.
-func (s *Server) trySettle(ctx context.Context, b blog) {
-	if err := s.settle(ctx, b); err != nil {
+// trySettle settles the reward of a stored entry and returns the entry. If that fails, the
+// entry stays as it is, and a sweep will settle it.
+func (s *Server) trySettle(ctx context.Context, b blog) blog {
+	settled, err := s.settle(ctx, b)
+	if err != nil {
 		s.log.WarnContext(ctx, "a reward waits for the next sweep", "error", err)
+		return b
 	}
+	return settled
 }
 
-// settle gives an entry's author the reward if it is due, and clears the mark. An author
-// who no longer exists gets none.
-func (s *Server) settle(ctx context.Context, b blog) error {
+// settle gives an entry's author the reward if it is due, stores the amount that the author
+// got, and clears the mark. An author who no longer exists gets none.
+func (s *Server) settle(ctx context.Context, b blog) (blog, error) {
 	if b.RewardDue == rewardSettled {
-		return nil
+		return b, nil
 	}
-	if err := s.grant(ctx, b); err != nil && status.Code(err) != codes.NotFound {
-		return fmt.Errorf("grant the reward of entry %d: %w", b.ID, err)
+	amount, err := s.grant(ctx, b)
+	if err != nil && status.Code(err) != codes.NotFound {
+		return b, fmt.Errorf("grant the reward of entry %d: %w", b.ID, err)
 	}
-	_, err := s.blogs.Documents.Update(ctx, b.ID, func(b *blog) error {
-		if b.RewardDue == rewardSettled {
+	_, err = s.blogs.Documents.Update(ctx, b.ID, func(stored *blog) error {
+		if stored.RewardDue == rewardSettled {
 			return errSettled
 		}
-		b.RewardDue = rewardSettled
+		stored.Reward, stored.RewardDue = amount, rewardSettled
 		return nil
 	})
-	if errors.Is(err, errSettled) || errors.Is(err, docstore.ErrNotFound) {
-		return nil // another call settled first, or deleted the entry, which settles too
+	if err != nil && !errors.Is(err, errSettled) && !errors.Is(err, docstore.ErrNotFound) {
+		return b, err
 	}
-	return err
+	// Or another call settled first, or deleted the entry, which settles too.
+	b.Reward, b.RewardDue = amount, rewardSettled
+	return b, nil
 }
 
-func (s *Server) grant(ctx context.Context, b blog) error {
+// grant returns the amount that the author got, now or earlier. It is less than the reward if
+// the author has had enough rewards for a day.
+func (s *Server) grant(ctx context.Context, b blog) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, grantTimeout)
 	defer cancel()
-	_, err := s.account.GrantReward(ctx, &accountv1.GrantRewardRequest{
+	granted, err := s.account.GrantReward(ctx, &accountv1.GrantRewardRequest{
 		UserId: b.AuthorID, Source: "blog/" + strconv.FormatInt(b.ID, 10), Amount: b.Reward,
 	})
-	return err
+	return granted.GetAmount(), err
 }
 
 // settleDue settles all rewards that are due. It continues after a failure and returns the
@@ -97,7 +106,7 @@ func (s *Server) settleDue(ctx context.Context) error {
 			return errors.Join(first, err)
 		}
 		for _, b := range entries {
-			if err := s.settle(ctx, b); err != nil {
+			if _, err := s.settle(ctx, b); err != nil {
 				failed++
 				if first == nil {
 					first = err

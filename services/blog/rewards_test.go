@@ -193,7 +193,7 @@ func TestSettlingChangesNothingElseInTheEntry(t *testing.T) {
 	}
 	f.time = f.time.Add(time.Hour)
 	f.account.granted = nil
-	if err := f.settle(t.Context(), blog{ID: id, AuthorID: author, Reward: 10, RewardDue: rewardDue}); err != nil {
+	if _, err := f.settle(t.Context(), blog{ID: id, AuthorID: author, Reward: 10, RewardDue: rewardDue}); err != nil {
 		t.Errorf("settled again: %v", err)
 	}
 	if got := f.stored(id); !reflect.DeepEqual(got, want) {

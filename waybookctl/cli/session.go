@@ -17,7 +17,7 @@ type sessionCommands struct {
 	Verify   sessionVerify   `cmd:"" help:"Verify that a session is open; the exit status is 4 if it is not."`
 	List     sessionList     `cmd:"" help:"List the open sessions of a user, without their secrets."`
 	Close    sessionClose    `cmd:"" help:"Close a session."`
-	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user."`
+	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user and forget the devices that the user has logged in from."`
 }
 
 type sessionOpen struct {
@@ -163,6 +163,10 @@ func (c *sessionCloseAll) Run(ctx context.Context, call *services, out *output.P
 		return err
 	}
 	return out.Value(output.FromProto(closed), func(page *output.Page) {
+		if closed.ClosedCount == nil {
+			page.Line("closed all; they could not be counted")
+			return
+		}
 		page.Line("closed " + number(closed.GetClosedCount()))
 	})
 }

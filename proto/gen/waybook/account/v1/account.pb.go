@@ -705,9 +705,12 @@ type AuthenticateRequest struct {
 	Email string `protobuf:"bytes,1,opt,name=email,proto3" json:"email,omitempty"`
 	// The password, 1 to 200 characters.
 	Password string `protobuf:"bytes,2,opt,name=password,proto3" json:"password,omitempty"`
-	// Address by which the caller distinguishes clients, at most 100 bytes. If it is empty,
-	// the attempt counts only for the email address.
+	// Address by which the caller distinguishes clients, at most 100 bytes. All attempts
+	// without one count as one client, which has no limit of its own.
 	ClientAddress string `protobuf:"bytes,3,opt,name=client_address,json=clientAddress,proto3" json:"client_address,omitempty"`
+	// Device tokens that earlier logins returned to this client, at most 4. The service
+	// ignores those that are not valid for the user.
+	DeviceTokens  []string `protobuf:"bytes,4,rep,name=device_tokens,json=deviceTokens,proto3" json:"device_tokens,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -763,13 +766,30 @@ func (x *AuthenticateRequest) GetClientAddress() string {
 	return ""
 }
 
+func (x *AuthenticateRequest) GetDeviceTokens() []string {
+	if x != nil {
+		return x.DeviceTokens
+	}
+	return nil
+}
+
 // Reply of Authenticate.
 type AuthenticateResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user.
-	User          *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	User *User `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
+	// Generation of the password that was checked, for OpenSession. A new password and
+	// CloseAllSessions begin another generation.
+	CredentialGeneration *int64 `protobuf:"varint,2,opt,name=credential_generation,json=credentialGeneration,proto3,oneof" json:"credential_generation,omitempty"`
+	// A secret for the client to send with its next logins, so that attempts of others do not
+	// count for it: 32 lowercase hexadecimal digits, 128 random bits. It is one of
+	// device_tokens if that is valid for the user. Empty if the service could not store one.
+	DeviceToken string `protobuf:"bytes,3,opt,name=device_token,json=deviceToken,proto3" json:"device_token,omitempty"`
+	// When the device token expires unless another login uses it; 365 days from the login, or
+	// up to a day less.
+	DeviceExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=device_expire_time,json=deviceExpireTime,proto3" json:"device_expire_time,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *AuthenticateResponse) Reset() {
@@ -809,13 +829,37 @@ func (x *AuthenticateResponse) GetUser() *User {
 	return nil
 }
 
+func (x *AuthenticateResponse) GetCredentialGeneration() int64 {
+	if x != nil && x.CredentialGeneration != nil {
+		return *x.CredentialGeneration
+	}
+	return 0
+}
+
+func (x *AuthenticateResponse) GetDeviceToken() string {
+	if x != nil {
+		return x.DeviceToken
+	}
+	return ""
+}
+
+func (x *AuthenticateResponse) GetDeviceExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DeviceExpireTime
+	}
+	return nil
+}
+
 // Request of OpenSession.
 type OpenSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user for whom to open the session.
-	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// credential_generation of the Authenticate call that this session follows. A caller that
+	// does not check a password leaves it out; the session then has the present generation.
+	CredentialGeneration *int64 `protobuf:"varint,2,opt,name=credential_generation,json=credentialGeneration,proto3,oneof" json:"credential_generation,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *OpenSessionRequest) Reset() {
@@ -851,6 +895,13 @@ func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
 func (x *OpenSessionRequest) GetUserId() int64 {
 	if x != nil {
 		return x.UserId
+	}
+	return 0
+}
+
+func (x *OpenSessionRequest) GetCredentialGeneration() int64 {
+	if x != nil && x.CredentialGeneration != nil {
+		return *x.CredentialGeneration
 	}
 	return 0
 }
@@ -1153,8 +1204,8 @@ func (x *CloseAllSessionsRequest) GetUserId() int64 {
 // Reply of CloseAllSessions.
 type CloseAllSessionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Number of closed sessions.
-	ClosedCount   int64 `protobuf:"varint,1,opt,name=closed_count,json=closedCount,proto3" json:"closed_count,omitempty"`
+	// Number of closed sessions. Not set if the sessions are closed but could not be counted.
+	ClosedCount   *int64 `protobuf:"varint,1,opt,name=closed_count,json=closedCount,proto3,oneof" json:"closed_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1190,8 +1241,8 @@ func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
-	if x != nil {
-		return x.ClosedCount
+	if x != nil && x.ClosedCount != nil {
+		return *x.ClosedCount
 	}
 	return 0
 }
@@ -1383,7 +1434,8 @@ func (x *GrantRewardRequest) GetAmount() int64 {
 // Reply of GrantReward.
 type GrantRewardResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Amount that the user got for the source, now or earlier.
+	// Amount that the user got for the source, now or earlier. It is 0 for a reward beyond the
+	// limit of its day.
 	Amount        int64 `protobuf:"varint,1,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2598,17 +2650,24 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x06_emailB\v\n" +
 	"\t_password\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8f\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xd2\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
 	"\x05email\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01R\x05email\x12&\n" +
 	"\bpassword\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\bpassword\x12.\n" +
-	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\"D\n" +
+	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\x12A\n" +
+	"\rdevice_tokens\x18\x04 \x03(\tB\x1c\xbaH\x19\x92\x01\x16\x10\x04\"\x12r\x102\x0e^[0-9a-f]{32}$R\fdeviceTokens\"\x85\x02\n" +
 	"\x14AuthenticateResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"?\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x128\n" +
+	"\x15credential_generation\x18\x02 \x01(\x03H\x00R\x14credentialGeneration\x88\x01\x01\x12!\n" +
+	"\fdevice_token\x18\x03 \x01(\tR\vdeviceToken\x12H\n" +
+	"\x12device_expire_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10deviceExpireTimeB\x18\n" +
+	"\x16_credential_generation\"\x9c\x01\n" +
 	"\x12OpenSessionRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"b\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12A\n" +
+	"\x15credential_generation\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00H\x00R\x14credentialGeneration\x88\x01\x01B\x18\n" +
+	"\x16_credential_generation\"b\n" +
 	"\x13OpenSessionResponse\x125\n" +
 	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\x12\x14\n" +
 	"\x05token\x18\x02 \x01(\tR\x05token\"n\n" +
@@ -2622,9 +2681,10 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"\x16\n" +
 	"\x14CloseSessionResponse\"D\n" +
 	"\x17CloseAllSessionsRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"=\n" +
-	"\x18CloseAllSessionsResponse\x12!\n" +
-	"\fclosed_count\x18\x01 \x01(\x03R\vclosedCount\"\x92\x01\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"S\n" +
+	"\x18CloseAllSessionsResponse\x12&\n" +
+	"\fclosed_count\x18\x01 \x01(\x03H\x00R\vclosedCount\x88\x01\x01B\x0f\n" +
+	"\r_closed_count\"\x92\x01\n" +
 	"\x13ListSessionsRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
@@ -2823,63 +2883,64 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	1,  // 6: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 8: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	2,  // 9: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 10: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 11: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	44, // 12: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	44, // 13: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	27, // 14: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 15: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 16: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	27, // 17: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 18: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	0,  // 19: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	40, // 20: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	41, // 21: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	27, // 22: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	3,  // 23: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	5,  // 24: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	7,  // 25: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	9,  // 26: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	11, // 27: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	13, // 28: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	15, // 29: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	17, // 30: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	19, // 31: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	21, // 32: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	23, // 33: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	25, // 34: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	28, // 35: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	30, // 36: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	32, // 37: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	34, // 38: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	36, // 39: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	38, // 40: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	42, // 41: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	4,  // 42: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	6,  // 43: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	8,  // 44: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	10, // 45: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	12, // 46: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	14, // 47: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	16, // 48: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	18, // 49: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	20, // 50: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	22, // 51: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	24, // 52: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	26, // 53: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	29, // 54: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	31, // 55: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	33, // 56: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	35, // 57: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	37, // 58: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	39, // 59: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	43, // 60: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	42, // [42:61] is the sub-list for method output_type
-	23, // [23:42] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	44, // 9: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	2,  // 10: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 11: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	2,  // 12: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	44, // 13: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	44, // 14: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	27, // 15: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	27, // 16: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	27, // 17: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	27, // 18: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	27, // 19: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	0,  // 20: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	40, // 21: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	41, // 22: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	27, // 23: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	3,  // 24: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	5,  // 25: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	7,  // 26: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	9,  // 27: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	11, // 28: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	13, // 29: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	15, // 30: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	17, // 31: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	19, // 32: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	21, // 33: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	23, // 34: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	25, // 35: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	28, // 36: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	30, // 37: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	32, // 38: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	34, // 39: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	36, // 40: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	38, // 41: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	42, // 42: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	4,  // 43: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	6,  // 44: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	8,  // 45: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	10, // 46: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	12, // 47: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	14, // 48: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	16, // 49: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	18, // 50: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	20, // 51: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	22, // 52: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	24, // 53: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	26, // 54: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	29, // 55: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	31, // 56: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	33, // 57: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	35, // 58: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	37, // 59: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	39, // 60: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	43, // 61: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	43, // [43:62] is the sub-list for method output_type
+	24, // [24:43] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2888,6 +2949,9 @@ func file_waybook_account_v1_account_proto_init() {
 		return
 	}
 	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[11].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[12].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[19].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[41].OneofWrappers = []any{
 		(*VerifySignatureRequest_Hmac)(nil),

@@ -68,23 +68,29 @@ type AccountServiceClient interface {
 	// users, so it leaves out email and has_password.
 	BatchGetUsers(ctx context.Context, in *BatchGetUsersRequest, opts ...grpc.CallOption) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
-	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user without an
-	// email address).
+	// user's open sessions and invalidates device tokens, in the same write. A login that is
+	// under way with the old password opens no session. Errors: NOT_FOUND (USER_NOT_FOUND),
+	// ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
+	// without an email address).
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
 	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
 	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// In each quarter of an hour by the clock, over all replicas, 10 attempts may fail for
-	// an email address, and 100 for a client's address. Attempts in flight count too. A
-	// successful attempt resets the count of the email address and does not count for the
-	// client's address.
+	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
+	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
+	// no other attempt counts for that device. All other attempts have three limits: 10 may
+	// fail for an email address from one client address, 100 from a client address, and 100
+	// for an email address. A successful attempt does not count, and it resets the count of
+	// the device, or of the email address and the client address together.
 	Authenticate(ctx context.Context, in *AuthenticateRequest, opts ...grpc.CallOption) (*AuthenticateResponse, error)
 	// Opens a session for a user and returns its secret. No other call returns the secret,
 	// because the service stores only its SHA-256. For the same reason, a repeated call
-	// opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// opens another session. If the user has too many open sessions (100 by default), the
+	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// since credential_generation was returned, the password was changed or all sessions were
+	// closed).
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
@@ -92,16 +98,18 @@ type AccountServiceClient interface {
 	// Closes a session; the service refuses it from then on. Closing a session that is not
 	// open is not an error.
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
-	// Closes every session of a user that is open when the call begins. The service refuses
-	// them from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every open session of a user, in one write, and invalidates the user's device
+	// tokens. The service refuses them from then on, and a login that is under way opens no
+	// session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(ctx context.Context, in *CloseAllSessionsRequest, opts ...grpc.CallOption) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without any
 	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
 	// NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
 	// Grants a user a reward in the service's virtual currency. A user gets only one reward
-	// for each source, whatever the amount, so the call may be repeated. Errors: NOT_FOUND
-	// (USER_NOT_FOUND).
+	// for each source, whatever the amount, so the call may be repeated. After a number of
+	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
+	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
@@ -357,23 +365,29 @@ type AccountServiceServer interface {
 	// users, so it leaves out email and has_password.
 	BatchGetUsers(context.Context, *BatchGetUsersRequest) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
-	// user's open sessions. Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS
-	// (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user without an
-	// email address).
+	// user's open sessions and invalidates device tokens, in the same write. A login that is
+	// under way with the old password opens no session. Errors: NOT_FOUND (USER_NOT_FOUND),
+	// ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
+	// without an email address).
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
 	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
 	// (TOO_MANY_ATTEMPTS, with google.rpc.RetryInfo) above a limit, whatever the password.
 	//
-	// In each quarter of an hour by the clock, over all replicas, 10 attempts may fail for
-	// an email address, and 100 for a client's address. Attempts in flight count too. A
-	// successful attempt resets the count of the email address and does not count for the
-	// client's address.
+	// Limits apply to each quarter of an hour by the clock, over all replicas. Attempts in
+	// flight count too. With a device token that is valid for the user, 10 attempts may fail;
+	// no other attempt counts for that device. All other attempts have three limits: 10 may
+	// fail for an email address from one client address, 100 from a client address, and 100
+	// for an email address. A successful attempt does not count, and it resets the count of
+	// the device, or of the email address and the client address together.
 	Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error)
 	// Opens a session for a user and returns its secret. No other call returns the secret,
 	// because the service stores only its SHA-256. For the same reason, a repeated call
-	// opens another session. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// opens another session. If the user has too many open sessions (100 by default), the
+	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
+	// since credential_generation was returned, the password was changed or all sessions were
+	// closed).
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
@@ -381,16 +395,18 @@ type AccountServiceServer interface {
 	// Closes a session; the service refuses it from then on. Closing a session that is not
 	// open is not an error.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
-	// Closes every session of a user that is open when the call begins. The service refuses
-	// them from then on. Errors: NOT_FOUND (USER_NOT_FOUND).
+	// Closes every open session of a user, in one write, and invalidates the user's device
+	// tokens. The service refuses them from then on, and a login that is under way opens no
+	// session. Errors: NOT_FOUND (USER_NOT_FOUND).
 	CloseAllSessions(context.Context, *CloseAllSessionsRequest) (*CloseAllSessionsResponse, error)
 	// Returns a page of a user's open sessions, in no particular order and without any
 	// secret. A page that is not the last may be empty or shorter than page_size. Errors:
 	// NOT_FOUND (USER_NOT_FOUND).
 	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
 	// Grants a user a reward in the service's virtual currency. A user gets only one reward
-	// for each source, whatever the amount, so the call may be repeated. Errors: NOT_FOUND
-	// (USER_NOT_FOUND).
+	// for each source, whatever the amount, so the call may be repeated. After a number of
+	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
+	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)

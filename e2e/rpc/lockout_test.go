@@ -1,0 +1,96 @@
+package rpc_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+const (
+	attemptsPerPair = 10
+	attemptWindow   = 15 * time.Minute
+)
+
+func TestStrangersDoNotLockAUsersDeviceOut(t *testing.T) {
+	onEachStore(t, func(t *testing.T, p *parts) {
+		p.newLogin("a@waybook.example", "password of a")
+		// They share an address, as in an office.
+		device, stranger := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.1")
+		device.expectLogin("the first login", "a@waybook.example", "password of a", "")
+		for n := range attemptsPerPair {
+			stranger.expectLogin("a guess", "a@waybook.example", fmt.Sprint("guess number ", n), "PASSWORD_INCORRECT")
+		}
+		stranger.expectLogin("one guess too many", "a@waybook.example", "password of a", "TOO_MANY_ATTEMPTS")
+		device.expectLogin("the known device", "A@waybook.example", "password of a", "")
+		if !device.isLoggedIn() || stranger.isLoggedIn() {
+			t.Errorf("logged in: the device %t, the stranger %t", device.isLoggedIn(), stranger.isLoggedIn())
+		}
+		if len(device.cookies) != 3 {
+			t.Errorf("the device has the cookies %v", device.cookies)
+		}
+	})
+}
+
+func TestWrongPasswordsFromOneAddressDoNotLockOthersOut(t *testing.T) {
+	p := startParts(t)
+	p.newLogin("a@waybook.example", "password of a")
+	stranger, user := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.2")
+	for n := range attemptsPerPair {
+		stranger.expectLogin("a guess", "a@waybook.example", fmt.Sprint("guess number ", n), "PASSWORD_INCORRECT")
+	}
+	stranger.expectLogin("one guess too many", "a@waybook.example", "password of a", "TOO_MANY_ATTEMPTS")
+	user.expectLogin("from another address, without a cookie", "a@waybook.example", "password of a", "")
+}
+
+func TestADeviceHasALimitOfItsOwn(t *testing.T) {
+	p := startParts(t)
+	p.newLogin("a@waybook.example", "password of a")
+	thief, user := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.2")
+	thief.expectLogin("the first login", "a@waybook.example", "password of a", "")
+	for n := range attemptsPerPair {
+		thief.expectLogin("a guess", "a@waybook.example", fmt.Sprint("guess number ", n), "PASSWORD_INCORRECT")
+	}
+	thief.expectLogin("one guess too many", "a@waybook.example", "password of a", "TOO_MANY_ATTEMPTS")
+	user.expectLogin("another device", "a@waybook.example", "password of a", "")
+	p.advance(attemptWindow)
+	thief.expectLogin("in the next quarter of an hour", "a@waybook.example", "password of a", "")
+}
+
+func TestADeviceIsKnownForEachUserWhoHasLoggedInFromIt(t *testing.T) {
+	p := startParts(t)
+	emails := []string{"a@waybook.example", "b@waybook.example"}
+	for _, email := range emails {
+		p.newLogin(email, "the password")
+	}
+	shared, stranger := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.1")
+	for _, email := range emails {
+		shared.expectLogin("the first login", email, "the password", "")
+	}
+	for _, email := range emails {
+		for n := range attemptsPerPair {
+			stranger.expectLogin("a guess", email, fmt.Sprint("guess number ", n), "PASSWORD_INCORRECT")
+		}
+	}
+	for _, email := range emails {
+		shared.expectLogin("the shared device", email, "the password", "")
+	}
+}
+
+func TestADeviceIsForgottenWithANewPasswordAndCloseAll(t *testing.T) {
+	p := startParts(t)
+	user := p.newLogin("a@waybook.example", "the password").GetUserId()
+	password := "the password"
+	for name, end := range p.endings(user) {
+		device, stranger := p.newBrowser(t, p.account, "192.0.2.1"), p.newBrowser(t, p.account, "192.0.2.1")
+		device.expectLogin("the first login", "a@waybook.example", password, "")
+		got(t, 0, end())
+		if name == "a new password" {
+			password = "the new one"
+		}
+		for n := range attemptsPerPair {
+			stranger.expectLogin("a guess", "a@waybook.example", fmt.Sprint("guess number ", n), "PASSWORD_INCORRECT")
+		}
+		device.expectLogin("after "+name, "a@waybook.example", password, "TOO_MANY_ATTEMPTS")
+		p.advance(attemptWindow)
+	}
+}

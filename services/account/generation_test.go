@@ -1,0 +1,226 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// TestACrashBetweenAnyTwoWritesOfANewPasswordLeavesNoSessionOfTheOld crashes a process at each
+// write in turn, which the store has done or not.
+func TestACrashBetweenAnyTwoWritesOfANewPasswordLeavesNoSessionOfTheOld(t *testing.T) {
+	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+		writes := 0
+		for isOver := false; !isOver; writes++ {
+			b := newBench(t)
+			s := b.newServer(t)
+			user := s.newUser(t, "a@waybook.example", "the old one")
+			sessions := []*accountv1.VerifySessionRequest{s.open(t, user), s.open(t, user)}
+			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			dying := (&bench{store: store, now: b.now}).newServer(t)
+			_, err := dying.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
+			isOver = !process.Died()
+			isOld := s.logIn(t.Context(), "a@waybook.example", "the old one", "") == nil
+			if isOld && err == nil {
+				t.Errorf("after %d writes: the old password is valid after success", writes)
+			}
+			for _, session := range sessions {
+				if isOpen := s.verifySession(t, session) == nil; isOpen != isOld {
+					t.Errorf("after %d writes, outcome %v: the old password is valid: %t, its session is open: %t", writes, outcome, isOld, isOpen)
+				}
+			}
+		}
+		if writes < 4 { // the user, and two sessions
+			t.Errorf("only %d writes", writes)
+		}
+	}
+}
+
+func TestSessionsAreClosedWhileTheirDeletionHangs(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	user, other := whole.newUser(t, "a@waybook.example", "the old one"), whole.newUser(t, "", "")
+	whole.addSessions(t, other, every(time.Millisecond, b.clock().Add(-time.Hour), 10_000)...)
+	b.store = &docstoretest.Hooked{Engine: b.store, Write: func(ctx context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection != "sessions" {
+			return do()
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	hanging := b.newServer(t)
+	hanging.tidyTimeout = 10 * time.Millisecond
+	for name, end := range map[string]func() error{
+		"close all": func() error {
+			_, err := hanging.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
+			return err
+		},
+		"a new password": func() error {
+			_, err := hanging.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
+			return err
+		},
+	} {
+		open := whole.open(t, user)
+		if err := end(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantFault(t, whole.verifySession(t, open), codes.Unauthenticated, "LOGIN_REQUIRED")
+	}
+}
+
+func TestSessionsThatCannotBeCountedAreClosed(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	open := whole.open(t, whole.newUser(t, "", ""))
+	b.store = &docstoretest.Hooked{Engine: b.store, Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call == (docstoretest.Call{Collection: "sessions", Method: "Scan"}) {
+			return docstore.ErrUnavailable
+		}
+		return do()
+	}}
+	reply, err := b.newServer(t).CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: open.GetUserId()})
+	if err != nil || reply.ClosedCount != nil {
+		t.Errorf("got %v, %v", reply, err)
+	}
+	wantFault(t, whole.verifySession(t, open), codes.Unauthenticated, "LOGIN_REQUIRED")
+}
+
+func TestASessionOfAnotherGenerationIsNeitherListedNorVerifiedNorHarmedByClosingIt(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	user := s.newUser(t, "", "")
+	const token = "0123456789abcdef0123456789abcdef"
+	for _, generation := range []int64{-1, 1, 7} {
+		stored := session{
+			ID: tokenID(token), UserID: user, CredentialGeneration: generation, ExpireMillis: b.clock().Add(time.Hour).UnixMilli(),
+		}
+		if err := s.sessions.Insert(t.Context(), stored); err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, s.verifySession(t, &accountv1.VerifySessionRequest{UserId: user, Token: token}), codes.Unauthenticated, "LOGIN_REQUIRED")
+		if listed := s.list(t, user); len(listed) != 0 {
+			t.Errorf("listed %v", listed)
+		}
+		if _, err := s.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+			t.Error(err)
+		}
+		if n := count(t, s.sessions); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+	}
+}
+
+func TestAHashOfAnotherCostIsRenewedAtLogin(t *testing.T) {
+	// The hash is from the tests of argon2's reference implementation.
+	const foreign = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
+	b := newBench(t)
+	s := b.newServer(t)
+	s.passwords = newPasswords()
+	id := s.newUser(t, "a@waybook.example", "the old one")
+	session := s.open(t, id)
+	set := func(hash string) {
+		t.Helper()
+		if _, err := s.users.Update(t.Context(), id, func(u *user) error { u.PasswordHash = hash; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stored := func() string {
+		t.Helper()
+		u, err := s.users.Get(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.PasswordHash
+	}
+	set(foreign)
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "not the password", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	if got := stored(); got != foreign {
+		t.Errorf("a wrong password stored %s", got)
+	}
+	if err := s.logIn(t.Context(), "a@waybook.example", "password", ""); err != nil {
+		t.Fatal(err)
+	}
+	renewed := stored()
+	if !hasPresentCost(renewed) {
+		t.Errorf("stored %s", renewed)
+	}
+	if err := s.logIn(t.Context(), "a@waybook.example", "password", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got := stored(); got != renewed {
+		t.Errorf("the second login stored %s instead of %s", got, renewed)
+	}
+	if err := s.verifySession(t, session); err != nil {
+		t.Errorf("the open session: %v", err)
+	}
+}
+
+func TestARenewedHashReplacesNoNewPassword(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	id := s.newUser(t, "a@waybook.example", "the old one")
+	stored, err := s.users.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash, err := parseHash(stored.PasswordHash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash.passes = 1
+	if _, err := s.users.Update(t.Context(), id, func(u *user) error { u.PasswordHash = hash.String(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	// The password changes while the old one is hashed again.
+	isChanged := false
+	s.passwords.derive = func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte {
+		if string(password) == "the old one" && passes == hashPasses && !isChanged {
+			isChanged = true
+			if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Password: proto.String("the new one")}); err != nil {
+				t.Error(err)
+			}
+		}
+		return b.derive(password, salt, passes, memoryKiB, lanes, keyBytes)
+	}
+	if err := s.logIn(t.Context(), "a@waybook.example", "the old one", ""); err != nil || !isChanged {
+		t.Fatalf("the password has changed: %t, %v", isChanged, err)
+	}
+	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "the old one", ""), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	if err := s.logIn(t.Context(), "a@waybook.example", "the new one", ""); err != nil {
+		t.Error(err)
+	}
+}
+
+var errNoRenewal = errors.New("the store cannot write now")
+
+func TestALoginSucceedsIfItsHashCannotBeRenewedNorItsDeviceStored(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	id := whole.newUser(t, "a@waybook.example", "the password")
+	if _, err := whole.users.Update(t.Context(), id, func(u *user) error {
+		hash, err := parseHash(u.PasswordHash)
+		hash.passes = 1
+		u.PasswordHash = hash.String()
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.store = &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Collection == "users" || call.Collection == "login_devices" {
+			return errNoRenewal
+		}
+		return do()
+	}}
+	reply, err := b.newServer(t).Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: "the password"})
+	if err != nil || reply.GetUser().GetUserId() != id || reply.GetDeviceToken() != "" {
+		t.Errorf("got %v, %v", reply, err)
+	}
+}

@@ -1,0 +1,87 @@
+package account
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+const (
+	// sessionBatch is how many sessions are read at a time.
+	sessionBatch = 1000
+	// maxSessionDeletions bounds the sessions that one call deletes.
+	maxSessionDeletions = 100
+	// tidyTimeout bounds how long a call reads and deletes sessions that are closed already.
+	tidyTimeout = 2 * time.Second
+)
+
+// makeRoom closes the oldest sessions of a user who has as many open ones as the limit allows.
+// Concurrent calls may exceed the limit by their number; the next call closes the excess. A
+// call closes at most maxSessionDeletions, so a lowered limit may take several calls.
+func (s *Server) makeRoom(ctx context.Context, u user) error {
+	if s.maxSessions <= 0 {
+		return nil
+	}
+	var open []session
+	for batch, err := range s.sessions.Batches(ctx, sessionsOf(u)) {
+		if err != nil {
+			return err
+		}
+		for _, found := range batch {
+			if s.isOpen(found, u) {
+				open = append(open, found)
+			}
+		}
+	}
+	excess := len(open) - (s.maxSessions - 1)
+	if excess <= 0 {
+		return nil
+	}
+	slices.SortFunc(open, func(a, b session) int { return cmp.Compare(a.CreateMillis, b.CreateMillis) })
+	return s.deleteSessions(ctx, open[:min(excess, maxSessionDeletions)])
+}
+
+// removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
+// how many of them the present generation has closed, or nil if it could not count them. If a
+// deletion fails, a sweep deletes the sessions when they expire.
+func (s *Server) removeClosed(ctx context.Context, u user) *int64 {
+	ctx, cancel := context.WithTimeout(ctx, s.tidyTimeout)
+	defer cancel()
+	var closed int64
+	var removable []session
+	for batch, err := range s.sessions.Batches(ctx, sessionsOf(u)) {
+		if err != nil {
+			s.log.WarnContext(ctx, "failed to read closed sessions", "error", err)
+			return nil
+		}
+		for _, found := range batch {
+			if found.CredentialGeneration == u.CredentialGeneration-1 && !s.hasEnded(found) {
+				closed++
+			}
+			if found.CredentialGeneration < u.CredentialGeneration && len(removable) < maxSessionDeletions {
+				removable = append(removable, found)
+			}
+		}
+	}
+	if err := s.deleteSessions(ctx, removable); err != nil {
+		s.log.WarnContext(ctx, "failed to delete closed sessions", "error", err)
+	}
+	return &closed
+}
+
+func sessionsOf(u user) docstore.Query {
+	return docstore.Query{Where: byUser().Is(u.ID), Limit: sessionBatch}
+}
+
+func (s *Server) deleteSessions(ctx context.Context, sessions []session) error {
+	for _, each := range sessions {
+		if err := s.sessions.Delete(ctx, each.ID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
