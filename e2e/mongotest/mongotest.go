@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -15,12 +16,16 @@ import (
 // FerretDB is the package of the program that runs FerretDB.
 const FerretDB = "github.com/waybook/waybook/e2e/mongotest/ferretdb"
 
+// ferretInput is the standard input of FerretDB. It closes when this process ends, which ends
+// FerretDB.
+var ferretInput io.Closer
+
 // ferret runs FerretDB as long as this process runs, and returns its address. All tests of the
 // process share it, each with databases of its own.
 var ferret = sync.OnceValues(func() (address string, err error) {
 	command := exec.Command("go", "run", FerretDB)
 	command.Stderr = os.Stderr
-	if _, err := command.StdinPipe(); err != nil { // ends with this process, and ends FerretDB
+	if ferretInput, err = command.StdinPipe(); err != nil {
 		return "", err
 	}
 	output, err := command.StdoutPipe()
