@@ -21,6 +21,9 @@ const (
 	// formPieces bounds memory: all forms together have 16 MiB while they are read, and take a
 	// few times as much with their copies.
 	formPieces = 256
+	// clientFormPieces has room for the largest form of an address, or for many small ones. It
+	// leaves three quarters of the memory of forms to others.
+	clientFormPieces = 64
 	// zips is the most replies that are compressed at a time. Each takes most of a megabyte, for
 	// as long as its client reads.
 	zips = 32
@@ -42,6 +45,8 @@ type Load struct {
 	Requests, LongReplies, FormPieces, Zips *admission.Gate
 	// ClientLongReplies limits the long replies of an address.
 	ClientLongReplies *admission.PerKey
+	// ClientFormPieces limits the pieces of the forms of an address.
+	ClientFormPieces *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user.
 	Clients, Users *ratelimit.Limiter
 }
@@ -52,6 +57,7 @@ func newLoad(f *Flags) Load {
 		Requests:          admission.New(admission.Limits{Places: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
 		LongReplies:       admission.New(admission.Limits{Places: f.MaxLongReplies}),
 		FormPieces:        admission.New(admission.Limits{Places: formPieces, Queue: formPieces, Wait: longestWait}),
+		ClientFormPieces:  admission.NewPerKey(clientFormPieces),
 		Zips:              admission.New(admission.Limits{Places: zips}),
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
 		Clients:           ratelimit.New(f.ClientRate, clientBurst, time.Now),
@@ -94,11 +100,12 @@ type turn struct {
 	address func() string
 	isBegun bool
 	isLong  bool
+	isZip   bool
+	// pieces is the number of places in FormPieces, and of the key sender in ClientFormPieces.
+	pieces int
+	sender string
 	// client is the key that holds a place in ClientLongReplies, or "".
 	client string
-	isZip  bool
-	// pieces is the number of places in FormPieces.
-	pieces int
 }
 
 // begin waits for a place in Requests.
@@ -146,12 +153,26 @@ func (t *turn) unzip() {
 // growForm waits for places in FormPieces until the form may have this size in bytes.
 func (t *turn) growForm(ctx context.Context, size int) error {
 	for size > smallFormBytes+t.pieces*formPieceBytes {
+		if t.pieces == 0 {
+			t.sender = t.address()
+		}
+		if t.sender != "" && !t.load.ClientFormPieces.TryEnter(t.sender) {
+			return admission.ErrFull
+		}
 		if err := t.load.FormPieces.Enter(ctx); err != nil {
+			t.leavePiece()
 			return err
 		}
 		t.pieces++
 	}
 	return nil
+}
+
+// leavePiece returns a place in ClientFormPieces.
+func (t *turn) leavePiece() {
+	if t.sender != "" {
+		t.load.ClientFormPieces.Leave(t.sender)
+	}
 }
 
 // made leaves Requests: the reply is made, though perhaps not sent.
@@ -179,6 +200,7 @@ func (t *turn) end() {
 	t.unzip()
 	for range t.pieces {
 		t.load.FormPieces.Leave()
+		t.leavePiece()
 	}
 	*t = turn{load: t.load, address: t.address}
 }

@@ -255,6 +255,38 @@ func TestTheMemoryOfFormsIsLimited(t *testing.T) {
 	}
 }
 
+func TestOneAddressLeavesMemoryForTheFormsOfOthers(t *testing.T) {
+	load := Load{
+		FormPieces:       admission.New(admission.Limits{Places: 3}),
+		ClientFormPieces: admission.NewPerKey(2),
+	}
+	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
+	ask := func(address string, size int) int {
+		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(readAlbum+"&x="+strings.Repeat("x", size)))
+		r.RemoteAddr = address
+		return record(h, r).Code
+	}
+	if !load.ClientFormPieces.TryEnter("192.0.2.1") { // as of another form
+		t.Fatal("there is no place")
+	}
+	for _, c := range []struct {
+		address string
+		size    int
+		want    int
+	}{
+		{"192.0.2.1:1", 2 * smallFormBytes, 200}, {"192.0.2.1:1", formPieceBytes + 2*smallFormBytes, 503},
+		{"192.0.2.2:1", formPieceBytes + 2*smallFormBytes, 200}, {"192.0.2.1:1", 1, 200},
+	} {
+		if got := ask(c.address, c.size); got != c.want {
+			t.Errorf("%s, %d bytes: %d, want %d", c.address, c.size, got, c.want)
+		}
+	}
+	load.ClientFormPieces.Leave("192.0.2.1")
+	if got := ask("192.0.2.1:1", formPieceBytes+2*smallFormBytes); got != 200 || load.FormPieces.Stats().Inside != 0 {
+		t.Errorf("got %d, %+v", got, load.FormPieces.Stats())
+	}
+}
+
 func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	clock := func() time.Time { return now }
