@@ -3,6 +3,8 @@ package edge
 import (
 	"slices"
 	"strings"
+
+	"github.com/waybook/waybook/edge/form"
 )
 
 // deviceCookie is the part of the cookie with the client's device tokens, joined by dots. Each
@@ -24,11 +26,19 @@ func deviceTokens(lines []string) []string {
 	}
 	var tokens []string
 	for token := range strings.SplitSeq(joined, ".") {
-		if len(tokens) < maxDeviceTokens && isToken(token) && !slices.Contains(tokens, token) {
+		if len(tokens) < maxDeviceTokens && isDeviceToken(token) && !slices.Contains(tokens, token) {
 			tokens = append(tokens, token)
 		}
 	}
 	return tokens
+}
+
+// isDeviceToken reports whether s has the form of a device token: the user's identifier, a hyphen
+// and a secret.
+func isDeviceToken(s string) bool {
+	id, secret, _ := strings.Cut(s, "-")
+	number, isNumber := form.ParseInteger(id)
+	return isNumber && number >= 1 && number <= form.MaxID && id[0] != '0' && isToken(secret)
 }
 
 // joinTokens returns the value of the cookie with a token in front of the others. The oldest one

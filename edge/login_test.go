@@ -27,7 +27,7 @@ import (
 const loginForm = "func=login&email=amy%40example.org&password=correct+horse"
 
 // demoDevice is the device token that letIn returns.
-const demoDevice = "fedcba9876543210fedcba9876543210"
+const demoDevice = "7-fedcba9876543210fedcba9876543210"
 
 // letIn is an account service that accepts every password.
 func letIn(_ context.Context, request proto.Message) (proto.Message, error) {

@@ -179,8 +179,9 @@ func sendRequests(t *testing.T, s site, cookie string) (count int, tokens []stri
 			tokens = append(tokens, rest[:len(wrongToken)])
 		}
 		for _, cookie := range header["Set-Cookie"] {
-			if _, value, isDevice := strings.Cut(cookie, "waybook_device="); isDevice {
-				tokens = append(tokens, value[:len(wrongToken)])
+			if value, isDevice := strings.CutPrefix(cookie, "waybook_device="); isDevice {
+				_, secret, _ := strings.Cut(value, "-")
+				tokens = append(tokens, secret[:len(wrongToken)])
 			}
 		}
 		count++

@@ -3,8 +3,9 @@ package account
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -30,49 +31,65 @@ type devices struct {
 	turns  *turns
 }
 
-// known returns the user's device that one of the tokens names, or the zero device. It reads
-// as much for a user who does not exist, so its time reveals nothing.
-func (d *devices) known(ctx context.Context, u user, tokens []string) (found device, token string, err error) {
+// present is a device that a client has named by its token.
+type present struct {
+	device
+	userID int64
+	token  string
+}
+
+// named returns the devices that tokens name and that have not expired. Their users may have
+// another generation by now.
+func (d *devices) named(ctx context.Context, tokens []string) (all []present, err error) {
 	if len(tokens) == 0 {
-		return device{}, "", nil
+		return nil, nil
 	}
-	stored, err := d.stored.Get(ctx, u.ID)
-	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
-		return device{}, "", err
+	ids := make([]int64, len(tokens))
+	for i, token := range tokens {
+		id, _, _ := strings.Cut(token, "-")
+		if ids[i], err = strconv.ParseInt(id, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	stored, err := d.stored.GetMany(ctx, ids)
+	if err != nil {
+		return nil, err
 	}
 	now := d.now().UnixMilli()
-	for _, token := range tokens {
-		id := tokenID(token)
-		for _, each := range stored.Devices {
-			if each.ID == id && each.isValid(u.CredentialGeneration, now) {
-				return each, token, nil
+	for i, token := range tokens {
+		for _, of := range stored {
+			for _, each := range of.Devices {
+				if of.UserID == ids[i] && each.ID == tokenID(token) && now < each.ExpireMillis {
+					all = append(all, present{each, of.UserID, token})
+				}
 			}
 		}
 	}
-	return device{}, "", nil
+	return all, nil
 }
 
 // remember extends the time of a known device. For the zero device it stores a new one. It
-// returns the device and its token.
-func (d *devices) remember(ctx context.Context, u user, last device, token string) (device, string, error) {
+// returns the device.
+func (d *devices) remember(ctx context.Context, u user, last present) (present, error) {
 	now := d.now()
-	next := device{ID: last.ID, CredentialGeneration: u.CredentialGeneration, ExpireMillis: now.Add(deviceLife).UnixMilli()}
+	next := last
+	next.CredentialGeneration, next.ExpireMillis = u.CredentialGeneration, now.Add(deviceLife).UnixMilli()
 	if next.ID == "" {
-		token = newToken()
-		next.ID = tokenID(token)
+		next.userID, next.token = u.ID, strconv.FormatInt(u.ID, 10)+"-"+newToken()
+		next.ID = tokenID(next.token)
 	} else if next.ExpireMillis-last.ExpireMillis < deviceRenewal.Milliseconds() {
-		return last, token, nil
+		return last, nil
 	}
 	done, err := d.turns.take(ctx, u.EmailKey)
 	if err != nil {
-		return device{}, "", err
+		return present{}, err
 	}
 	defer done()
 	err = upsert(ctx, d.stored, u.ID, userDevices{UserID: u.ID}, func(of *userDevices) error {
-		of.put(next, now.UnixMilli())
+		of.put(next.device, now.UnixMilli())
 		return nil
 	})
-	return next, token, err
+	return next, err
 }
 
 // put stores a device in the place that it has, or that an invalid device has, or in a new
@@ -96,10 +113,6 @@ func (of *userDevices) put(next device, nowMillis int64) {
 		}))
 	}
 	of.Devices[place] = next
-}
-
-func (each device) isValid(generation, nowMillis int64) bool {
-	return each.CredentialGeneration == generation && nowMillis < each.ExpireMillis
 }
 
 func (d *devices) removeExpired(ctx context.Context) error {

@@ -1,15 +1,17 @@
 package account
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -26,7 +28,7 @@ func (s *Server) logInFrom(t testing.TB, email, password, client string, tokens 
 func (s *Server) newDevice(t testing.TB, email, password string) string {
 	t.Helper()
 	reply, err := s.logInFrom(t, email, password, "home")
-	if err != nil || len(reply.GetDeviceToken()) != 2*tokenBytes {
+	if err != nil || !strings.HasPrefix(reply.GetDeviceToken(), fmt.Sprint(reply.GetUser().GetUserId(), "-")) {
 		t.Fatalf("got %v, %v", reply, err)
 	}
 	return reply.GetDeviceToken()
@@ -58,7 +60,7 @@ func TestAKnownDeviceIsRefusedByNoLimitOfOthers(t *testing.T) {
 			guess(t, []*Server{here, there}, 150, func(i int) string { return []string{"home", fmt.Sprint(i)}[i%2] })
 			wantFault(t, there.logIn(t.Context(), "a@waybook.example", "password of a", "home"), codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
 			for range 3 {
-				reply, err := there.logInFrom(t, "A@waybook.example", "password of a", "home", newToken(), token)
+				reply, err := there.logInFrom(t, "A@waybook.example", "password of a", "home", "1-"+newToken(), token)
 				if err != nil || reply.GetDeviceToken() != token {
 					t.Fatalf("got %v, %v", reply, err)
 				}
@@ -105,8 +107,11 @@ func TestOnlyATokenOfThisUserAndGenerationNamesADevice(t *testing.T) {
 	s.logins.limits.pair = 1
 	wantFault(t, s.logIn(t.Context(), "a@waybook.example", "a wrong password", "home"), codes.Unauthenticated, "PASSWORD_INCORRECT")
 	wantFault(t, s.logIn(t.Context(), "nobody@waybook.example", "a wrong password", "home"), codes.Unauthenticated, "PASSWORD_INCORRECT")
+	id, _, _ := strings.Cut(expired, "-")
+	_, secret, _ := strings.Cut(of, "-")
 	for name, token := range map[string]string{
-		"an invented token": newToken(), "a token of another user": of, "an expired token": expired, "its id": tokenID(of)[:32],
+		"an invented token": id + "-" + newToken(), "a token of another user": of, "the secret of another user": id + "-" + secret,
+		"an expired token": expired, "nobody's token": "1-" + newToken(),
 	} {
 		for _, email := range []string{"a@waybook.example", "nobody@waybook.example"} {
 			_, err := s.logInFrom(t, email, "password of a", "home", token)
@@ -188,7 +193,38 @@ func TestADeviceTokenIsStoredAsItsSHA256Only(t *testing.T) {
 	if got := s.devicesOf(t, id); len(got) != 1 || got[0].ID != tokenID(token) {
 		t.Errorf("stored %v for %s", got, token)
 	}
-	if n, err := s.devices.stored.Count(t.Context(), docstore.All(docstore.IDIndex)); n != 1 || err != nil {
-		t.Errorf("%d documents, %v", n, err)
+}
+
+// TestARefusedAttemptDoesTheSameForAnUnknownUser compares the calls of the store. Refused attempts
+// hash nothing, so their time would reveal who exists.
+func TestARefusedAttemptDoesTheSameForAnUnknownUser(t *testing.T) {
+	b := newBench(t)
+	whole := b.newServer(t)
+	id := whole.newUser(t, "a@waybook.example", "password of a")
+	whole.newUser(t, "eve@waybook.example", "password of eve")
+	whole.newDevice(t, "a@waybook.example", "password of a")
+	own := whole.newDevice(t, "eve@waybook.example", "password of eve")
+	var calls []docstoretest.Call
+	record := func(_ context.Context, call docstoretest.Call, do func() error) error {
+		calls = append(calls, call)
+		return do()
+	}
+	b.store = &docstoretest.Hooked{Engine: b.store, Read: record, Write: record}
+	s := b.newServer(t)
+	s.logins.limits.pair = 0
+	for name, tokens := range map[string][]string{
+		"no token": nil, "a guessed token": {fmt.Sprint(id, "-", newToken())}, "a token of the guesser": {own},
+		"several tokens": {own, fmt.Sprint(id, "-", newToken()), "1-" + newToken()},
+	} {
+		made := map[string]string{}
+		for _, email := range []string{"a@waybook.example", "nobody@waybook.example"} {
+			calls = nil
+			_, err := s.logInFrom(t, email, "password of a", "home", tokens...)
+			wantFault(t, err, codes.ResourceExhausted, "TOO_MANY_ATTEMPTS")
+			made[email] = fmt.Sprint(calls)
+		}
+		if made["a@waybook.example"] != made["nobody@waybook.example"] || made["a@waybook.example"] == "[]" {
+			t.Errorf("%s: the calls are %v", name, made)
+		}
 	}
 }

@@ -17,20 +17,22 @@ import (
 // address and a user without a password take the same work as a wrong password.
 func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
-	// The generation of the reply comes from the same read as the hash that is checked.
-	found, err := s.users.Find(ctx, byEmail().Is(from.emailKey))
-	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
-		return nil, err
-	}
-	known, token, err := s.devices.known(ctx, found, request.GetDeviceTokens())
+	found, device, err := s.knownDevice(ctx, from.emailKey, request.GetDeviceTokens())
 	if err != nil {
 		return nil, err
 	}
-	from.device = known.ID
+	from.device = device.ID
 	counted, err := s.logins.begin(ctx, from)
 	if err != nil {
 		return nil, err
 	}
+	if device.ID == "" {
+		found, err = s.users.Find(ctx, byEmail().Is(from.emailKey))
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return nil, err
+		}
+	}
+	// The generation of the reply comes from the same read as the hash that is checked.
 	isRight, err := s.passwords.match(ctx, from.lane(), request.GetPassword(), found.PasswordHash)
 	if err != nil {
 		return nil, err
@@ -43,12 +45,32 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	}
 	s.renewHash(ctx, from.lane(), found, request.GetPassword())
 	reply := &accountv1.AuthenticateResponse{User: userProto(found), CredentialGeneration: &found.CredentialGeneration}
-	if known, token, err = s.devices.remember(ctx, found, known, token); err != nil {
+	if device, err = s.devices.remember(ctx, found, device); err != nil {
 		s.log.WarnContext(ctx, "failed to store the device of a login", "error", err)
 		return reply, nil
 	}
-	reply.DeviceToken, reply.DeviceExpireTime = token, timestamppb.New(time.UnixMilli(known.ExpireMillis))
+	reply.DeviceToken, reply.DeviceExpireTime = device.token, timestamppb.New(time.UnixMilli(device.ExpireMillis))
 	return reply, nil
+}
+
+// knownDevice returns the device that a token names and its user, if the user has this email
+// address and the device's generation; otherwise zero values. What it reads depends on the
+// tokens only. So its time does not reveal whether a user has the address.
+func (s *Server) knownDevice(ctx context.Context, emailKey string, tokens []string) (user, present, error) {
+	named, err := s.devices.named(ctx, tokens)
+	if err != nil {
+		return user{}, present{}, err
+	}
+	for _, each := range named {
+		owner, err := s.users.Get(ctx, each.userID)
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return user{}, present{}, err
+		}
+		if owner.ID == each.userID && owner.EmailKey == emailKey && owner.CredentialGeneration == each.CredentialGeneration {
+			return owner, each, nil
+		}
+	}
+	return user{}, present{}, nil
 }
 
 // lane returns the lane in which the attempt's password is hashed.
@@ -71,11 +93,11 @@ func (s *Server) renewHash(ctx context.Context, by lane, u user, password string
 	}
 	renewed, err := s.passwords.hash(ctx, by, password)
 	if err == nil {
-		_, err = s.users.Update(ctx, u.ID, func(present *user) error {
-			if present.PasswordHash != u.PasswordHash {
+		_, err = s.users.Update(ctx, u.ID, func(stored *user) error {
+			if stored.PasswordHash != u.PasswordHash {
 				return errPasswordReplaced
 			}
-			present.PasswordHash = renewed
+			stored.PasswordHash = renewed
 			return nil
 		})
 	}

@@ -782,8 +782,9 @@ type AuthenticateResponse struct {
 	// CloseAllSessions begin another generation.
 	CredentialGeneration *int64 `protobuf:"varint,2,opt,name=credential_generation,json=credentialGeneration,proto3,oneof" json:"credential_generation,omitempty"`
 	// A secret for the client to send with its next logins, so that attempts of others do not
-	// count for it: 32 lowercase hexadecimal digits, 128 random bits. It is one of
-	// device_tokens if that is valid for the user. Empty if the service could not store one.
+	// count for it: the user's identifier, a hyphen, and 32 lowercase hexadecimal digits, 128
+	// random bits. It is one of device_tokens if that is valid for the user. Empty if the
+	// service could not store one.
 	DeviceToken string `protobuf:"bytes,3,opt,name=device_token,json=deviceToken,proto3" json:"device_token,omitempty"`
 	// When the device token expires unless another login uses it; 365 days from the login, or
 	// up to a day less.
@@ -2650,14 +2651,14 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x06_emailB\v\n" +
 	"\t_password\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xd2\x01\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
 	"\x05email\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xfe\x01R\x05email\x12&\n" +
 	"\bpassword\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\bpassword\x12.\n" +
-	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\x12A\n" +
-	"\rdevice_tokens\x18\x04 \x03(\tB\x1c\xbaH\x19\x92\x01\x16\x10\x04\"\x12r\x102\x0e^[0-9a-f]{32}$R\fdeviceTokens\"\x85\x02\n" +
+	"\x0eclient_address\x18\x03 \x01(\tB\a\xbaH\x04r\x02(dR\rclientAddress\x12R\n" +
+	"\rdevice_tokens\x18\x04 \x03(\tB-\xbaH*\x92\x01'\x10\x04\"#r!2\x1f^[1-9][0-9]{0,15}-[0-9a-f]{32}$R\fdeviceTokens\"\x85\x02\n" +
 	"\x14AuthenticateResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\x128\n" +
 	"\x15credential_generation\x18\x02 \x01(\x03H\x00R\x14credentialGeneration\x88\x01\x01\x12!\n" +
