@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -107,7 +108,7 @@ func TestTheCookieIsAlwaysSecureIfTheSettingSaysSo(t *testing.T) {
 	h := newEdge(t, &fakes{answer: letIn}, func(c *Config) { c.CookieSecure = always })
 	for _, form := range []string{loginForm, "func=logout"} {
 		cookies := record(h, cookieless(form)).Result().Cookies()
-		if len(cookies) != 2 || !cookies[0].Secure || !cookies[1].Secure {
+		if len(cookies) < 2 || slices.ContainsFunc(cookies, func(c *http.Cookie) bool { return !c.Secure }) {
 			t.Errorf("%s: %v", form, cookies)
 		}
 	}

@@ -2,6 +2,7 @@ package connlimit
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/internal/pause"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -64,6 +67,25 @@ func serve(t *testing.T, limits Limits) *site {
 		}
 	})
 	return s
+}
+
+// expectWaiting waits until n connections wait for a request. A client has its reply before the
+// server knows that the connection is idle.
+func (s *site) expectWaiting(t *testing.T, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		s.limiter.mu.Lock()
+		got := s.limiter.waiting.Len()
+		s.limiter.mu.Unlock()
+		if got == n {
+			return
+		}
+		if err := pause.For(ctx, time.Millisecond); err != nil {
+			t.Fatalf("%d connections wait, want %d", got, n)
+		}
+	}
 }
 
 // client is a connection of a test.
@@ -163,21 +185,30 @@ func TestTheConnectionThatWaitsLongestGivesWay(t *testing.T) {
 	s := serve(t, Limits{All: 3})
 	first, second, third := dial(t, "127.0.0.1", s.address), dial(t, "127.0.0.1", s.address), dial(t, "127.0.0.1", s.address)
 	first.expectServed()
+	s.expectWaiting(t, 3)
 	second.expectServed()
+	s.expectWaiting(t, 3)
 	third.expectServed()
+	s.expectWaiting(t, 3)
 	first.expectServed()
+	s.expectWaiting(t, 3)
 	// first waits for the shortest time now, second for the longest.
 	fourth := dial(t, "127.0.0.2", s.address)
 	fourth.expectServed()
+	s.expectWaiting(t, 3)
 	second.expectClosed()
 	slow := dial(t, "127.0.0.2", s.address) // takes the place of third
 	third.expectClosed()
 	slow.send("GET / HTTP/1.1\r\nHost: x\r\n")
 	first.expectServed()
+	s.expectWaiting(t, 3)
 	fourth.expectServed()
+	s.expectWaiting(t, 3)
 	dial(t, "127.0.0.2", s.address).expectServed()
+	s.expectWaiting(t, 3)
 	slow.expectClosed()
 	first.expectServed()
+	s.expectWaiting(t, 3)
 	if got := s.limiter.Stats(); got.Displaced != 3 || got.Refused != 0 {
 		t.Errorf("%+v", got)
 	}
@@ -215,6 +246,7 @@ func TestAClientHasALimitOfItsOwnUnlessItIsAProxy(t *testing.T) {
 	other.expectServed()
 	close(s.leave)
 	_, _ = busy.receive()
+	s.expectWaiting(t, 5)
 	next := dial(t, "127.0.0.1", s.address) // the idle one gives way, and none of another client
 	next.expectServed()
 	busy.expectClosed()
