@@ -114,7 +114,7 @@ func startProcesses(ctx context.Context, w *workshop, certificates *certificates
 	if err != nil {
 		return nil, err
 	}
-	if d.edge, err = start("edge", "edge", "-http=127.0.0.1:0", noRateLimit, to["account"], to["album"], to["blog"], to["poi"]); err != nil {
+	if d.edge, err = start("edge", "edge", "-http=127.0.0.1:0", to["account"], to["album"], to["blog"], to["poi"]); err != nil {
 		return nil, err
 	}
 	if d.gateway, err = start("gateway", "edge", to["album"], to["blog"], to["poi"]); err != nil {

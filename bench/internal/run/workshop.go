@@ -77,21 +77,22 @@ func (w *workshop) newData() (string, error) {
 	return data, err
 }
 
+// noRateLimit lets one user write as fast as a measurement can. An earlier version without that
+// limit ignores the variable.
+const noRateLimit = "WAYBOOK_USER_WRITES=0"
+
 // start starts a program. close stops it.
 func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
-	started, err := process.Start(w.binary(name), environment, args...)
+	started, err := process.Start(w.binary(name), append(environment, noRateLimit), args...)
 	if err == nil {
 		w.onClose(started.Stop)
 	}
 	return started, err
 }
 
-// noRateLimit lets one user write as fast as a measurement can.
-const noRateLimit = "-user-writes=0"
-
 // standaloneArgs returns flags that let standalone choose its ports and create no demo content.
 func standaloneArgs(data string) []string {
-	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data, noRateLimit}
+	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
 }
 
 // dial opens connections to a gRPC port. close closes them.
