@@ -10,10 +10,11 @@ import (
 // as many connections as the program has. The backend of the config is set.
 func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
-	var err error
-	if config.Backend, err = ferret(); err != nil {
+	running, err := theFerret()
+	if err != nil {
 		tb.Fatal(err)
 	}
+	config.Backend = running.address
 	server, err := mongowire.Listen(config)
 	if err != nil {
 		tb.Fatal(err)

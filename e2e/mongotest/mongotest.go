@@ -16,31 +16,36 @@ import (
 // FerretDB is the package of the program that runs FerretDB.
 const FerretDB = "github.com/waybook/waybook/e2e/mongotest/ferretdb"
 
-// ferretInput is the standard input of FerretDB. It closes when this process ends, which ends
-// FerretDB.
-var ferretInput io.Closer
+// ferret is a running FerretDB.
+type ferret struct {
+	address string
+	// input is its standard input. FerretDB ends when it closes, which happens when this process
+	// ends, or when nothing refers to it any more.
+	input io.Closer
+}
 
-// ferret runs FerretDB as long as this process runs, and returns its address. All tests of the
-// process share it, each with databases of its own.
-var ferret = sync.OnceValues(func() (address string, err error) {
+// theFerret runs FerretDB as long as this process runs. All tests of the process share it, each
+// with databases of its own.
+var theFerret = sync.OnceValues(func() (ferret, error) {
 	command := exec.Command("go", "run", FerretDB)
 	command.Stderr = os.Stderr
-	if ferretInput, err = command.StdinPipe(); err != nil {
-		return "", err
+	input, err := command.StdinPipe()
+	if err != nil {
+		return ferret{}, err
 	}
 	output, err := command.StdoutPipe()
 	if err != nil {
-		return "", err
+		return ferret{}, err
 	}
 	if err := command.Start(); err != nil {
-		return "", err
+		return ferret{}, err
 	}
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		if name, bound, _ := strings.Cut(strings.TrimSpace(lines.Text()), " "); name == "grpc" {
-			return strings.TrimSpace(bound), nil
+			return ferret{address: strings.TrimSpace(bound), input: input}, nil
 		}
 	}
-	return "", fmt.Errorf("FerretDB printed no address: %w", command.Wait())
+	return ferret{}, fmt.Errorf("FerretDB printed no address: %w", command.Wait())
 })
 
 // Database returns an unused database name.
