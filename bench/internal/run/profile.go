@@ -32,7 +32,7 @@ func (b *bench) profile(ctx context.Context) (err error) {
 		connections int
 	}{{fullAlbum, manyConnections}, {longList, 1}, {"addAlbum", manyWriters}} {
 		path := filepath.Join(b.settings.Profiles, each.name+".pprof")
-		p, err := process.Start(binary, []string{noRateLimit}, append(standaloneArgs(data), "-cpu-profile="+path)...)
+		p, err := process.Start(binary, noLimits, append(standaloneArgs(data), "-cpu-profile="+path)...)
 		if err != nil {
 			return err
 		}

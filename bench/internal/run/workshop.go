@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -77,13 +78,13 @@ func (w *workshop) newData() (string, error) {
 	return data, err
 }
 
-// noRateLimit lets one user write as fast as a measurement can. An earlier version without that
-// limit ignores the variable.
-const noRateLimit = "WAYBOOK_USER_WRITES=0"
+// noLimits lets one user write as fast as a measurement can. An earlier version without these
+// limits ignores the variables.
+var noLimits = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_REWARDS_PER_DAY=0"}
 
 // start starts a program. close stops it.
 func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
-	started, err := process.Start(w.binary(name), append(environment, noRateLimit), args...)
+	started, err := process.Start(w.binary(name), slices.Concat(environment, noLimits), args...)
 	if err == nil {
 		w.onClose(started.Stop)
 	}
