@@ -96,16 +96,15 @@ func tooOften(reason string, wait time.Duration) error {
 // turn holds the places that one request takes under the concurrency limits.
 type turn struct {
 	load *Load
-	// address returns the key of the client, or "" if it has none.
+	// address returns the key of the client, or "" if it has none. client is its result, once a
+	// limit per client has needed it.
 	address func() string
+	client  string
 	isBegun bool
 	isLong  bool
 	isZip   bool
-	// pieces is the number of places in FormPieces, and of the key sender in ClientFormPieces.
+	// pieces is the number of places in FormPieces, and of the client in ClientFormPieces.
 	pieces int
-	sender string
-	// client is the key that holds a place in ClientLongReplies, or "".
-	client string
 }
 
 // begin waits for a place in Requests.
@@ -122,13 +121,12 @@ func (t *turn) goLong() error {
 	if t.isLong {
 		return nil
 	}
-	client := t.address()
-	if client != "" && !t.load.ClientLongReplies.TryEnter(client) {
+	t.findClient()
+	if !t.load.ClientLongReplies.TryEnter(t.client) {
 		return failure.Temporary("TOO_MANY_LONG_REPLIES", failure.TooMany, nil)
 	}
-	t.client = client
 	if !t.load.LongReplies.TryEnter() {
-		t.leaveClient()
+		t.load.ClientLongReplies.Leave(t.client)
 		return admission.ErrFull
 	}
 	t.isLong = true
@@ -153,14 +151,12 @@ func (t *turn) unzip() {
 // growForm waits for places in FormPieces until the form may have this size in bytes.
 func (t *turn) growForm(ctx context.Context, size int) error {
 	for size > smallFormBytes+t.pieces*formPieceBytes {
-		if t.pieces == 0 {
-			t.sender = t.address()
-		}
-		if t.sender != "" && !t.load.ClientFormPieces.TryEnter(t.sender) {
+		t.findClient()
+		if !t.load.ClientFormPieces.TryEnter(t.client) {
 			return admission.ErrFull
 		}
 		if err := t.load.FormPieces.Enter(ctx); err != nil {
-			t.leavePiece()
+			t.load.ClientFormPieces.Leave(t.client)
 			return err
 		}
 		t.pieces++
@@ -168,10 +164,9 @@ func (t *turn) growForm(ctx context.Context, size int) error {
 	return nil
 }
 
-// leavePiece returns a place in ClientFormPieces.
-func (t *turn) leavePiece() {
-	if t.sender != "" {
-		t.load.ClientFormPieces.Leave(t.sender)
+func (t *turn) findClient() {
+	if t.client == "" {
+		t.client = t.address()
 	}
 }
 
@@ -183,24 +178,17 @@ func (t *turn) made() {
 	}
 }
 
-func (t *turn) leaveClient() {
-	if t.client != "" {
-		t.load.ClientLongReplies.Leave(t.client)
-		t.client = ""
-	}
-}
-
 // end releases all places of the request.
 func (t *turn) end() {
 	t.made()
 	if t.isLong {
 		t.load.LongReplies.Leave()
-		t.leaveClient()
+		t.load.ClientLongReplies.Leave(t.client)
 	}
 	t.unzip()
 	for range t.pieces {
 		t.load.FormPieces.Leave()
-		t.leavePiece()
+		t.load.ClientFormPieces.Leave(t.client)
 	}
 	*t = turn{load: t.load, address: t.address}
 }

@@ -82,20 +82,14 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 		return err
 	}
 	id := Field{Name: IDIndex, Kind: s.ID}
-	var scratch [256]byte
-	if _, _, err := appendField(scratch[:0], 0, id, document); err != nil {
+	var key [256]byte
+	if _, err := AppendKey(key[:0], []Field{id}, document); err != nil {
 		return err
 	}
+	var room [8]Field
 	for _, index := range s.Indexes {
-		key, text := scratch[:0], 0
-		var err error
-		for _, field := range index.Fields {
-			field.Default = s.Defaults[field.Name]
-			if key, text, err = appendField(key, text, field, document); err != nil {
-				return fmt.Errorf("index %q: %w", index.Name, err)
-			}
-		}
-		if _, _, err = appendField(key, text, id, document); err != nil {
+		fields := append(s.appendFields(room[:0], index.Fields), id)
+		if _, err := AppendKey(key[:0], fields, document); err != nil {
 			return fmt.Errorf("index %q: %w", index.Name, err)
 		}
 	}
@@ -156,27 +150,19 @@ func RevisionOf(document bson.Raw) (int64, error) {
 func AppendKey(key []byte, fields []Field, document bson.Raw) ([]byte, error) {
 	text := 0
 	for _, field := range fields {
-		var err error
-		if key, text, err = appendField(key, text, field, document); err != nil {
+		value, err := field.sharedValue(document)
+		if err != nil {
 			return key, err
 		}
+		if !utf8.ValidString(value.text) {
+			return key, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
+		}
+		if text += len(value.text); text > MaxKeyBytes {
+			return key, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
+		}
+		key = value.append(key)
 	}
 	return key, nil
-}
-
-// appendField appends one field of a key, which has text bytes of strings so far.
-func appendField(key []byte, text int, field Field, document bson.Raw) ([]byte, int, error) {
-	value, err := field.sharedValue(document)
-	if err != nil {
-		return key, text, err
-	}
-	if !utf8.ValidString(value.text) {
-		return key, text, fmt.Errorf("docstore: field %q is not valid UTF-8", field.Name)
-	}
-	if text += len(value.text); text > MaxKeyBytes {
-		return key, text, fmt.Errorf("docstore: index key has more than %d string bytes at field %q", MaxKeyBytes, field.Name)
-	}
-	return value.append(key), text, nil
 }
 
 // AppendValues appends values in the encoding of AppendKey.

@@ -164,17 +164,17 @@ func (s Spec) FieldsOf(index string) ([]Field, error) {
 	}
 	for _, ix := range s.Indexes {
 		if ix.Name == index {
-			return append(s.withDefaults(ix.Fields), id), nil
+			return append(s.appendFields(make([]Field, 0, len(ix.Fields)+1), ix.Fields), id), nil
 		}
 	}
 	return nil, fmt.Errorf("docstore: collection %q declares no index %q", s.Name, index)
 }
 
-// withDefaults returns the fields with their defaults, in a slice with room for one more.
-func (s Spec) withDefaults(fields []Field) []Field {
-	all := append(make([]Field, 0, len(fields)+1), fields...)
-	for i := range all {
-		all[i].Default = s.Defaults[all[i].Name]
+// appendFields appends fields with their defaults.
+func (s Spec) appendFields(all, fields []Field) []Field {
+	for _, field := range fields {
+		field.Default = s.Defaults[field.Name]
+		all = append(all, field)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ package access
 
 import (
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -38,8 +39,10 @@ type Rules struct {
 	byMethod map[string]*Rule
 }
 
-// Contracts returns the rules that the contracts declare.
-func Contracts() (*Rules, error) {
+// Contracts returns the rules that the contracts declare. It decodes the contracts once.
+func Contracts() (*Rules, error) { return decodeOnce() }
+
+var decodeOnce = sync.OnceValues(func() (*Rules, error) {
 	methods, err := descriptors.Methods()
 	if err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func Contracts() (*Rules, error) {
 		list[i] = ruleOf(method)
 	}
 	return newRules(list...), nil
-}
+})
 
 func newRules(list ...Rule) *Rules {
 	r := &Rules{list: list, byMethod: make(map[string]*Rule, len(list))}

@@ -2,8 +2,9 @@ package admission
 
 import "sync"
 
-// PerKey limits the concurrency of each key, such as the address of a client. A nil PerKey has
-// no limit. It remembers only the keys that hold a place. It may be used concurrently.
+// PerKey limits the concurrency of each key, such as the address of a client. The empty key has
+// no limit, and a nil PerKey has none at all. It remembers only the keys that hold a place. It may
+// be used concurrently.
 type PerKey struct {
 	places int
 
@@ -21,7 +22,7 @@ func NewPerKey(places int) *PerKey {
 
 // TryEnter takes a place of a key if one is free. The caller returns it with Leave.
 func (p *PerKey) TryEnter(key string) bool {
-	if p == nil {
+	if p == nil || key == "" {
 		return true
 	}
 	p.mu.Lock()
@@ -35,7 +36,7 @@ func (p *PerKey) TryEnter(key string) bool {
 
 // Leave returns a place of a key.
 func (p *PerKey) Leave(key string) {
-	if p == nil {
+	if p == nil || key == "" {
 		return
 	}
 	p.mu.Lock()

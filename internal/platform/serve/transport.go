@@ -105,9 +105,9 @@ const serviceConfig = `{
 	"retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}
 }`
 
-// streamWindow bounds what a stream of replies keeps that its caller has not read, in bytes.
-// connectionWindow costs no memory: a connection is read all the time.
-const streamWindow, connectionWindow = 64 << 10, 1 << 20
+// StreamWindow bounds what either end of a stream keeps that has not been read, in bytes.
+// ConnectionWindow costs no memory: a connection is read all the time.
+const StreamWindow, ConnectionWindow = 64 << 10, 1 << 20
 
 // Dial returns a connection to a service, which connects on first use. address is a gRPC
 // target, such as album:9092, whose addresses come from DNS. It may also be several
@@ -139,8 +139,8 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 		}),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 30 * time.Second, Timeout: 10 * time.Second}),
 		// By default the windows grow to 16 MiB. A stream whose reader is slow would keep as much.
-		grpc.WithStaticStreamWindowSize(streamWindow),
-		grpc.WithStaticConnWindowSize(connectionWindow),
+		grpc.WithStaticStreamWindowSize(StreamWindow),
+		grpc.WithStaticConnWindowSize(ConnectionWindow),
 	)
 	if isSocket {
 		address = socketTarget(path)

@@ -44,9 +44,6 @@ const (
 	maxStreams = 1024
 	// maxMessage is gRPC's default. The largest request is the signed text of a form.
 	maxMessage = 4 << 20
-	// streamWindow bounds what a stream keeps that its handler has not read, in bytes.
-	// connectionWindow costs no memory: a connection is read all the time.
-	streamWindow, connectionWindow = 64 << 10, 1 << 20
 )
 
 // Service is one of Waybook's services.
@@ -86,8 +83,8 @@ func Serve(
 		grpc.MaxHeaderListSize(maxMetadata),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxRecvMsgSize(maxMessage),
-		grpc.StaticStreamWindowSize(streamWindow),
-		grpc.StaticConnWindowSize(connectionWindow),
+		grpc.StaticStreamWindowSize(serve.StreamWindow),
+		grpc.StaticConnWindowSize(serve.ConnectionWindow),
 	)...)
 	for _, service := range services {
 		service.Register(server)

@@ -187,8 +187,8 @@ func (i *Interceptors) validate(request any) error {
 }
 
 // Violations returns every invalid field of a message, by protovalidate's rules and by those of
-// texts. A rule about several fields has no field of its own. Its text begins with the field to report, as in "password: needs an
-// email address".
+// texts. A rule about several fields has no field of its own. Its text begins with the field to
+// report, as in "password: needs an email address".
 func Violations(validator protovalidate.Validator, message proto.Message) ([]apierror.Violation, error) {
 	texts := textViolations(message.ProtoReflect())
 	err := validator.Validate(message)
