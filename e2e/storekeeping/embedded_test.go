@@ -89,7 +89,9 @@ func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
 		s.must(table.Delete(ctx, docstore.ValueOf(int64(1))))
 	})
 	after := s.check(integrity.Look, storekeeping.Clean).File
-	if before == nil || after == nil || after.FreeBytes < before.FreeBytes+4<<20 || after.Bytes < after.FreeBytes {
+	// Other pages are freed and used again meanwhile, so the numbers are not exact.
+	const most = 15 << 18
+	if before == nil || before.FreeBytes >= most || after == nil || after.FreeBytes < most || after.Bytes < after.FreeBytes {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 }
