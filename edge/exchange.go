@@ -202,7 +202,7 @@ var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or J
 func (x *exchange) chooseFormat() error {
 	value, present := x.form.Get(paramResponseFormat.Name)
 	switch {
-	case !present || strings.EqualFold(value, "XML"):
+	case !present || value == "" || strings.EqualFold(value, "XML"):
 		return nil
 	case len(value) == len("JSON") && strings.EqualFold(value, "JSON"):
 		x.answerIn(reply.JSON{Document: &x.response.Document})

@@ -37,7 +37,7 @@ func TestARequestIsCheckedInOrder(t *testing.T) {
 		{name: "no func", target: Path + "?responseFormat=YAML", reason: "MISSING_PARAMETER", info: "MISSING PARAMETER: func"},
 		{name: "an unknown func", target: Path + "?func=getalbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: unknownFunc()},
 		{name: "an unknown format", target: Path + "?func=addAlbum&responseFormat=YAML", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
-		{name: "an empty format", target: Path + "?func=addAlbum&responseFormat=", reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: responseFormat (XML or JSON)"},
+		{name: "an empty format", target: Path + "?func=addAlbum&responseFormat=", reason: "POST_REQUIRED", info: "POST REQUIRED"},
 		{name: "a write by GET", target: Path + "?func=addAlbum", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
 		{name: "a deletion by GET", target: Path + "?func=updateBlog&delete=true&blogID=1", cookie: demoCookie, reason: "POST_REQUIRED", info: "POST REQUIRED"},
 		{name: "a write without a cookie", method: "POST", target: Path + "?func=addAlbum", reason: "LOGIN_REQUIRED", info: "LOGIN REQUIRED"},

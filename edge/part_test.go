@@ -75,16 +75,16 @@ func TestLimitAndAfterHaveBounds(t *testing.T) {
 	const (
 		limit = "INVALID PARAMETER: limit (1 to 1000000)"
 		after = "INVALID PARAMETER: after (0 to 9007199254740991)"
+		all   = "INVALID PARAMETER: limit (an integer, 1 to 1000000)"
 	)
 	for parameters, want := range map[string]string{
 		"limit=0":                              limit,
 		"limit=1000001":                        limit,
-		"limit=":                               limit,
 		"limit=-1":                             limit,
 		"limit=99999999999999999999":           limit,
 		"after=9007199254740992":               after,
-		"after=x":                              after,
-		"after=9007199254740992&limit=all":     limit + "; " + after,
+		"after=x":                              "INVALID PARAMETER: after (an integer, 0 to 9007199254740991)",
+		"after=9007199254740992&limit=all":     all + "; " + after,
 		"after=9007199254740992&limit=1000000": after,
 	} {
 		for _, list := range []string{"func=getUserAlbumList&userID=7&", "func=getCategoryPOIList&category=1&"} {

@@ -15,7 +15,7 @@ const MaxID = 1<<53 - 1
 // Text accepts any text.
 func Text(s string) (string, bool) { return s, true }
 
-// Decimal accepts a plain decimal.
+// Decimal accepts a decimal number; its range is a rule of the services.
 func Decimal(s string) (float64, bool) { return ParseDecimal(s) }
 
 // ID accepts an integer; its range is a rule of the services.
@@ -37,13 +37,13 @@ func Enum[E ~int32](s string) (E, bool) {
 	return E(value), ok && value != 0
 }
 
-// Flag accepts true or false in any letter case. The check of the length rejects non-ASCII
-// letters that fold to ASCII.
+// Flag accepts true or false in any letter case, 1 and 0. The check of the length rejects
+// non-ASCII letters that fold to ASCII.
 func Flag(s string) (bool, bool) {
 	switch {
-	case len(s) == len("true") && strings.EqualFold(s, "true"):
+	case s == "1", len(s) == len("true") && strings.EqualFold(s, "true"):
 		return true, true
-	case len(s) == len("false") && strings.EqualFold(s, "false"):
+	case s == "0", len(s) == len("false") && strings.EqualFold(s, "false"):
 		return false, true
 	}
 	return false, false

@@ -8,6 +8,8 @@ type Parameter struct {
 	Name string
 	// Hint tells people which values are valid.
 	Hint string
+	// Syntax is the form of the values.
+	Syntax Syntax
 }
 
 // Missing returns the failure of a request without the parameter.
@@ -18,4 +20,10 @@ func (p Parameter) Missing() *failure.Failure {
 // Invalid returns the failure of a request with an invalid value of the parameter.
 func (p Parameter) Invalid() *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_PARAMETER", Info: "INVALID PARAMETER: " + p.Name + " (" + p.Hint + ")"}
+}
+
+// malformed returns the failure of a request with a value that does not have the syntax.
+func (p Parameter) malformed() *failure.Failure {
+	p.Hint = p.Syntax.describe(p.Hint)
+	return p.Invalid()
 }

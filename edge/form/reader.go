@@ -30,6 +30,7 @@ const (
 	stateAbsent        // optional and not sent
 	stateMissing       // required and not sent
 	stateInvalid
+	stateMalformed // invalid, because it does not have the parameter's syntax
 )
 
 // Required reads a parameter that must be present. field is the path of the request field that
@@ -61,9 +62,18 @@ func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(str
 	return Required(r, p, field, convert)
 }
 
-// Optional reads a parameter that may be absent. It returns nil if it is absent or invalid.
-// field is as in Required.
+// Optional reads a parameter that may be absent. It returns nil if it is absent or invalid. An
+// empty parameter counts as absent (rule 2.7). field is as in Required.
 func Optional[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
+	if value, present := r.Form.Get(p.Name); present && value == "" {
+		r.readings = append(r.readings, reading{p, field, false, stateAbsent})
+		return nil
+	}
+	return Clearable(r, p, field, convert)
+}
+
+// Clearable is Optional for a parameter whose empty value has a meaning.
+func Clearable[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
 	value, state := read(r, p, convert)
 	r.readings = append(r.readings, reading{p, field, false, state})
 	if state != stateGood {
@@ -87,10 +97,13 @@ func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, st
 		return zero, stateAbsent
 	}
 	value, ok := convert(raw)
-	if !ok {
-		return value, stateInvalid
+	switch {
+	case ok:
+		return value, stateGood
+	case !p.Syntax.fits(raw):
+		return value, stateMalformed
 	}
-	return value, stateGood
+	return value, stateInvalid
 }
 
 // refuse marks a parameter as invalid, with a hint of its own.
@@ -147,8 +160,11 @@ func (r *Reader) Failure() *failure.Failure {
 			continue
 		}
 		f := each.parameter.Missing()
-		if each.state == stateInvalid {
+		switch each.state {
+		case stateInvalid:
 			f = each.parameter.Invalid()
+		case stateMalformed:
+			f = each.parameter.malformed()
 		}
 		if reason == "" {
 			reason = f.Reason

@@ -53,7 +53,7 @@ func updateBlogRequest(in *Input) *blogv1.UpdateBlogRequest {
 		Content:     new(required(in, &paramBlogContent, "content", form.Text)),
 		PostDate:    requiredDate(in),
 		Weather:     new(required(in, &paramWeather, "weather", asWeather)),
-		ReplyBlogId: optional(in, &paramReplyBlogID, "reply_blog_id", asQuote),
+		ReplyBlogId: clearable(in, &paramReplyBlogID, "reply_blog_id", asQuote),
 		ZoomLevel:   optional(in, &paramZoomLevel, "zoom_level", form.Int32),
 		MapType:     optional(in, &paramMapType, "map_type", form.Enum[blogv1.MapType]),
 	}

@@ -5,14 +5,13 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
-// asQuote accepts an identifier, or an empty value for no blog. It returns 0 for an empty value,
-// as the services' contract does, and rejects the text 0.
+// asQuote accepts an identifier, or an empty value or 0 for no blog. It returns 0 for no blog, as
+// the services' contract does.
 func asQuote(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
 	}
-	value, ok := form.ParseInteger(s)
-	return value, ok && value != 0
+	return form.ParseInteger(s)
 }
 
 func asBlogType(s string) (blogv1.BlogType, bool) {

@@ -144,3 +144,7 @@ func requiredInBody[T any](in *Input, p *form.Parameter, field string, convert f
 func optional[T any](in *Input, p *form.Parameter, field string, convert func(string) (T, bool)) *T {
 	return form.Optional(&in.Reader, p, field, convert)
 }
+
+func clearable[T any](in *Input, p *form.Parameter, field string, convert func(string) (T, bool)) *T {
+	return form.Clearable(&in.Reader, p, field, convert)
+}

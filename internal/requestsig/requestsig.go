@@ -82,7 +82,9 @@ func BindsOperation(parameters []Parameter) bool {
 		}
 	}
 	ordered := sorted(parameters)
-	at := slices.IndexFunc(ordered, func(p Parameter) bool { return p.Name == "delete" && strings.EqualFold(p.Value, "true") })
+	at := slices.IndexFunc(ordered, func(p Parameter) bool {
+		return p.Name == "delete" && (p.Value == "1" || strings.EqualFold(p.Value, "true"))
+	})
 	return at <= 0 || at == 1 && isNumber(ordered[0].Value)
 }
 

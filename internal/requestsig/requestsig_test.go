@@ -133,7 +133,7 @@ func FuzzALegacyTextIsThatOfOneOperationOnly(f *testing.F) {
 					t.Fatalf("%q is the text of %q and of %q", text, first, each)
 				}
 			}
-			if deleted, _ := valueOf(each, "delete"); function != "" && strings.EqualFold(deleted, "true") {
+			if deleted, _ := valueOf(each, "delete"); function != "" && (strings.EqualFold(deleted, "true") || deleted == "1") {
 				for _, p := range each[:slices.IndexFunc(each, func(p Parameter) bool { return p.Name == "delete" })] {
 					if strings.Trim(p.Value, "0123456789") != "" {
 						t.Fatalf("%q may have had delete in the text of %s", each, p.Name)
@@ -161,6 +161,8 @@ func TestTheLegacyFormBindsTheOperation(t *testing.T) {
 		{"key in a value", []Parameter{{"func", "getAlbum"}, {"note", "/?key=1"}}, false},
 		{"ts in a name", []Parameter{{"func", "logout"}, {"uts", "1"}}, false},
 		{"a deletion with a title", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"albumTitle", "x"}, {"delete", "true"}}, false},
+		{"a deletion with 1 and a title", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"albumTitle", "x"}, {"delete", "1"}}, false},
+		{"a deletion with 1", []Parameter{{"func", "updateAlbum"}, {"albumID", "12"}, {"delete", "1"}, {"lat", "25"}}, true},
 		{"a deletion after a text", []Parameter{{"func", "updateAlbum"}, {"a", "x"}, {"delete", "true"}}, false},
 	} {
 		if got := BindsOperation(append(test.parameters, signed...)); got != test.want {
