@@ -50,11 +50,7 @@ func New(c Config) http.Handler {
 	if c.MaxFormBytes <= 0 {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
-	table := operation.Table(&operation.Config{
-		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
-		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
-	})
-	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.sites()}
+	h := &handler{config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites()}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
 }

@@ -8,7 +8,15 @@ type Parameter struct {
 	Name string
 	// Hint tells people which values are valid.
 	Hint string
+	// Range is the range of a number that the edge itself checks. It is nil if the services do.
+	Range *Range
 }
+
+// Range is a range of integers, both ends included.
+type Range struct{ Min, Max int64 }
+
+// Includes reports whether a number is in the range.
+func (r *Range) Includes(n int64) bool { return r.Min <= n && n <= r.Max }
 
 // Missing returns the failure of a request without the parameter.
 func (p Parameter) Missing() *failure.Failure {
