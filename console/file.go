@@ -23,6 +23,12 @@ const (
 	assetsPath = "/console/assets/"
 )
 
+// The values of Cache-Control: a browser asks whether a file has changed, or keeps it.
+const (
+	revalidated = "no-cache"
+	immutable   = "public, max-age=31536000, immutable"
+)
+
 // file is a built file. It is safe for concurrent use.
 type file struct {
 	contentType  string
@@ -40,7 +46,7 @@ func readFiles(built fs.FS) (map[string]*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := map[string]*file{pagePath: newFile("index.html", "no-cache", page)}
+	files := map[string]*file{pagePath: newFile("index.html", revalidated, page)}
 	names, err := fs.Glob(built, "dist/assets/*")
 	if err != nil {
 		return nil, err
@@ -50,7 +56,7 @@ func readFiles(built fs.FS) (map[string]*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[assetsPath+path.Base(name)] = newFile(name, "public, max-age=31536000, immutable", body)
+		files[assetsPath+path.Base(name)] = newFile(name, immutable, body)
 	}
 	return files, nil
 }

@@ -93,7 +93,8 @@ func (h *handler) answer(x *exchange) (err error) {
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
 		return err
 	}
-	if x.request.URL.Path != Path {
+	adoptsSession := h.config.HasConsole && x.request.URL.Path == SessionPath
+	if x.request.URL.Path != Path && !adoptsSession {
 		return refuse("NOT_FOUND", http.StatusNotFound)
 	}
 	switch x.request.Method {
@@ -106,6 +107,16 @@ func (h *handler) answer(x *exchange) (err error) {
 	formatErr := x.chooseFormat()
 	if formErr != nil {
 		return formErr
+	}
+	if adoptsSession {
+		x.function = SessionPath
+		if formatErr != nil {
+			return formatErr
+		}
+		if err := x.turn.begin(x.request.Context()); err != nil {
+			return err
+		}
+		return h.adoptSession(x)
 	}
 	function, err := h.functions.Find(&x.form)
 	if err != nil {
