@@ -55,6 +55,8 @@ type Config struct {
 	Signatures Signatures
 	// TrustedOrigins are other sites whose pages may write. It may be empty.
 	TrustedOrigins TrustedOrigins
+	// HasConsole makes the handler serve SessionPath for the console.
+	HasConsole bool
 	// Load holds the concurrency limits and the rate limits. The zero Load has none.
 	Load Load
 	// Log receives each failure on the server side once; slog.Default when nil.
@@ -76,8 +78,9 @@ type Config struct {
 
 // Answer describes the answer to one request.
 type Answer struct {
-	// Function is the request's func, or "" if the table does not have it. Reason is the stable
-	// reason of the failure, or "" for success. Both have few values.
+	// Function is the request's func, or "" if the table does not have it. For a request to
+	// SessionPath it is that path. Reason is the stable reason of the failure, or "" for success.
+	// Both have few values.
 	Function, Reason string
 	// Status is the HTTP status, and Bytes the length of the body as sent. Both are zero when
 	// nothing was sent.

@@ -64,7 +64,7 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 	x.response.writer = w
 	x.response.control = http.NewResponseController(w)
 	x.response.head = r.Method == http.MethodHead
-	x.response.zip = acceptsGzip(r.Header["Accept-Encoding"])
+	x.response.zip = AcceptsGzip(r.Header["Accept-Encoding"])
 
 	header := w.Header()
 	for _, fixed := range fixedHeaders {

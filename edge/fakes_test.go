@@ -27,6 +27,7 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // The open session of the fakes, as a cookie.
@@ -34,6 +35,8 @@ const (
 	demoUser   = 7
 	demoToken  = "0123456789abcdef0123456789abcdef"
 	demoCookie = "id=7; idrand=" + demoToken
+	// demoSessionTime is how long the session is still open.
+	demoSessionTime = 90 * time.Minute
 )
 
 // fakes are the four services. Unary calls return the result of answer; streams send what the
@@ -57,7 +60,9 @@ func (fakeAccount) VerifySession(_ context.Context, r *accountv1.VerifySessionRe
 	if r.GetUserId() != demoUser || r.GetToken() != demoToken {
 		return nil, refusedFor(codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
-	return &accountv1.VerifySessionResponse{}, nil
+	return &accountv1.VerifySessionResponse{
+		Session: &accountv1.Session{UserId: demoUser, ExpireTime: timestamppb.New(time.Now().Add(demoSessionTime))},
+	}, nil
 }
 
 type fakeAlbum struct {

@@ -28,9 +28,9 @@ func (z *zippers) put(zipper *gzip.Writer) {
 	z.pool.Put(zipper)
 }
 
-// acceptsGzip reports whether Accept-Encoding asks for gzip (RFC 9110, 12.5.3), by name or by
+// AcceptsGzip reports whether Accept-Encoding asks for gzip (RFC 9110, 12.5.3), by name or by
 // `*`, with a weight above zero. A name has precedence over `*`.
-func acceptsGzip(lines []string) bool {
+func AcceptsGzip(lines []string) bool {
 	named, accepted := false, false
 	for _, line := range lines {
 		for line != "" {

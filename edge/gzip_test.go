@@ -16,7 +16,7 @@ func TestAReplyIsCompressedOnlyOnRequest(t *testing.T) {
 		"identity": false, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0, *": false, "*, gzip;q=0": false,
 		"*;q=0": false, "gzip;q=x": false, "gzip;v=1": false, "gzipped": false, ",,;,": false,
 	} {
-		if got := acceptsGzip([]string{header}); got != want {
+		if got := AcceptsGzip([]string{header}); got != want {
 			t.Errorf("%q: %v", header, got)
 		}
 	}
@@ -48,14 +48,14 @@ func FuzzGzipIsForThoseWhoAskForIt(f *testing.F) {
 		f.Add(line, "gzip;q=0")
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
-		accepted := acceptsGzip([]string{first, second})
-		if joined := acceptsGzip([]string{first + "," + second}); joined != accepted {
+		accepted := AcceptsGzip([]string{first, second})
+		if joined := AcceptsGzip([]string{first + "," + second}); joined != accepted {
 			t.Errorf("as two lines %v, as one %v", accepted, joined)
 		}
 		if asked := strings.ToLower(first + "," + second); accepted && !strings.Contains(asked, "gzip") && !strings.Contains(asked, "*") {
 			t.Errorf("compressed without gzip or * in the header")
 		}
-		if !acceptsGzip([]string{first, second, "gzip"}) || acceptsGzip([]string{first, second, "gzip;q=0"}) {
+		if !AcceptsGzip([]string{first, second, "gzip"}) || AcceptsGzip([]string{first, second, "gzip;q=0"}) {
 			t.Error("the last mention of gzip did not decide")
 		}
 	})

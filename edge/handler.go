@@ -50,11 +50,7 @@ func New(c Config) http.Handler {
 	if c.MaxFormBytes <= 0 {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
-	table := operation.Table(&operation.Config{
-		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
-		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
-	})
-	h := &handler{config: c, functions: operation.NewFunctions(table), sites: c.TrustedOrigins.sites()}
+	h := &handler{config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites()}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
 }
@@ -97,7 +93,8 @@ func (h *handler) answer(x *exchange) (err error) {
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
 		return err
 	}
-	if x.request.URL.Path != Path {
+	adoptsSession := h.config.HasConsole && x.request.URL.Path == SessionPath
+	if x.request.URL.Path != Path && !adoptsSession {
 		return refuse("NOT_FOUND", http.StatusNotFound)
 	}
 	switch x.request.Method {
@@ -110,6 +107,16 @@ func (h *handler) answer(x *exchange) (err error) {
 	formatErr := x.chooseFormat()
 	if formErr != nil {
 		return formErr
+	}
+	if adoptsSession {
+		x.function = SessionPath
+		if formatErr != nil {
+			return formatErr
+		}
+		if err := x.turn.begin(x.request.Context()); err != nil {
+			return err
+		}
+		return h.adoptSession(x)
 	}
 	function, err := h.functions.Find(&x.form)
 	if err != nil {

@@ -11,26 +11,34 @@ import (
 // Operations describes every operation of the table, additions included. The order is that of
 // the list in the failure of an unknown func.
 func Operations() []operation.Description {
-	table := operation.Table(&operation.Config{
-		// Clients that are never called.
+	// Clients that are never called.
+	all := Config{
 		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
 		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-	})
-	described := make([]operation.Description, len(table))
-	for i := range table {
-		described[i] = table[i].Describe()
 	}
-	return described
+	return all.Operations()
+}
+
+// Operations describes the operations of an edge with these settings. It calls no service.
+func (c *Config) Operations() []operation.Description { return operation.Describe(c.operations()) }
+
+// operations returns the dependencies of the operations.
+func (c *Config) operations() *operation.Config {
+	return &operation.Config{
+		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
+		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+	}
 }
 
 // SharedParameters returns the parameters that every request may carry, besides those of its
 // operation.
 func SharedParameters() []operation.Parameter {
+	formats := []operation.Value{{Value: "XML", Label: "XML"}, {Value: "JSON", Label: "JSON"}}
 	return []operation.Parameter{
 		{Name: "func", Hint: "the operation", IsRequired: true},
-		{Name: paramResponseFormat.Name, Hint: paramResponseFormat.Hint},
+		{Name: paramResponseFormat.Name, Hint: paramResponseFormat.Hint, Type: operation.Enum, Values: formats},
 		{Name: paramKey.Name, Hint: paramKey.Hint},
-		{Name: paramTs.Name, Hint: paramTs.Hint},
+		{Name: paramTs.Name, Hint: paramTs.Hint, Type: operation.Integer},
 		{Name: paramSig.Name, Hint: paramSig.Hint},
 	}
 }

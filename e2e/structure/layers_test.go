@@ -19,9 +19,14 @@ type layer struct {
 
 // layers returns the layers of the tree, from the services down.
 func layers() map[string]layer {
-	above := []string{"services", "edge", "standalone", "waybookctl"}
+	above := []string{"services", "edge", "console", "standalone", "waybookctl"}
 	return map[string]layer{
-		"a service":    {[]string{"services"}, []string{"edge", "standalone", "waybookctl"}},
+		"a service": {[]string{"services"}, []string{"edge", "console", "standalone", "waybookctl"}},
+		// The console describes the edge and shows the numbers of the process, whose program puts
+		// it in front of the edge. It knows no service and no store.
+		"the console": {[]string{"console"}, []string{
+			"services", "standalone", "waybookctl", "edge/program", "edge/observe", "internal/content", "internal/docstore",
+		}},
 		"the content":  {[]string{"internal/content"}, above},
 		"the platform": {[]string{"internal/platform"}, append([]string{"internal/content"}, above...)},
 		"the foundation": {

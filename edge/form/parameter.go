@@ -10,7 +10,15 @@ type Parameter struct {
 	Hint string
 	// Syntax is the form of the values.
 	Syntax Syntax
+	// Range is the range of a number that the edge itself checks. It is nil if the services do.
+	Range *Range
 }
+
+// Range is a range of integers, both ends included.
+type Range struct{ Min, Max int64 }
+
+// Includes reports whether a number is in the range.
+func (r *Range) Includes(n int64) bool { return r.Min <= n && n <= r.Max }
 
 // Missing returns the failure of a request without the parameter.
 func (p Parameter) Missing() *failure.Failure {

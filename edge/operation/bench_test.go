@@ -42,11 +42,13 @@ func newExchange() (*Exchange, *reply.Document) {
 }
 
 // newTable returns the table with clients that must not be called.
-func newTable() []Operation {
-	return Table(&Config{
+func newTable() []Operation { return Table(newConfig()) }
+
+func newConfig() *Config {
+	return &Config{
 		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
 		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
-	})
+	}
 }
 
 func renderAlbum(b *testing.B, x *Exchange, document *reply.Document, album *albumv1.GetAlbumResponse) {

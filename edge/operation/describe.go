@@ -3,6 +3,9 @@ package operation
 import (
 	"slices"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/waybook/waybook/edge/form"
 )
 
@@ -13,6 +16,8 @@ type Description struct {
 	Variant Variant
 	Effect  Effect
 	Login   Login
+	// IsAddition says that the legacy contract does not have the operation.
+	IsAddition bool
 	// Parameters are the operation's own parameters, in the order in which a failure names them.
 	// They leave out the parameters that all operations share.
 	Parameters []Parameter
@@ -22,25 +27,96 @@ type Description struct {
 type Parameter struct {
 	Name, Hint string
 	IsRequired bool
+	Type       Type
+	// Min and Max are the lowest and the highest valid number; nil if the contract names none,
+	// and for a Type that is no number.
+	Min, Max *float64
+	// MinLength and MaxLength are the lengths of a text in characters; 0 means any. A limit in
+	// bytes counts as one in characters, which no valid text exceeds.
+	MinLength, MaxLength int
+	// Values are the valid values of an Enum, or those of a Boolean, in their order.
+	Values []Value
+	// Fixed is the only valid value, or "" if there are others.
+	Fixed string
 }
 
-// Describe returns the description of the operation. It lets the operation read an empty form,
-// so that the description always matches the code.
-func (o *Operation) Describe() Description {
+// Type says which values a parameter takes.
+type Type int
+
+// The types of parameters.
+const (
+	Text    Type = iota
+	Secret       // a text that no one should read over the user's shoulder
+	Integer      // digits
+	ID           // digits: the identifier of a user or of content
+	Decimal      // a plain decimal
+	Boolean      // true or false
+	Enum         // one of a list
+)
+
+// Value is a valid value of a parameter, with its meaning in the words of the legacy contract.
+type Value struct{ Value, Label string }
+
+// Describe describes every row of the table of a Config. It calls no service.
+func Describe(c *Config) []Description {
+	legacy := legacyOperations(c)
+	table := append(legacy, additions(c)...)
+	described := make([]Description, len(table))
+	for i := range table {
+		described[i] = table[i].describe()
+		described[i].IsAddition = i >= len(legacy)
+	}
+	return described
+}
+
+// describe returns the description of the operation. It lets the operation read an empty form,
+// and takes types and ranges from the rules of the fields that the parameters feed. So the
+// description always matches the code.
+func (o *Operation) describe() Description {
 	d := Description{Func: o.Func, Variant: o.Variant, Effect: o.Effect, Login: o.Login}
 	if o.Variant == Deleting {
-		d.Parameters = append(d.Parameters, Parameter{paramDelete.Name, paramDelete.Hint, true})
+		d.Parameters = append(d.Parameters, Parameter{
+			Name: paramDelete.Name, Hint: paramDelete.Hint, IsRequired: true, Type: Boolean, Values: flags(), Fixed: "true",
+		})
 	}
 	if o.build == nil {
 		return d
 	}
 	in := &Input{Reader: form.Reader{Form: &form.Form{}}, Caller: nobody{}}
-	o.build(in)
+	request := o.build(in)
 	for _, each := range in.Readings() {
 		isTwice := func(p Parameter) bool { return p.Name == each.Parameter.Name }
 		if !slices.ContainsFunc(d.Parameters, isTwice) {
-			d.Parameters = append(d.Parameters, Parameter{each.Parameter.Name, each.Parameter.Hint, each.IsRequired})
+			d.Parameters = append(d.Parameters, newParameter(each, request))
 		}
 	}
 	return d
+}
+
+// newParameter describes a parameter that feeds a field of a request.
+func newParameter(read form.Reading, request proto.Message) Parameter {
+	p := Parameter{Name: read.Parameter.Name, Hint: read.Parameter.Hint, IsRequired: read.IsRequired}
+	if read.Field != "" {
+		p.follow(request.ProtoReflect().Descriptor(), read.Field)
+	}
+	if limits := read.Parameter.Range; limits != nil {
+		p.Min, p.Max = new(float64(limits.Min)), new(float64(limits.Max))
+	}
+	return p
+}
+
+// flags returns the values of a Boolean.
+func flags() []Value { return []Value{{Value: "true"}, {Value: "false"}} }
+
+// valuesOf returns the values of an enumeration as forms have them, without the one that means
+// "not given".
+func valuesOf(enum protoreflect.EnumDescriptor) []Value {
+	words := vocabularyOf(enum.FullName())
+	var values []Value
+	for i := range enum.Values().Len() {
+		if number := enum.Values().Get(i).Number(); number != 0 {
+			values = append(values, words.value(number))
+		}
+	}
+	return values
 }

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -8,9 +9,7 @@ import (
 
 func TestADescriptionHasEveryParameter(t *testing.T) {
 	described := map[string][]string{}
-	table := newTable()
-	for i := range table {
-		d := table[i].Describe()
+	for _, d := range Describe(newConfig()) {
 		for _, p := range d.Parameters {
 			if !slices.Contains(described[d.Func], p.Name) {
 				described[d.Func] = append(described[d.Func], p.Name)
@@ -35,9 +34,7 @@ func TestADescriptionHasEveryParameter(t *testing.T) {
 }
 
 func TestADescriptionMarksRequiredParameters(t *testing.T) {
-	table := newTable()
-	for i := range table {
-		d := table[i].Describe()
+	for _, d := range Describe(newConfig()) {
 		if d.Func != "updateAlbum" {
 			continue
 		}
@@ -50,6 +47,54 @@ func TestADescriptionMarksRequiredParameters(t *testing.T) {
 		want := map[Variant]string{AsWritten: "albumID", Deleting: "delete albumID"}[d.Variant]
 		if got := strings.Join(required, " "); got != want {
 			t.Errorf("variant %d requires %s, want %s", d.Variant, got, want)
+		}
+	}
+}
+
+func TestADescriptionTellsAdditionsFromTheLegacyContract(t *testing.T) {
+	var legacy []string
+	for _, d := range Describe(newConfig()) {
+		if !d.IsAddition {
+			legacy = append(legacy, d.Func)
+		}
+	}
+	const want = "addAlbum updateAlbum updateAlbum getAlbum getUserAlbumList getCategoryPOIList getPOI postBlog updateBlog updateBlog getBlog"
+	if got := strings.Join(legacy, " "); got != want {
+		t.Errorf("the legacy contract has %s, want %s", got, want)
+	}
+}
+
+// The words of the enumerations stand in the rules of the legacy contract.
+func TestTheValuesOfADescriptionHaveTheWordsOfTheContract(t *testing.T) {
+	page, err := os.ReadFile("../../docs/contract.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract := strings.Join(strings.Fields(string(page)), " ")
+	counts := map[string]int{}
+	for _, d := range Describe(newConfig()) {
+		for _, p := range d.Parameters {
+			if p.Type != Enum {
+				continue
+			}
+			counts[d.Func+" "+p.Name] = len(p.Values)
+			for _, value := range p.Values {
+				isThere := func(text string) bool { return strings.Contains(contract, text) }
+				if value.Label == "" || !isThere(value.Value+" "+value.Label) && !isThere("`"+value.Value+"` "+value.Label) &&
+					!isThere(value.Value+" ("+value.Label+")") && value.Label != value.Value {
+					t.Errorf("%s: the contract does not say that %s of %s is %q", d.Func, value.Value, p.Name, value.Label)
+				}
+				if !isThere(value.Label) {
+					t.Errorf("%s: the contract does not have %q of %s", d.Func, value.Label, p.Name)
+				}
+			}
+		}
+	}
+	for parameter, want := range map[string]int{
+		"addAlbum category": 16, "getCategoryPOIList category": 5, "postBlog type": 9, "postBlog weather": 7, "postBlog mapType": 3,
+	} {
+		if counts[parameter] != want {
+			t.Errorf("%s has %d values, want %d", parameter, counts[parameter], want)
 		}
 	}
 }

@@ -30,7 +30,7 @@ var (
 
 // The parameters of a part of a list (rules 9.2 and 9.4).
 var (
-	paramLimit = form.Parameter{Name: "limit", Hint: "1 to 1000000", Syntax: form.IntegerSyntax}
+	paramLimit = form.Parameter{Name: "limit", Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000}}
 	paramAfter = form.Parameter{Name: "after", Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
 )
 

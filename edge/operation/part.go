@@ -10,13 +10,11 @@ import (
 // The parameters limit and after select a part of a list, an addition to the legacy contract.
 // Without them the reply has the whole list.
 
-// maxLimit is about the most items that a client can hold. The edge itself streams a reply of
-// any length.
-const maxLimit = 1_000_000
-
+// asLimit accepts about as many items as a client can hold. The edge itself streams a reply of any
+// length.
 func asLimit(s string) (int64, bool) {
 	value, ok := form.ParseInteger(s)
-	return value, ok && 1 <= value && value <= maxLimit
+	return value, ok && paramLimit.Range.Includes(value)
 }
 
 // askedLimit returns the number of items to ask the service for; 0 means all. It is one more

@@ -11,6 +11,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
+	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/connlimit"
@@ -29,6 +30,7 @@ type Config struct {
 	Account, Album, Blog, Poi string
 	TimeZone                  string
 	Interface                 edge.Flags
+	Console                   console.Flags
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
@@ -43,6 +45,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
+	c.Console.Register(flags, false)
 	observe.RegisterAccessLog(flags, &c.HasAccessLog, true)
 }
 
@@ -61,31 +64,51 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return err
 	}
-	handler := config.Interface.Config()
-	handler.Zone, handler.Validator = zone, validator
-	if err := dial(env, config, &handler); err != nil {
+	served := config.Interface.Config()
+	served.Zone, served.Validator = zone, validator
+	if err := dial(env, config, &served); err != nil {
+		return err
+	}
+	handler, err := NewHandler(env, Process{metrics, readiness}, config.HasAccessLog, config.Console, served)
+	if err != nil {
 		return err
 	}
 	listener, err := serve.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return err
 	}
-	Serve(env, metrics, listener, NewHandler(env, metrics, config.HasAccessLog, handler), config.Interface.Connections())
+	Serve(env, metrics, listener, handler, config.Interface.Connections())
 	env.Ready(readiness, nil)
 	fmt.Fprintf(env.Out, "waybook edge\n  edge   http://%s/API.php\n  admin  http://%s\n", listener.Addr(), admin)
 	return nil
 }
 
+// Process is what a program knows of itself.
+type Process struct {
+	Metrics   *serve.Metrics
+	Readiness *serve.Readiness
+}
+
 // NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and
-// logs it if hasAccessLog is set.
-func NewHandler(env serve.Env, metrics *serve.Metrics, hasAccessLog bool, config edge.Config) http.Handler {
-	requests := observe.New(env, metrics, hasAccessLog)
-	metrics.CountGate("edge requests", config.Load.Requests)
-	metrics.CountGate("edge long replies", config.Load.LongReplies)
-	metrics.CountGate("edge form pieces", config.Load.FormPieces)
+// logs it if hasAccessLog is set. If the console is on, it is in front of the edge. Requests for
+// its files are not counted as the edge's.
+func NewHandler(
+	env serve.Env, process Process, hasAccessLog bool, page console.Flags, config edge.Config,
+) (http.Handler, error) {
+	requests := observe.New(env, process.Metrics, hasAccessLog)
+	process.Metrics.CountGate("edge requests", config.Load.Requests)
+	process.Metrics.CountGate("edge long replies", config.Load.LongReplies)
+	process.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.Observe
-	return requests.Follow(edge.New(config))
+	config.HasConsole = page.IsOn
+	handler := requests.Follow(edge.New(config))
+	if !page.IsOn {
+		return handler, nil
+	}
+	return console.New(console.Config{
+		Edge: &config, Tiles: page.Tiles, Ready: process.Readiness.Err, Metrics: process.Metrics.Registry,
+	}, handler)
 }
 
 // Serve serves the edge's handler on its HTTP port, within the limits of connections.
@@ -95,8 +118,8 @@ func Serve(env serve.Env, metrics *serve.Metrics, listener net.Listener, handler
 	env.HTTP("edge", listener, handler, connections)
 }
 
-// dial connects the handler to the services.
-func dial(env serve.Env, config Config, handler *edge.Config) error {
+// dial connects the edge to the services.
+func dial(env serve.Env, config Config, served *edge.Config) error {
 	account, err := env.Dial("account", config.Account)
 	if err != nil {
 		return err
@@ -113,9 +136,9 @@ func dial(env serve.Env, config Config, handler *edge.Config) error {
 	if err != nil {
 		return err
 	}
-	handler.Account = accountv1.NewAccountServiceClient(account)
-	handler.Album = albumv1.NewAlbumServiceClient(album)
-	handler.Blog = blogv1.NewBlogServiceClient(blog)
-	handler.Poi = poiv1.NewPoiServiceClient(poi)
+	served.Account = accountv1.NewAccountServiceClient(account)
+	served.Album = albumv1.NewAlbumServiceClient(album)
+	served.Blog = blogv1.NewBlogServiceClient(blog)
+	served.Poi = poiv1.NewPoiServiceClient(poi)
 	return nil
 }

@@ -36,6 +36,8 @@ type App struct {
 	dataDir  string
 	hasDemo  bool
 	hasLogin bool
+	// hasConsole reports that the edge's address has a page for people.
+	hasConsole bool
 	// needsSignatures reports that requests must be signed.
 	needsSignatures bool
 }
@@ -86,6 +88,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		dataDir:         config.Store.Data,
 		hasDemo:         config.HasDemo,
 		hasLogin:        config.Interface.HasLogin,
+		hasConsole:      config.Console.IsOn,
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
@@ -97,7 +100,10 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator
-	handler := program.NewHandler(env, metrics, config.HasAccessLog, edgeConfig)
+	handler, err := program.NewHandler(env, program.Process{Metrics: metrics, Readiness: readiness}, config.HasAccessLog, config.Console, edgeConfig)
+	if err != nil {
+		return nil, err
+	}
 	sweeps := service.NewSweeps(metrics)
 	for _, each := range services {
 		service.Sweep(ctx, env, sweeps, each)

@@ -20,7 +20,11 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 			return fmt.Errorf("demo content: %w", err)
 		}
 	}
-	fmt.Fprintf(out, "Waybook is ready.\n\n  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
+	fmt.Fprint(out, "Waybook is ready.\n\n")
+	if a.hasConsole {
+		fmt.Fprintf(out, "  page   http://%s/\n", a.HTTP)
+	}
+	fmt.Fprintf(out, "  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
 		a.HTTP, serve.Target(a.GRPC), a.Admin)
 	switch {
 	case a.needsSignatures:

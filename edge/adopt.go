@@ -1,0 +1,76 @@
+package edge
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/waybook/waybook/edge/failure"
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/operation"
+	"github.com/waybook/waybook/edge/reply"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// SessionPath is where the console gives the browser a session that was opened elsewhere. It is
+// served only with Config.HasConsole.
+const SessionPath = "/console/session"
+
+// The parameters of SessionPath (rule 16.5). Both are empty to remove the session.
+var (
+	paramSessionID    = form.Parameter{Name: "id", Hint: "1 to 9007199254740991, or empty with idrand"}
+	paramSessionToken = form.Parameter{Name: "idrand", Hint: "32 lowercase hexadecimal digits, or empty with id"}
+)
+
+// adoptSession sets the cookie of an open session, as login does, so that no script can read it.
+// It makes the browser forget its session if the parameters are empty; the session stays open.
+// The caller has read the form.
+func (h *handler) adoptSession(x *exchange) error {
+	if x.request.Method != http.MethodPost {
+		return failure.New("POST_REQUIRED")
+	}
+	if err := h.sites.refuseOthers(x.request); err != nil {
+		return err
+	}
+	in := &x.op.In.Reader
+	user := form.RequiredInBody(in, &paramSessionID, "", asSessionID)
+	token := form.RequiredInBody(in, &paramSessionToken, "", asSessionToken(user == 0))
+	if f := in.Failure(); f != nil {
+		return f
+	}
+	if user == 0 {
+		x.DropSession()
+	} else if err := h.keepOpenSession(x, operation.Session{User: user, Token: token}); err != nil {
+		return err
+	}
+	reply.StartSuccess(x.op.Out.Writer)
+	x.op.Out.Finish()
+	return nil
+}
+
+// keepOpenSession gives the client a session for as long as it is open.
+func (h *handler) keepOpenSession(x *exchange, session operation.Session) error {
+	ctx, cancel := context.WithTimeout(x.request.Context(), h.config.CallTimeout)
+	defer cancel()
+	verified, err := h.config.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{
+		UserId: int64(session.User), Token: session.Token,
+	})
+	if err != nil {
+		return err
+	}
+	x.KeepSession(session, verified.GetSession().GetExpireTime().AsTime())
+	return nil
+}
+
+// asSessionID accepts the identifier of a user, or an empty value for none.
+func asSessionID(s string) (operation.UserID, bool) {
+	if s == "" {
+		return 0, true
+	}
+	id, ok := form.ParseInteger(s)
+	return operation.UserID(id), ok && 1 <= id && id <= form.MaxID
+}
+
+// asSessionToken accepts the secret of a session, or only an empty value if there is no user.
+func asSessionToken(isEmpty bool) func(string) (string, bool) {
+	return func(s string) (string, bool) { return s, isEmpty && s == "" || !isEmpty && isToken(s) }
+}

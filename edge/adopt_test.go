@@ -1,0 +1,119 @@
+package edge
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// adopting is an edge with a console.
+func adopting(t *testing.T, changes ...func(*Config)) http.Handler {
+	return newEdge(t, &fakes{}, append(changes, func(c *Config) { c.HasConsole = true })...)
+}
+
+// adopt returns a POST of a form to SessionPath.
+func adopt(form string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, SessionPath, strings.NewReader(form))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	return r
+}
+
+const pasted = "id=7&idrand=" + demoToken
+
+func TestAPastedSessionBecomesTheCookieOfALogin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // for a clock that does not advance
+		w := record(adopting(t), adopt(pasted))
+		if want := xmlBody("<status>SUCCESS</status>"); w.Body.String() != want {
+			t.Errorf("got %s", w.Body)
+		}
+		expires := time.Now().Add(demoSessionTime).UTC().Format(http.TimeFormat)
+		if diff := cmp.Diff([]string{
+			"id=7; Path=/; Expires=" + expires + "; Max-Age=5400; HttpOnly; SameSite=Lax",
+			"idrand=" + demoToken + "; Path=/; Expires=" + expires + "; Max-Age=5400; HttpOnly; SameSite=Lax",
+		}, w.Header()["Set-Cookie"]); diff != "" {
+			t.Error(diff)
+		}
+		if got := w.Header().Get("Cache-Control"); got != "no-store" {
+			t.Errorf("Cache-Control: %s", got)
+		}
+	})
+}
+
+func TestAnEmptyPastedSessionRemovesTheCookie(t *testing.T) {
+	w := record(adopting(t), adopt("id=&idrand="))
+	cookies := strings.Join(w.Header()["Set-Cookie"], "\n")
+	if w.Header().Get("X-Waybook-Reason") != "" || strings.Count(cookies, "Max-Age=0") != 2 {
+		t.Errorf("got %s with the cookies\n%s", w.Body, cookies)
+	}
+}
+
+func TestAPastedSessionThatIsNotOpenSetsNoCookie(t *testing.T) {
+	for form, reason := range map[string]string{
+		"id=8&idrand=" + demoToken:                   "LOGIN_REQUIRED",
+		"id=7&idrand=" + strings.Repeat("0", 32):     "LOGIN_REQUIRED",
+		"id=7&idrand=":                               "INVALID_PARAMETER",
+		"id=&idrand=" + demoToken:                    "INVALID_PARAMETER",
+		"id=0&idrand=" + demoToken:                   "INVALID_PARAMETER",
+		"id=-7&idrand=" + demoToken:                  "INVALID_PARAMETER",
+		"id=9007199254740992&idrand=" + demoToken:    "INVALID_PARAMETER",
+		"id=7&idrand=" + strings.ToUpper(demoToken):  "INVALID_PARAMETER",
+		"id=7%0D%0ASet-Cookie:x&idrand=" + demoToken: "INVALID_PARAMETER",
+		"idrand=" + demoToken:                        "MISSING_PARAMETER",
+		"":                                           "MISSING_PARAMETER",
+	} {
+		w := record(adopting(t), adopt(form))
+		if got := w.Header().Get("X-Waybook-Reason"); got != reason || len(w.Header()["Set-Cookie"]) > 0 {
+			t.Errorf("%s: got %s and the cookies %s", form, got, w.Header()["Set-Cookie"])
+		}
+	}
+}
+
+func TestASessionIsPastedOnlyInTheBodyOfAPostOfTheOwnSite(t *testing.T) {
+	inQuery := adopt("")
+	inQuery.URL.RawQuery = pasted
+	byGet := httptest.NewRequest(http.MethodGet, SessionPath+"?"+pasted, nil)
+	byOther := adopt(pasted)
+	byOther.Header.Set("Sec-Fetch-Site", "cross-site")
+	byNull := adopt(pasted)
+	byNull.Header.Set("Origin", "null")
+	byPut := adopt(pasted)
+	byPut.Method = http.MethodPut
+	for reason, requests := range map[string][]*http.Request{
+		"INVALID_PARAMETER":  {inQuery},
+		"POST_REQUIRED":      {byGet},
+		"CROSS_SITE_REQUEST": {byOther, byNull},
+		"METHOD_NOT_ALLOWED": {byPut},
+	} {
+		for _, request := range requests {
+			w := record(adopting(t), request)
+			if got := w.Header().Get("X-Waybook-Reason"); got != reason || len(w.Header()["Set-Cookie"]) > 0 {
+				t.Errorf("got %s, want %s; cookies %s", got, reason, w.Header()["Set-Cookie"])
+			}
+		}
+	}
+}
+
+func TestThePastingOfSessionsIsLimitedAsRequestsAre(t *testing.T) {
+	var reasons []string
+	h := adopting(t, func(c *Config) {
+		c.Load = newLoad(&Flags{ClientRate: 0.1})
+		c.Observe = func(_ *http.Request, a Answer) { reasons = append(reasons, a.Function+" "+a.Reason) }
+	})
+	record(h, adopt(pasted))
+	record(h, adopt(pasted))
+	if diff := cmp.Diff([]string{SessionPath + " ", " TOO_MANY_REQUESTS"}, reasons); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWithoutTheConsoleThereIsNoPlaceToPasteASession(t *testing.T) {
+	w := record(newEdge(t, &fakes{}), adopt(pasted))
+	if got := w.Header().Get("X-Waybook-Reason"); got != "NOT_FOUND" || w.Code != http.StatusNotFound {
+		t.Errorf("got %s", got)
+	}
+}

@@ -1,0 +1,99 @@
+package edge
+
+import (
+	"net/http"
+
+	"github.com/waybook/waybook/edge/failure"
+)
+
+// FailureEntry explains a failure to the people who see it.
+type FailureEntry struct {
+	// Reason is the stable reason, and Info an example of the phrase.
+	Reason, Info string
+	// Status is the HTTP status.
+	Status int
+	// Meaning says when the edge answers so. Action says what the client should do.
+	Meaning, Action string
+}
+
+// Failures returns the failures of the interface. The general entry of a reason comes before the
+// special ones. docs/failures.md is made of it.
+func Failures() []FailureEntry {
+	return []FailureEntry{
+		infoEntry("MISSING_PARAMETER", "MISSING PARAMETER: albumTitle",
+			"a required parameter is absent", "add the parameters that `info` names"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: lat (from -90 to 90)",
+			"a parameter is out of range or not one of its values; the brackets show the accepted values", "send one of these values"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: lat (a decimal number, from -90 to 90)",
+			"the value is not a number as `docs/contract.md` has it (rules 2.3 and 2.4)", "send such a number"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: day (no such day in that month)",
+			"the date is not in the calendar", "send a day that the month has"),
+		infoEntry("QUOTED_BLOG_NOT_FOUND", "INVALID PARAMETER: replyBlogID (no such blog)",
+			"the quoted entry does not exist", "quote an entry that exists, or none"),
+		infoEntry("INVALID_ENCODING", "INVALID ENCODING: albumTitle",
+			"broken percent-encoding, invalid UTF-8, or a character that XML 1.0 cannot carry", "percent-encode the UTF-8 bytes of the text"),
+		plainEntry("INVALID_CONTENT_TYPE", "the body is not a form in UTF-8", "send `application/x-www-form-urlencoded`"),
+		plainEntry("TOO_MANY_PARAMETERS", "the request has more than 100 parameters", "send only the parameters of the operation"),
+		plainEntry("POST_REQUIRED", "a write was sent by GET or HEAD", "send it by POST"),
+		plainEntry("LOGIN_REQUIRED",
+			"the cookie is missing, or its session is not open; login: the password changed, or all sessions were closed, during the login",
+			"log in, and send the cookie with the request"),
+		plainEntry("SIGNATURE_REQUIRED", "signatures are required (`docs/signatures.md`) and `sig` is missing", "sign the request"),
+		plainEntry("SIGNATURE_INVALID", "`sig` is not a valid signature of an enabled application, in a form that it may use",
+			"check the key, the secret and the text that is signed"),
+		plainEntry("SIGNATURE_EXPIRED", "`sig` is valid, but `ts` is more than 5 minutes from now", "set the clock, and sign the request again"),
+		plainEntry("SIGNATURE_REPLAYED", "`sig` is valid, but was already used for a write", "sign each write anew"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: sig (send it once)",
+			"signatures are required and `key`, `ts` or `sig` was sent more than once", "send each once"),
+		plainEntry("PASSWORD_INCORRECT", "login: no user has this email and password; the edge does not say which is wrong",
+			"enter the email and the password again"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: password (send it in the body)",
+			"login: email or password is in the query, where logs would record it", "send both in the body"),
+		plainEntry("NOT_OWNER", "the album or entry belongs to another user", "log in as its owner"),
+		plainEntry("ALBUM_NOT_FOUND", "no album has this albumID", "send the `albumID` of an album that exists"),
+		plainEntry("BLOG_NOT_FOUND", "no entry has this blogID", "send the `blogID` of an entry that exists"),
+		plainEntry("POI_NOT_FOUND", "no landmark has this POIID", "send the `POIID` of a landmark that exists"),
+		plainEntry("USER_NOT_FOUND", "no user has this userID", "send the `userID` of a user who exists"),
+		plainEntry("PHOTO_NOT_FOUND", "the album or landmark has no such photo", "send the identifier of one of its photos"),
+		plainEntry("COMMENT_NOT_FOUND", "the content has no such comment", "send the identifier of one of its comments"),
+		plainEntry("VOTE_NOT_FOUND", "the entry holds no vote", "vote in an entry that has one"),
+		plainEntry("CHOICE_NOT_FOUND", "the vote has no such choice", "send the position of a choice, from 1"),
+		plainEntry("ALREADY_VOTED", "the user has voted for another choice", "a ballot is final"),
+		plainEntry("CONFLICT", "concurrent writers kept changing the same document", "retry"),
+		plainEntry("INTERNAL_ERROR", "a fault of the server; its log has the cause", "report it with the `X-Request-Id` of the reply"),
+		refusalEntry("UNREADABLE_REQUEST", http.StatusBadRequest, "the body ended early", "send the whole body, with its length"),
+		refusalEntry("REQUEST_TIMEOUT", http.StatusRequestTimeout, "the body took longer than 30 seconds to arrive", "retry on a faster connection"),
+		refusalEntry("CROSS_SITE_REQUEST", http.StatusForbidden,
+			"the browser reports that a page of another site sent this write", "add the site to `-trusted-origins` if it may write"),
+		refusalEntry("NOT_FOUND", http.StatusNotFound, "the path is not `/API.php`", "correct the path"),
+		refusalEntry("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, "the method is not GET, HEAD or POST", "use GET or POST"),
+		refusalEntry("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge, "the form exceeds 2 MiB", "send less"),
+		retryEntry("TOO_MANY_REQUESTS", http.StatusTooManyRequests, "the address exceeds its rate limit"),
+		retryEntry("TOO_MANY_WRITES", http.StatusTooManyRequests, "the user exceeds the rate limit of writes"),
+		retryEntry("TOO_MANY_LONG_REPLIES", http.StatusTooManyRequests, "the address already reads as many long lists as it may at a time"),
+		retryEntry("TOO_MANY_ATTEMPTS", http.StatusTooManyRequests, "too many login attempts from this device, for this email, or from this address"),
+		retryEntry("SERVICE_BUSY", http.StatusServiceUnavailable, "the concurrency limit is reached"),
+		retryEntry("SERVICE_UNAVAILABLE", http.StatusServiceUnavailable, "a service or its store is unreachable"),
+		retryEntry("SERVICE_TIMEOUT", http.StatusServiceUnavailable, "a service took longer than 10 seconds"),
+	}
+}
+
+// infoEntry returns the entry of a failure with HTTP status 200, because old clients read a body
+// only then.
+func infoEntry(reason, info, meaning, action string) FailureEntry {
+	return FailureEntry{reason, info, http.StatusOK, meaning, action}
+}
+
+// plainEntry returns the entry of a failure whose phrase derives from the reason.
+func plainEntry(reason, meaning, action string) FailureEntry {
+	return infoEntry(reason, failure.New(reason).Info, meaning, action)
+}
+
+func refusalEntry(reason string, status int, meaning, action string) FailureEntry {
+	return FailureEntry{reason, failure.New(reason).Info, status, meaning, action}
+}
+
+// retryEntry returns the entry of a failure that carries Retry-After.
+func retryEntry(reason string, status int, meaning string) FailureEntry {
+	return refusalEntry(reason, status, meaning, "retry after the seconds in `Retry-After`")
+}

@@ -1,0 +1,120 @@
+package edge
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of docs/failures.md")
+
+const (
+	failuresPage = "../docs/failures.md"
+	// The table is between these lines.
+	failuresBegin = "<!-- begin of the table of failures: go test ./edge -run TableOfFailures -update -->\n"
+	failuresEnd   = "<!-- end of the table of failures -->\n"
+)
+
+func TestTheTableOfFailuresIsCurrent(t *testing.T) {
+	page, err := os.ReadFile(failuresPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, hasBegin := strings.Cut(string(page), failuresBegin)
+	shown, after, hasEnd := strings.Cut(rest, failuresEnd)
+	if !hasBegin || !hasEnd {
+		t.Fatalf("%s lacks the lines\n%s%s", failuresPage, failuresBegin, failuresEnd)
+	}
+	want := "\n" + tableOfFailures() + "\n"
+	if *update {
+		if err := os.WriteFile(failuresPage, []byte(before+failuresBegin+want+failuresEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if shown != want {
+		t.Errorf("the table in %s is stale: run go test ./edge -run TableOfFailures -update", failuresPage)
+	}
+}
+
+func tableOfFailures() string {
+	var b strings.Builder
+	b.WriteString("| `info` | reason | when | what to do |\n| --- | --- | --- | --- |\n")
+	for _, each := range Failures() {
+		status := ""
+		if each.Status != http.StatusOK {
+			status = fmt.Sprintf("HTTP %d", each.Status)
+			if each.Status == http.StatusTooManyRequests || each.Status == http.StatusServiceUnavailable {
+				status += " with Retry-After"
+			}
+			status += ": "
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s%s | %s |\n", each.Info, each.Reason, status, each.Meaning, each.Action)
+	}
+	return b.String()
+}
+
+// A reason that the edge can send is a literal of its source.
+func TestEveryReasonOfTheEdgeIsInTheTable(t *testing.T) {
+	notSent := map[string]bool{
+		"CLIENT_GONE":         true, // nobody is left to read it
+		"ALREADY_EXISTS":      true, // a code without a reason, which no service returns
+		"FAILED_PRECONDITION": true, // the same
+	}
+	literal := regexp.MustCompile(`"([A-Z]+(?:_[A-Z]+)+)"`)
+	found := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || path == "failures.go" {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		for _, match := range literal.FindAllSubmatch(source, -1) {
+			found[string(match[1])] = true
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 35 {
+		t.Errorf("found only %d reasons", len(found))
+	}
+	for reason := range found {
+		isEntry := func(each FailureEntry) bool { return each.Reason == reason }
+		if !notSent[reason] && !slices.ContainsFunc(Failures(), isEntry) {
+			t.Errorf("%s is not in the table", reason)
+		}
+	}
+	for _, each := range Failures() {
+		if !found[each.Reason] && each.Reason != "CONFLICT" {
+			t.Errorf("the edge never sends %s", each.Reason)
+		}
+		if each.Meaning == "" || each.Action == "" || !strings.Contains(each.Info, " ") && each.Reason != "CONFLICT" {
+			t.Errorf("%s is not explained", each.Reason)
+		}
+	}
+}
+
+// The status of an entry is the one that a failure with the reason gets.
+func TestTheTableHasTheStatusOfEachRefusal(t *testing.T) {
+	h := newEdge(t, &fakes{})
+	for _, request := range []*http.Request{
+		from("192.0.2.1:80"),
+		func() *http.Request { r := from("192.0.2.1:80"); r.Method = http.MethodPut; return r }(),
+		func() *http.Request { r := from("192.0.2.1:80"); r.URL.Path = "/x"; return r }(),
+	} {
+		w := record(h, request)
+		reason := w.Header().Get("X-Waybook-Reason")
+		i := slices.IndexFunc(Failures(), func(each FailureEntry) bool { return each.Reason == reason })
+		if i < 0 || Failures()[i].Status != w.Code {
+			t.Errorf("%s came with %d", reason, w.Code)
+		}
+	}
+}
