@@ -34,7 +34,8 @@ type paths struct {
 
 type describedOperation struct {
 	Func string `json:"func"`
-	// Variant tells apart operations with the same func: "" or "delete".
+	// Variant tells apart operations with the same func: operation.Variant as a text, such as
+	// "delete", or "" if there are no others.
 	Variant string `json:"variant"`
 	// Group is the kind of content: album, blog, poi or session.
 	Group string `json:"group"`
@@ -94,11 +95,8 @@ func describe(config *edge.Config, tiles Tiles) ([]byte, error) {
 
 func newOperation(d operation.Description) describedOperation {
 	described := describedOperation{
-		Func: d.Func, Group: group(d.Func), Effect: "read", Login: d.Login == operation.LoginNeeded,
+		Func: d.Func, Variant: d.Variant.String(), Group: group(d.Func), Effect: "read", Login: d.Login == operation.LoginNeeded,
 		Addition: d.IsAddition, Fixed: map[string]string{},
-	}
-	if d.Variant == operation.Deleting {
-		described.Variant = "delete"
 	}
 	if d.Effect == operation.Writes {
 		described.Effect = "write"

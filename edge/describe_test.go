@@ -101,8 +101,11 @@ func try(h http.Handler, d operation.Description, name, value string) string {
 }
 
 func validValue(p operation.Parameter) string {
-	if len(p.Values) > 0 {
+	switch {
+	case len(p.Values) > 0:
 		return p.Values[0].Value
+	case p.Min != nil:
+		return strconv.FormatFloat(*p.Min, 'f', -1, 64)
 	}
 	return "1"
 }

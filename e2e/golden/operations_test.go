@@ -27,10 +27,12 @@ func TestEveryOperationHasACase(t *testing.T) {
 		for _, sent := range form.FindAllString(string(text), -1) {
 			_, rest, _ := strings.Cut("\n"+sent, "\n  func=")
 			name, _, _ := strings.Cut(rest, "\n")
-			if strings.Contains("\n"+sent, "\n  delete=true\n") {
-				name += " with delete=true"
-			}
 			tried[name] = true
+			for line := range strings.FieldsFuncSeq(sent, func(r rune) bool { return r == '\n' }) {
+				parameter, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+				tried[name+" with "+parameter] = true
+				tried[name+" with "+parameter+"="+value] = true
+			}
 		}
 	}
 	if count := len(edge.Operations()); count < 14 {
@@ -38,8 +40,11 @@ func TestEveryOperationHasACase(t *testing.T) {
 	}
 	for _, each := range edge.Operations() {
 		name := each.Func
-		if each.Variant == operation.Deleting {
-			name += " with delete=true"
+		switch {
+		case each.Variant.Flag() != nil:
+			name += " with " + each.Variant.Selector() + "=true"
+		case each.Variant != operation.AsWritten:
+			name += " with " + each.Variant.Selector()
 		}
 		if !tried[name] {
 			t.Errorf("%s has no case", name)

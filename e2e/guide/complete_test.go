@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/operation"
 )
 
 func TestTheGuideForInternalCallersNamesEveryReason(t *testing.T) {
@@ -42,8 +41,8 @@ func TestTheGuideForLegacyClientsNamesEveryOperation(t *testing.T) {
 	guide := read(t, docs+"legacy.md")
 	for _, each := range edge.Operations() {
 		heading := ": `" + each.Func + "`"
-		if each.Variant == operation.Deleting {
-			heading += " with `delete=true`"
+		if each.Variant.Flag() != nil {
+			heading += " with `" + each.Variant.Selector() + "=true`"
 		}
 		if !strings.Contains(guide, heading+"\n") {
 			t.Errorf("the guide has no part on %s", heading)

@@ -18,27 +18,34 @@ import (
 
 // operation is an operation with a valid form and all its parameters.
 type operation struct {
-	name, form string
-	parameters []string
+	// function is its func. name also says which variant it is.
+	function, name, form string
+	parameters           []string
 }
 
-// operations returns the whole table, each func with a form that it takes on content that
-// exists. A parameter that is new needs a value here; an operation needs nothing.
+// operations returns the whole table, with a form that each takes on content that exists. The
+// variant that a flag selects is not one of its own: the flag is a parameter. A parameter that is
+// new needs a value here; an operation needs nothing.
 func operations(t *testing.T, w *waybook) (all []operation) {
 	t.Helper()
 	values := map[string]string{
 		"albumID": w.album, "blogID": w.blog, "userID": w.user, "POIID": "1",
 		"albumTitle": "a", "category": "2", "lat": "25.03", "lng": "121.56",
+		"radius": "50000", "latMin": "20", "latMax": "30", "lngMin": "120", "lngMax": "130",
 		"type": "0_1", "blogTitle": "a", "blogContent": "b", "year": "2026", "month": "2", "day": "28", "weather": "有彩虹",
 		"email": "a@waybook.example", "password": "x",
 	}
 	index := map[string]int{}
 	for _, row := range edge.Operations() {
-		at, known := index[row.Func]
+		name := row.Func
+		if row.Variant.Flag() == nil && row.Variant.Selector() != "" {
+			name += " with " + row.Variant.Selector()
+		}
+		at, known := index[name]
 		if !known {
 			at = len(all)
-			index[row.Func] = at
-			all = append(all, operation{name: row.Func, form: "func=" + row.Func})
+			index[name] = at
+			all = append(all, operation{function: row.Func, name: name, form: "func=" + row.Func})
 		}
 		each := &all[at]
 		for _, p := range row.Parameters {
@@ -49,7 +56,7 @@ func operations(t *testing.T, w *waybook) (all []operation) {
 			value, has := values[p.Name]
 			if has {
 				each.form += "&" + p.Name + "=" + url.QueryEscape(value)
-			} else if p.IsRequired && p.Name != "delete" {
+			} else if p.IsRequired && (row.Variant.Flag() == nil || p.Name != row.Variant.Selector()) {
 				t.Errorf("%s requires %s, which has no value here", row.Func, p.Name)
 			}
 		}
@@ -92,8 +99,8 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 			}
 			// Each string is also the name of a parameter, and unencoded text in the query.
 			for _, value := range all {
-				w.post("func="+each.name+"&"+url.QueryEscape(value)+"=x", "").check(t, fmt.Sprintf("a parameter %.100q", value))
-				w.post("func="+each.name+"&"+value, "").check(t, fmt.Sprintf("the form %.100q", value))
+				w.post("func="+each.function+"&"+url.QueryEscape(value)+"=x", "").check(t, fmt.Sprintf("a parameter %.100q", value))
+				w.post("func="+each.function+"&"+value, "").check(t, fmt.Sprintf("the form %.100q", value))
 			}
 		})
 	}

@@ -96,6 +96,8 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		return &poiv1.ExportPoisRequest{OwnerId: user}
 	case "SearchNearby":
 		return circle(taipei.GetLat(), taipei.GetLng(), 10)
+	case "ListPoisInBox":
+		return bounds(20, 120, 30, 130)
 	}
 	values := map[protoreflect.Name]any{
 		"user_id": user, "owner_id": user, "author_id": user, "actor_id": user, "voter_id": user,

@@ -1,6 +1,10 @@
 package form
 
-import "github.com/waybook/waybook/edge/failure"
+import (
+	"cmp"
+
+	"github.com/waybook/waybook/edge/failure"
+)
 
 // Parameter is one parameter of the interface.
 type Parameter struct {
@@ -12,6 +16,9 @@ type Parameter struct {
 	Syntax Syntax
 	// Range is the range of a number that the edge itself checks. It is nil if the services do.
 	Range *Range
+	// OneOf names the parameters of which one must be sent, and this is one; empty if it is the
+	// only one.
+	OneOf string
 }
 
 // Range is a range of integers, both ends included.
@@ -22,7 +29,7 @@ func (r *Range) Includes(n int64) bool { return r.Min <= n && n <= r.Max }
 
 // Missing returns the failure of a request without the parameter.
 func (p Parameter) Missing() *failure.Failure {
-	return &failure.Failure{Reason: "MISSING_PARAMETER", Info: "MISSING PARAMETER: " + p.Name}
+	return &failure.Failure{Reason: "MISSING_PARAMETER", Info: "MISSING PARAMETER: " + cmp.Or(p.OneOf, p.Name)}
 }
 
 // Invalid returns the failure of a request with an invalid value of the parameter.

@@ -108,8 +108,19 @@ func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, st
 
 // refuse marks a parameter as invalid, with a hint of its own.
 func refuse[T any](r *Reader, p *Parameter, hint string) (zero T) {
-	r.readings = append(r.readings, reading{&Parameter{Name: p.Name, Hint: hint}, "", true, stateInvalid})
+	r.Reject(p, hint)
 	return zero
+}
+
+// Reject records that a parameter is invalid, with a hint of its own.
+func (r *Reader) Reject(p *Parameter, hint string) {
+	r.readings = append(r.readings, reading{&Parameter{Name: p.Name, Hint: hint}, "", true, stateInvalid})
+}
+
+// Has reports whether a parameter was sent with a value that is not empty.
+func (r *Reader) Has(p *Parameter) bool {
+	value, _ := r.Form.Get(p.Name)
+	return value != ""
 }
 
 // Imply makes a parameter feed one more field, without reading a value. A violation of the field

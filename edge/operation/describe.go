@@ -74,9 +74,9 @@ func Describe(c *Config) []Description {
 // description always matches the code.
 func (o *Operation) describe() Description {
 	d := Description{Func: o.Func, Variant: o.Variant, Effect: o.Effect, Login: o.Login}
-	if o.Variant == Deleting {
+	if flag := o.Variant.Flag(); flag != nil {
 		d.Parameters = append(d.Parameters, Parameter{
-			Name: paramDelete.Name, Hint: paramDelete.Hint, IsRequired: true, Type: Boolean, Values: flags(), Fixed: "true",
+			Name: flag.Name, Hint: flag.Hint, IsRequired: true, Type: Boolean, Values: flags(), Fixed: "true",
 		})
 	}
 	if o.build == nil {

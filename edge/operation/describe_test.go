@@ -23,6 +23,7 @@ func TestADescriptionHasEveryParameter(t *testing.T) {
 		"addAlbum":         "albumTitle category lat lng",
 		"updateAlbum":      "albumID albumTitle category delete lat lng",
 		"getUserAlbumList": "after limit userID",
+		"getNearbyPOIList": "after category lat latMax latMin limit lng lngMax lngMin radius",
 		"login":            "email password",
 		"logout":           "",
 	} {

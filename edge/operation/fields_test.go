@@ -39,7 +39,7 @@ func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
 				t.Errorf("%s: %s feeds %q, which %s does not have", row.Func, each.Parameter.Name, each.Field, request.Name())
 			}
 		}
-		for _, path := range leaves(request, "") {
+		for _, path := range leaves(built, "") {
 			// With an empty form, only the edge itself sets fields.
 			if !fed[path] && !isSet(built, path) && !notFromTheForm[string(request.Name())+"."+path] {
 				t.Errorf("%s: no parameter feeds %s of %s", row.Func, path, request.Name())
@@ -68,15 +68,20 @@ func isSet(message protoreflect.Message, path string) bool {
 	return field.Message() != nil || !message.Get(field).Equal(field.Default())
 }
 
-// leaves returns the paths of the fields that hold a value. A repeated field counts as one.
-func leaves(message protoreflect.MessageDescriptor, prefix string) (paths []string) {
-	for i := range message.Fields().Len() {
-		field := message.Fields().Get(i)
+// leaves returns the paths of the fields that hold a value. A repeated field counts as one. Of a
+// oneof, only the field that the edge sets counts.
+func leaves(message protoreflect.Message, prefix string) (paths []string) {
+	fields := message.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
 		path := prefix + string(field.Name())
-		if field.Message() == nil || field.IsList() || notFromTheForm[string(message.Name())+"."+path] {
+		oneof := field.ContainingOneof()
+		switch {
+		case oneof != nil && !oneof.IsSynthetic() && !message.Has(field):
+		case field.Message() == nil || field.IsList() || notFromTheForm[string(message.Descriptor().Name())+"."+path]:
 			paths = append(paths, path)
-		} else {
-			paths = append(paths, leaves(field.Message(), path+".")...)
+		default:
+			paths = append(paths, leaves(message.Get(field).Message(), path+".")...)
 		}
 	}
 	return paths

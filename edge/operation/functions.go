@@ -16,7 +16,8 @@ type Functions struct {
 // Function is the operations that share a func. All have the same Effect and Login, because the
 // edge checks both before it chooses among them.
 type Function struct {
-	variants [variantCount]*Operation
+	// variants are in the order of the table.
+	variants []*Operation
 }
 
 // NewFunctions returns the functions of a table.
@@ -29,7 +30,8 @@ func NewFunctions(table []Operation) *Functions {
 			f.byName[row.Func] = new(Function)
 			names = append(names, row.Func)
 		}
-		f.byName[row.Func].variants[row.Variant] = row
+		function := f.byName[row.Func]
+		function.variants = append(function.variants, row)
 	}
 	f.parameter = form.Parameter{Name: "func", Hint: "one of " + strings.Join(names, ", ")}
 	return f
@@ -50,24 +52,10 @@ func (f *Functions) Find(sent *form.Form) (*Function, error) {
 }
 
 // Name returns the value of func.
-func (f *Function) Name() string { return f.variants[AsWritten].Func }
+func (f *Function) Name() string { return f.variants[0].Func }
 
 // Effect returns the effect that all operations of the function have.
-func (f *Function) Effect() Effect { return f.variants[AsWritten].Effect }
+func (f *Function) Effect() Effect { return f.variants[0].Effect }
 
 // Login returns the login that all operations of the function need.
-func (f *Function) Login() Login { return f.variants[AsWritten].Login }
-
-// Choose returns the operation for deleting or updating (rules 4.16 and 4.19). If `delete` is
-// neither true nor false, it returns the operation that deletes, which also checks the
-// identifier. The recorded fault of `delete` prevents the deletion.
-func (f *Function) Choose(in *Input) *Operation {
-	if f.variants[Deleting] == nil {
-		return f.variants[AsWritten]
-	}
-	deletes := optional(in, &paramDelete, "", form.Flag)
-	if !in.Faulty() && !form.Or(deletes, false) {
-		return f.variants[AsWritten]
-	}
-	return f.variants[Deleting]
-}
+func (f *Function) Login() Login { return f.variants[0].Login }

@@ -25,13 +25,25 @@ type Config struct {
 	Blog    blogv1.BlogServiceClient
 	Poi     poiv1.PoiServiceClient
 
-	// Sessions says whether the table has func=login and func=logout.
+	// Additions says whether the table has operations that the legacy contract lacks.
+	Additions Additions
+	// Sessions says whether the table has func=login and func=logout, which are additions.
 	Sessions Sessions
 	// Validator finds the other violations of a request that already has one.
 	Validator protovalidate.Validator
 	// CallTimeout bounds each call to a service. In a stream it bounds the wait for each batch.
 	CallTimeout time.Duration
 }
+
+// Additions says whether the interface has more than the operations of the legacy contract.
+type Additions int
+
+const (
+	// AdditionsServed: the table has the additions, too.
+	AdditionsServed Additions = iota
+	// AdditionsWithheld: the table has exactly the legacy operations.
+	AdditionsWithheld
+)
 
 // Sessions says where users get their sessions.
 type Sessions int
@@ -53,16 +65,6 @@ type Operation struct {
 	Login   Login
 	handler
 }
-
-// Variant tells apart the operations that share a func.
-type Variant int
-
-// The variants of an operation.
-const (
-	AsWritten Variant = iota // no `delete`, or delete=false
-	Deleting                 // delete=true
-	variantCount
-)
 
 // Effect says whether an operation changes anything.
 type Effect int

@@ -33,8 +33,14 @@ func legacyOperations(c *Config) []Operation {
 // additions are operations that the legacy contract does not have. The old interface does not
 // say how a user gets a session (rule 3.13).
 func additions(c *Config) []Operation {
+	if c.Additions == AdditionsWithheld {
+		return nil
+	}
 	rows := []Operation{
 		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, (*blogv1.BlogSummary).GetBlogId)},
+
+		{"getNearbyPOIList", Around, Reads, Anonymous, inParts(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, inParts(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 	}
 	if c.Sessions == OpenedHere {
 		rows = append(rows,

@@ -59,17 +59,21 @@ func areaOf(request *poiv1.SearchNearbyRequest) area {
 }
 
 func areaOfBox(b box) area {
-	width := b.east - b.west
-	if width < 0 {
-		width += 360
-	}
-	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+width/2, 360))
+	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+b.width()/2, 360))
 	// In a box of a few degrees, no point is farther from the middle than a corner.
 	radius := max(
 		distance(middle, pointAt(b.south, b.west)), distance(middle, pointAt(b.south, b.east)),
 		distance(middle, pointAt(b.north, b.west)), distance(middle, pointAt(b.north, b.east)),
 	)
 	return area{middle: middle, radius: radius + slack, box: &b}
+}
+
+// width returns how many degrees of longitude the box spans.
+func (b box) width() float64 {
+	if b.west > b.east {
+		return b.east - b.west + 360
+	}
+	return b.east - b.west
 }
 
 // holds reports whether a point at a distance from the middle is in the area.

@@ -18,6 +18,12 @@ func cellOf(lat, lng float64) int64 {
 
 func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
 
+// isLeaf reports whether a number is that of a leaf cell.
+func isLeaf(cell int64) bool {
+	id := s2.CellID(uint64(cell) ^ 1<<63)
+	return id.IsValid() && id.IsLeaf()
+}
+
 // nextCell is the difference between the numbers of adjacent leaf cells.
 const nextCell = 2
 
@@ -26,6 +32,15 @@ type cells struct{ from, to int64 }
 
 // cellSet is a set of leaf cells: ranges in ascending order with gaps between them.
 type cellSet []cells
+
+// cellsOf returns the leaf cells of a covering.
+func cellsOf(covering s2.CellUnion) cellSet {
+	var set cellSet
+	for _, cell := range covering {
+		set = append(set, cells{from: sortable(cell.RangeMin()), to: sortable(cell.RangeMax())})
+	}
+	return set.with(nil)
+}
 
 // with returns the union of two sets.
 func (s cellSet) with(other cellSet) cellSet {

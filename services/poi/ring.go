@@ -41,13 +41,20 @@ func capAround(middle s2.Point, radius float64) s2.Cap {
 }
 
 // rect returns the box, slightly enlarged. Near a pole it includes all longitudes.
-func (b box) rect() s2.Rect {
+func (b box) rect() s2.Rect { return b.enlarged().PolarClosure() }
+
+// enlarged returns the box, slightly enlarged.
+func (b box) enlarged() s2.Rect {
 	radians := func(degrees float64) float64 { return degrees * math.Pi / 180 }
 	turn := func(degrees float64) float64 { return radians(math.Remainder(degrees, 360)) }
+	lng := s1.FullInterval()
+	if b.width()+2*boxSlack < 360 {
+		lng = s1.IntervalFromEndpoints(turn(b.west-boxSlack), turn(b.east+boxSlack))
+	}
 	return s2.Rect{
 		Lat: r1.Interval{Lo: radians(max(b.south-boxSlack, -90)), Hi: radians(min(b.north+boxSlack, 90))},
-		Lng: s1.IntervalFromEndpoints(turn(b.west-boxSlack), turn(b.east+boxSlack)),
-	}.PolarClosure()
+		Lng: lng,
+	}
 }
 
 const (
@@ -64,11 +71,7 @@ func (r ring) cells(maxCells int) cellSet {
 		maxCells = int(min(max(float64(maxCells), thin), manyCells))
 	}
 	coverer := s2.RegionCoverer{MaxLevel: 30, LevelMod: 1, MaxCells: maxCells}
-	var covering cellSet
-	for _, cell := range coverer.Covering(r) {
-		covering = append(covering, cells{from: sortable(cell.RangeMin()), to: sortable(cell.RangeMax())})
-	}
-	return covering.with(nil)
+	return cellsOf(coverer.Covering(r))
 }
 
 // CapBound returns the outer circle.

@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -23,6 +24,8 @@ type Server struct {
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary, poiv1.PoiSummary]
+	// places are the landmarks as maps show them.
+	places    *docstore.Projection[place]
 	photos    *child.Set[poi, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
@@ -55,6 +58,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.pois, showSummary)
+	s.places = docstore.Project[place](s.pois.Documents)
 	return s, nil
 }
 

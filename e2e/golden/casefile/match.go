@@ -73,11 +73,14 @@ func matchVariable(text string, p part) (int, error) {
 		return matchDate(text, p)
 	}
 	class, what := "0123456789", "an id"
-	if p.kind == hexes {
+	switch p.kind {
+	case hexes:
 		class, what = "0123456789abcdef", "32 lowercase hexadecimal digits"
+	case pageToken:
+		class, what = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", "a page token"
 	}
 	n := len(text) - len(strings.TrimLeft(text, class))
-	if p.kind == hexes && n != 32 || p.kind == digits && !isID(text[:n]) {
+	if n == 0 || p.kind == hexes && n != 32 || p.kind == digits && !isID(text[:n]) {
 		return 0, fmt.Errorf("want %s for {%s}, got %q", what, p.text, head(text))
 	}
 	return n, nil

@@ -93,7 +93,7 @@ func TestAMistakeIsNamedWithItsFileAndLine(t *testing.T) {
 		{"a reply with more words", "GET\nreply 200 A B", `x.txt:3: want reply [status] [reason], got "reply 200 A B"`},
 		{"an invalid placeholder", "GET\n  a={U+D800}\nreply", "x.txt:3: {U+D800}: not a Unicode character"},
 		{"too many characters", "GET\n  a={a*99999999}\nreply", "x.txt:3: {a*99999999}: too long"},
-		{"an unknown class", "GET\nreply\n  {a:int}", "x.txt:3: {a:int}: the classes are hex and date"},
+		{"an unknown class", "GET\nreply\n  {a:int}", "x.txt:3: {a:int}: the classes are hex, date and token"},
 		{"a call without a method", "call AlbumService", "x.txt:2: want `call` and package.Service/Method"},
 		{"an answer to nothing", "answer", "x.txt:2: `answer` belongs to a call"},
 		{"a second answer", "call a.B/C\nanswer\nanswer", "x.txt:4: `answer` belongs to a call"},

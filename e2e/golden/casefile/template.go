@@ -15,7 +15,7 @@ import (
 //	{album}                         a variable: the digits of an id. Its first match in a
 //	                                reply binds it, and later matches must be
 //	                                equal. {token:hex} binds a session's secret,
-//	                                {until:date} an HTTP date
+//	                                {until:date} an HTTP date, {next:token} a page token
 //
 // and, only in a reply, in the zone of the service:
 //
@@ -37,11 +37,12 @@ type part struct {
 type kind int
 
 const (
-	literal  kind = iota
-	digits        // a variable of digits
-	hexes         // a variable of 32 hexadecimal digits
-	httpDate      // a variable of a date as HTTP writes it
-	clock         // a pattern of the time or date
+	literal   kind = iota
+	digits         // a variable of digits
+	hexes          // a variable of 32 hexadecimal digits
+	httpDate       // a variable of a date as HTTP writes it
+	pageToken      // a variable of characters of a page token
+	clock          // a pattern of the time or date
 )
 
 var (
@@ -103,8 +104,10 @@ func parsePlaceholder(name string) (part, error) {
 		return part{hexes, variable}, nil
 	case class == "date":
 		return part{httpDate, variable}, nil
+	case class == "token":
+		return part{pageToken, variable}, nil
 	}
-	return part{}, fmt.Errorf("{%s}: the classes are hex and date", name)
+	return part{}, fmt.Errorf("{%s}: the classes are hex, date and token", name)
 }
 
 func (t *Template) add(p part) {

@@ -29,20 +29,20 @@ func TestATemplateBecomesTheTextToSend(t *testing.T) {
 
 func TestAVariableIsBoundByItsFirstMatchAndThenMustMatch(t *testing.T) {
 	variables := Variables{"known": "7"}
-	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d><e>{until:date}</e>")
+	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d><e>{until:date}</e><f>{next:token}</f>")
 	secret := strings.Repeat("0123456789abcdef", 2)
 	const until = "Tue, 15 Nov 1994 08:12:31 GMT"
-	if err := template.Match("<a>12</a><b>12</b><c>7</c><d>"+secret+"</d><e>"+until+"</e>", variables, Span{}); err != nil {
+	if err := template.Match("<a>12</a><b>12</b><c>7</c><d>"+secret+"</d><e>"+until+"</e><f>aZ_-9</f>", variables, Span{}); err != nil {
 		t.Fatal(err)
 	}
-	if variables["album"] != "12" || variables["token"] != secret || variables["until"] != until {
+	if variables["album"] != "12" || variables["token"] != secret || variables["until"] != until || variables["next"] != "aZ_-9" {
 		t.Errorf("got %v", variables)
 	}
 	for _, different := range []string{
-		"<a>12</a><b>13</b><c>7</c><d>" + secret + "</d><e>" + until + "</e>",
-		"<a>12</a><b>12</b><c>8</c><d>" + secret + "</d><e>" + until + "</e>",
-		"<a>120</a><b>120</b><c>7</c><d>" + secret + "</d><e>" + until + "</e>",
-		"<a>12</a><b>12</b><c>7</c><d>" + secret + "</d><e>Wed, 16 Nov 1994 08:12:31 GMT</e>",
+		"<a>12</a><b>13</b><c>7</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
+		"<a>12</a><b>12</b><c>8</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
+		"<a>120</a><b>120</b><c>7</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
+		"<a>12</a><b>12</b><c>7</c><d>" + secret + "</d><e>Wed, 16 Nov 1994 08:12:31 GMT</e><f>aZ_-9</f>",
 	} {
 		if template.Match(different, variables, Span{}) == nil {
 			t.Errorf("%s matched", different)
@@ -64,6 +64,7 @@ func TestEveryByteOfATextCounts(t *testing.T) {
 		{"abc", "abcd", `at byte 3, after "abc": want the end, got "d"`},
 		{"晴天", "晴大", `at byte 3, after "晴": want "天", got "大"`},
 		{"<a>{id}</a>", "<a>x</a>", `at byte 3, after "<a>": want an id for {id}, got "x</a>"`},
+		{"{s:token}", "</next>", `at byte 0, after "": want a page token for {s}, got "</next>"`},
 		{"{id}", "0", `at byte 0, after "": want an id for {id}, got "0"`},
 		{"{id}", "01", `at byte 0, after "": want an id for {id}, got "01"`},
 		{"{id}", "9007199254740992", `at byte 0, after "": want an id for {id}, got "9007199254740992"`},

@@ -2774,6 +2774,282 @@ func (x *FoundPoi) GetDistanceMeters() float64 {
 	return 0
 }
 
+// Request of ListPoisInBox.
+type ListPoisInBoxRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The box.
+	Bounds *Bounds `protobuf:"bytes,1,opt,name=bounds,proto3" json:"bounds,omitempty"`
+	// Only landmarks of this category; all when unspecified.
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 1,000.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoisInBoxRequest) Reset() {
+	*x = ListPoisInBoxRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoisInBoxRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoisInBoxRequest) ProtoMessage() {}
+
+func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
+func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
+	if x != nil {
+		return x.Bounds
+	}
+	return nil
+}
+
+func (x *ListPoisInBoxRequest) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListPoisInBoxRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListPoisInBoxRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// All points between two parallels and two meridians, including the edges, like Box, but
+// of any size. If west is greater than east, the box crosses the antimeridian. -180 and
+// 180 are the same meridian, and a pole is on every meridian.
+type Bounds struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Southern edge, from -90 to 90.
+	South float64 `protobuf:"fixed64,1,opt,name=south,proto3" json:"south,omitempty"`
+	// Western edge, from -180 to 180.
+	West float64 `protobuf:"fixed64,2,opt,name=west,proto3" json:"west,omitempty"`
+	// Northern edge, from -90 to 90.
+	North float64 `protobuf:"fixed64,3,opt,name=north,proto3" json:"north,omitempty"`
+	// Eastern edge, from -180 to 180.
+	East          float64 `protobuf:"fixed64,4,opt,name=east,proto3" json:"east,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Bounds) Reset() {
+	*x = Bounds{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Bounds) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Bounds) ProtoMessage() {}
+
+func (x *Bounds) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
+func (*Bounds) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *Bounds) GetSouth() float64 {
+	if x != nil {
+		return x.South
+	}
+	return 0
+}
+
+func (x *Bounds) GetWest() float64 {
+	if x != nil {
+		return x.West
+	}
+	return 0
+}
+
+func (x *Bounds) GetNorth() float64 {
+	if x != nil {
+		return x.North
+	}
+	return 0
+}
+
+func (x *Bounds) GetEast() float64 {
+	if x != nil {
+		return x.East
+	}
+	return 0
+}
+
+// Reply of ListPoisInBox.
+type ListPoisInBoxResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmarks.
+	Pois []*LocatedPoi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPoisInBoxResponse) Reset() {
+	*x = ListPoisInBoxResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPoisInBoxResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPoisInBoxResponse) ProtoMessage() {}
+
+func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
+func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+func (x *ListPoisInBoxResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Summary of a landmark with its place, for maps.
+type LocatedPoi struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmark.
+	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	// Its name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Its category.
+	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Its location.
+	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LocatedPoi) Reset() {
+	*x = LocatedPoi{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LocatedPoi) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LocatedPoi) ProtoMessage() {}
+
+func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
+func (*LocatedPoi) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *LocatedPoi) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
+}
+
+func (x *LocatedPoi) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LocatedPoi) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *LocatedPoi) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
@@ -2964,14 +3240,36 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"Z\n" +
 	"\bFoundPoi\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12'\n" +
-	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters*\xad\x01\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\xe3\x01\n" +
+	"\x14ListPoisInBoxRequest\x126\n" +
+	"\x06bounds\x18\x01 \x01(\v2\x16.waybook.poi.v1.BoundsB\x06\xbaH\x03\xc8\x01\x01R\x06bounds\x12A\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x95\x02\n" +
+	"\x06Bounds\x12-\n" +
+	"\x05south\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05south\x12+\n" +
+	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
+	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
+	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:S\xbaHP\x1aN\n" +
+	"\fbounds.order\x12$south must not be greater than north\x1a\x18this.south <= this.north\"o\n" +
+	"\x15ListPoisInBoxResponse\x12.\n" +
+	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.LocatedPoiR\x04pois\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa7\x01\n" +
+	"\n" +
+	"LocatedPoi\x12\x15\n" +
+	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xc9\r\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xbc\x0e\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
@@ -2986,8 +3284,11 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportPois\x12!.waybook.poi.v1.ImportPoisRequest\x1a\".waybook.poi.v1.ImportPoisResponse\"\x04\xaa\xbb\x18\x00(\x01\x12^\n" +
 	"\n" +
-	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01\x12b\n" +
-	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12S\n" +
+	"ExportPois\x12!.waybook.poi.v1.ExportPoisRequest\x1a\".waybook.poi.v1.ExportPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01\x12h\n" +
+	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12k\n" +
+	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01\x12S\n" +
 	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\x04\xaa\xbb\x18\x00\x12\\\n" +
 	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
 	"\n" +
@@ -3015,7 +3316,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(*Poi)(nil),                            // 1: waybook.poi.v1.Poi
@@ -3062,88 +3363,99 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*Box)(nil),                            // 42: waybook.poi.v1.Box
 	(*SearchNearbyResponse)(nil),           // 43: waybook.poi.v1.SearchNearbyResponse
 	(*FoundPoi)(nil),                       // 44: waybook.poi.v1.FoundPoi
-	(*v1.Profile)(nil),                     // 45: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 46: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 47: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 48: waybook.type.v1.Comment
+	(*ListPoisInBoxRequest)(nil),           // 45: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 46: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 47: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 48: waybook.poi.v1.LocatedPoi
+	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 51: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 52: waybook.type.v1.Comment
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	45, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	49, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	46, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	47, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	47, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	50, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	51, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	51, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	46, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	50, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	46, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	50, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	1,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	48, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	52, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	1,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	3,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
 	2,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	2,  // 19: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	48, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	48, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	48, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	52, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	52, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	52, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	35, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	46, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	50, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	39, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
 	0,  // 27: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	35, // 28: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
 	41, // 29: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
 	42, // 30: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
 	0,  // 31: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	46, // 32: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	50, // 32: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
 	44, // 33: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	1,  // 34: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	4,  // 35: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	6,  // 36: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	8,  // 37: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	10, // 38: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	12, // 39: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	14, // 40: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	34, // 41: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	37, // 42: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	40, // 43: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	16, // 44: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	18, // 45: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	20, // 46: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	22, // 47: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	24, // 48: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	26, // 49: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	28, // 50: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	30, // 51: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	32, // 52: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	5,  // 53: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 54: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 55: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 56: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 57: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	15, // 58: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	36, // 59: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	38, // 60: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	43, // 61: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	17, // 62: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	19, // 63: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	21, // 64: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	23, // 65: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	25, // 66: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	27, // 67: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	29, // 68: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	31, // 69: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	33, // 70: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	53, // [53:71] is the sub-list for method output_type
-	35, // [35:53] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	46, // 35: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 36: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	48, // 37: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 38: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	50, // 39: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	4,  // 40: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	6,  // 41: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	8,  // 42: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	10, // 43: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	12, // 44: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	14, // 45: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	34, // 46: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	37, // 47: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	40, // 48: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	45, // 49: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	16, // 50: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	18, // 51: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	20, // 52: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	22, // 53: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	24, // 54: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	26, // 55: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	28, // 56: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	30, // 57: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	32, // 58: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	5,  // 59: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	7,  // 60: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	9,  // 61: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	11, // 62: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	13, // 63: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	15, // 64: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	36, // 65: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	38, // 66: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	43, // 67: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	47, // 68: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	17, // 69: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	19, // 70: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	21, // 71: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	23, // 72: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	25, // 73: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	27, // 74: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	29, // 75: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	31, // 76: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	33, // 77: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	59, // [59:78] is the sub-list for method output_type
+	40, // [40:59] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -3162,7 +3474,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   44,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

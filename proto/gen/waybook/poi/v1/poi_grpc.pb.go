@@ -30,6 +30,7 @@ const (
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
 	PoiService_ExportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ExportPois"
 	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
+	PoiService_ListPoisInBox_FullMethodName          = "/waybook.poi.v1.PoiService/ListPoisInBox"
 	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
 	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
 	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
@@ -94,6 +95,12 @@ type PoiServiceClient interface {
 	// does not make a search cheaper, because the service searches all landmarks of the
 	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
+	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
+	// the store's index of places: stable, and near landmarks are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. A landmark
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
@@ -236,6 +243,16 @@ func (c *poiServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyReq
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SearchNearbyResponse)
 	err := c.cc.Invoke(ctx, PoiService_SearchNearby_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) ListPoisInBox(ctx context.Context, in *ListPoisInBoxRequest, opts ...grpc.CallOption) (*ListPoisInBoxResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPoisInBoxResponse)
+	err := c.cc.Invoke(ctx, PoiService_ListPoisInBox_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -385,6 +402,12 @@ type PoiServiceServer interface {
 	// does not make a search cheaper, because the service searches all landmarks of the
 	// area. Errors: INVALID_ARGUMENT (page_token).
 	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
+	// Returns a page of the landmarks in a box of any size, for maps. The order is that of
+	// the store's index of places: stable, and near landmarks are mostly together. A page
+	// may be shorter than page_size, or empty, although another page follows. A landmark
+	// that is created, moved or deleted between pages may be missing or repeated; every
+	// other landmark is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error)
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
@@ -448,6 +471,9 @@ func (UnimplementedPoiServiceServer) ExportPois(*ExportPoisRequest, grpc.ServerS
 }
 func (UnimplementedPoiServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
+}
+func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInBoxRequest) (*ListPoisInBoxResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPoisInBox not implemented")
 }
 func (UnimplementedPoiServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
@@ -630,6 +656,24 @@ func _PoiService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PoiServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_ListPoisInBox_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPoisInBoxRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ListPoisInBox(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ListPoisInBox_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ListPoisInBox(ctx, req.(*ListPoisInBoxRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -826,6 +870,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SearchNearby",
 			Handler:    _PoiService_SearchNearby_Handler,
+		},
+		{
+			MethodName: "ListPoisInBox",
+			Handler:    _PoiService_ListPoisInBox_Handler,
 		},
 		{
 			MethodName: "AddPhoto",

@@ -1,0 +1,232 @@
+package poi
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/observed"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+func inBox(b box, category int32) *poiv1.ListPoisInBoxRequest {
+	return &poiv1.ListPoisInBoxRequest{
+		Bounds:   &poiv1.Bounds{South: b.south, West: b.west, North: b.north, East: b.east},
+		Category: poiv1.PoiCategory(category),
+	}
+}
+
+var world = box{south: -90, west: -180, north: 90, east: 180}
+
+// randomBox returns a box of any size: near a hotspot, across the antimeridian, at a pole,
+// thin, or around the whole world.
+func randomBox(random *rand.Rand) box {
+	spot := hotspots[random.IntN(len(hotspots))]
+	lat := max(-90, min(90, spot.lat+random.NormFloat64()*0.1))
+	lng := math.Remainder(spot.lng+random.NormFloat64()*0.1, 360)
+	height, width := 180*math.Pow(10, -6*random.Float64()), 360*math.Pow(10, -6*random.Float64())
+	switch random.IntN(5) {
+	case 0:
+		height = 0
+	case 1:
+		width = 360
+	}
+	b := box{south: max(-90, lat-height*random.Float64()), north: min(90, lat+height*random.Float64())}
+	b.west = math.Remainder(lng-width*random.Float64(), 360)
+	if b.east = math.Remainder(b.west+width, 360); width == 360 {
+		b.west, b.east = -180, 180
+	}
+	return b
+}
+
+// walkBox reads all pages of a box.
+func (s *Server) walkBox(t testing.TB, request *poiv1.ListPoisInBoxRequest, size int) (ids []int64) {
+	t.Helper()
+	request.PageSize, request.PageToken = int32(size), ""
+	for {
+		reply, err := s.ListPoisInBox(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(reply.GetPois()); n > size {
+			t.Fatalf("a page of size %d has %d landmarks", size, n)
+		}
+		for _, p := range reply.GetPois() {
+			ids = append(ids, p.GetPoiId())
+		}
+		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+			return ids
+		}
+	}
+}
+
+// checkedBox returns the landmarks of a box in order. It checks every landmark.
+func checkedBox(pois []poi, b box, category int32) (ids []int64) {
+	inside := slices.DeleteFunc(slices.Clone(pois), func(p poi) bool {
+		return !b.holds(pointAt(p.Lat, p.Lng)) || category != 0 && p.Category != int64(category)
+	})
+	slices.SortFunc(inside, func(a, b poi) int { return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.ID, b.ID)) })
+	for _, p := range inside {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func TestABoxOfAnySizeMatchesBruteForce(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	s, pois := newServer(t), scatter(random, 6000)
+	s.store(t, pois)
+	boxes := []box{world, {0, 180, 0, -180}, {-90, 0, -90, 0}, {90, 5, 90, 5}, {-1, 179, 1, -179}, {-90, 90, 90, 89.999}, {0, 0, 0, 0}}
+	for range 100 {
+		boxes = append(boxes, randomBox(random))
+	}
+	some, most := 0, 0
+	for i, b := range boxes {
+		category := int32(max(0, random.IntN(10)-4))
+		if i == 0 {
+			category = 0
+		}
+		want := checkedBox(pois, b, category)
+		if most = max(most, len(want)); len(want) > 0 {
+			some++
+		}
+		for _, size := range []int{1 + random.IntN(9), 10 + random.IntN(90), 1000} {
+			if len(want) > 30*size {
+				continue
+			}
+			if got := s.walkBox(t, inBox(b, category), size); !slices.Equal(got, want) {
+				t.Fatalf("%v, category %d, in pages of %d: got %d, want %d\n%v\n%v", b, category, size, len(got), len(want), got, want)
+			}
+		}
+	}
+	if most != len(pois) || some < 50 {
+		t.Errorf("%d boxes hold some, one holds %d", some, most)
+	}
+}
+
+func TestAStackAtOnePlaceIsPagedThroughOnce(t *testing.T) {
+	queries := 0
+	s := newObservedServer(t, func(call observed.Call) {
+		if call.Verb == "scan" {
+			queries++
+		}
+	})
+	var pois []poi
+	for id := range int64(2000) {
+		pois = append(pois, newLandmark(id+1, 25, 121))
+	}
+	s.store(t, pois)
+	queries = 0
+	if got, want := s.walkBox(t, inBox(world, 0), 100), checkedBox(pois, world, 0); !slices.Equal(got, want) {
+		t.Errorf("got %d of %d", len(got), len(want))
+	}
+	// Each of the 20 pages reads one batch of the rest of the stack. The last one also looks behind it.
+	if queries > 21 {
+		t.Errorf("%d queries were made", queries)
+	}
+}
+
+func TestACallThatFindsTooFewEndsWithAShortPage(t *testing.T) {
+	s := newServer(t)
+	var pois []poi
+	for id := range int64(maxReads + 2000) {
+		pois = append(pois, newLandmark(id+1, 25+float64(id)*1e-10, 121))
+	}
+	s.store(t, pois)
+	// The box is a parallel through the last landmark; its cells hold all the others too.
+	last := pois[len(pois)-1]
+	request := inBox(box{south: last.Lat, west: 0, north: last.Lat, east: 170}, 0)
+	first, err := s.ListPoisInBox(t.Context(), request)
+	if err != nil || len(first.GetPois()) > 1 || first.GetNextPageToken() == "" {
+		t.Fatalf("got %d landmarks, next %q, %v", len(first.GetPois()), first.GetNextPageToken(), err)
+	}
+	if got := s.walkBox(t, request, 1000); !slices.Equal(got, []int64{last.ID}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestAnUnchangedLandmarkOfABoxIsListedOnceDuringWrites(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 14))
+	s := newServer(t)
+	var stay []poi
+	for id := range int64(500) {
+		stay = append(stay, newLandmark(id+1, random.Float64(), random.Float64()))
+	}
+	s.store(t, stay)
+	request := inBox(box{0, 0, 1, 1}, 0)
+	request.PageSize = 20
+	var seen []int64
+	for next := int64(1000); ; next++ {
+		s.store(t, []poi{newLandmark(next, random.Float64(), random.Float64())})
+		if next%3 == 0 {
+			if err := s.pois.Documents.Delete(t.Context(), next-1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reply, err := s.ListPoisInBox(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range reply.GetPois() {
+			if p.GetPoiId() < 1000 {
+				seen = append(seen, p.GetPoiId())
+			}
+		}
+		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
+			break
+		}
+	}
+	slices.Sort(seen)
+	if len(seen) != len(stay) || len(slices.Compact(seen)) != len(stay) {
+		t.Errorf("%d of %d were seen", len(seen), len(stay))
+	}
+}
+
+func TestATokenOfAnotherBoxIsRejected(t *testing.T) {
+	s := newServer(t)
+	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))
+	first := inBox(world, 0)
+	first.PageSize = 1
+	reply, err := s.ListPoisInBox(t.Context(), first)
+	if err != nil || reply.GetNextPageToken() == "" {
+		t.Fatal(reply, err)
+	}
+	for _, other := range []*poiv1.ListPoisInBoxRequest{inBox(box{-89, -180, 90, 180}, 0), inBox(world, 1)} {
+		other.PageToken = reply.GetNextPageToken()
+		if _, err := s.ListPoisInBox(t.Context(), other); !errors.Is(err, docstore.ErrBadToken) {
+			t.Errorf("%v: got %v", other, err)
+		}
+	}
+}
+
+// A token is either rejected as bad or read as a position that produces the same token
+// again.
+func FuzzParseBoxToken(f *testing.F) {
+	w := boxWalk{box: world}
+	good := w.token(cellPosition{cellOf(25, 121), 7})
+	for _, seed := range []string{
+		good, good[:len(good)-1], good + "A", "", "!", w.token(cellPosition{cellOf(25, 121), 0}), w.token(cellPosition{0, 1}),
+		w.token(cellPosition{cellOf(25, 121), math.MaxInt64}), boxWalk{box: world, category: 1}.token(cellPosition{cellOf(25, 121), 7}),
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, token string) {
+		p, err := w.parse(token)
+		switch {
+		case err != nil:
+			if !errors.Is(err, docstore.ErrBadToken) {
+				t.Fatalf("got error %v", err)
+			}
+		case token == "":
+			if p != nil {
+				t.Fatalf("no token is %v", p)
+			}
+		case w.token(*p) != token || p.id < 1 || p.id+1 < p.id || !isLeaf(p.cell):
+			t.Fatalf("%q was read as %v", token, p)
+		}
+	})
+}
