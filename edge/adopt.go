@@ -4,15 +4,14 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
-// SessionPath is where the console gives the browser a session that was opened elsewhere. It is
-// served only with Config.HasConsole.
+// SessionPath is where the console asks whose session the browser has, and gives it one that was
+// opened elsewhere. Its replies are JSON. It is served only with Config.HasConsole.
 const SessionPath = "/console/session"
 
 // The parameters of SessionPath (rule 16.5). Both are empty to remove the session.
@@ -21,13 +20,39 @@ var (
 	paramSessionToken = form.Parameter{Name: "idrand", Hint: "32 lowercase hexadecimal digits, or empty with id"}
 )
 
+// serveSession answers a request to SessionPath. The caller has read the form.
+func (h *handler) serveSession(x *exchange) error {
+	if err := x.turn.begin(x.request.Context()); err != nil {
+		return err
+	}
+	if x.request.Method == http.MethodPost {
+		return h.adoptSession(x)
+	}
+	return h.showSession(x)
+}
+
+// showSession writes the id of the user whose open session the cookie names, or no id. No script
+// can read the cookie, so the page asks.
+func (h *handler) showSession(x *exchange) error {
+	user, err := sessionUser(x.request.Context(), h.config.Account, h.config.CallTimeout, x.request.Header)
+	if err != nil {
+		if f := operation.FailureOf(err, &x.op.In.Reader); f.Reason != "LOGIN_REQUIRED" {
+			return err
+		}
+		user = 0
+	}
+	out := x.op.Out.Writer
+	reply.StartSuccess(out)
+	if user != 0 {
+		out.Integer("id", int64(user))
+	}
+	out.Finish()
+	return nil
+}
+
 // adoptSession sets the cookie of an open session, as login does, so that no script can read it.
 // It makes the browser forget its session if the parameters are empty; the session stays open.
-// The caller has read the form.
 func (h *handler) adoptSession(x *exchange) error {
-	if x.request.Method != http.MethodPost {
-		return failure.New("POST_REQUIRED")
-	}
 	if err := h.sites.refuseOthers(x.request); err != nil {
 		return err
 	}

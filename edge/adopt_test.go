@@ -28,7 +28,7 @@ const pasted = "id=7&idrand=" + demoToken
 func TestAPastedSessionBecomesTheCookieOfALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // for a clock that does not advance
 		w := record(adopting(t), adopt(pasted))
-		if want := xmlBody("<status>SUCCESS</status>"); w.Body.String() != want {
+		if want := `{"status":"SUCCESS"}`; w.Body.String() != want {
 			t.Errorf("got %s", w.Body)
 		}
 		expires := time.Now().Add(demoSessionTime).UTC().Format(http.TimeFormat)
@@ -76,7 +76,6 @@ func TestAPastedSessionThatIsNotOpenSetsNoCookie(t *testing.T) {
 func TestASessionIsPastedOnlyInTheBodyOfAPostOfTheOwnSite(t *testing.T) {
 	inQuery := adopt("")
 	inQuery.URL.RawQuery = pasted
-	byGet := httptest.NewRequest(http.MethodGet, SessionPath+"?"+pasted, nil)
 	byOther := adopt(pasted)
 	byOther.Header.Set("Sec-Fetch-Site", "cross-site")
 	byNull := adopt(pasted)
@@ -85,7 +84,6 @@ func TestASessionIsPastedOnlyInTheBodyOfAPostOfTheOwnSite(t *testing.T) {
 	byPut.Method = http.MethodPut
 	for reason, requests := range map[string][]*http.Request{
 		"INVALID_PARAMETER":  {inQuery},
-		"POST_REQUIRED":      {byGet},
 		"CROSS_SITE_REQUEST": {byOther, byNull},
 		"METHOD_NOT_ALLOWED": {byPut},
 	} {
@@ -115,5 +113,20 @@ func TestWithoutTheConsoleThereIsNoPlaceToPasteASession(t *testing.T) {
 	w := record(newEdge(t, &fakes{}), adopt(pasted))
 	if got := w.Header().Get("X-Waybook-Reason"); got != "NOT_FOUND" || w.Code != http.StatusNotFound {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestThePageLearnsWhoseSessionTheCookieNames(t *testing.T) {
+	for cookie, want := range map[string]string{
+		demoCookie:                  `{"status":"SUCCESS","id":7}`,
+		"":                          `{"status":"SUCCESS"}`,
+		"id=8; idrand=" + demoToken: `{"status":"SUCCESS"}`,
+	} {
+		r := httptest.NewRequest(http.MethodGet, SessionPath+"?"+pasted, nil)
+		r.Header.Set("Cookie", cookie)
+		w := record(adopting(t), r)
+		if w.Body.String() != want || len(w.Header()["Set-Cookie"]) > 0 || w.Header().Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Errorf("with the cookie %q: got %s, cookies %s", cookie, w.Body, w.Header()["Set-Cookie"])
+		}
 	}
 }

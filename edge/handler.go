@@ -93,8 +93,8 @@ func (h *handler) answer(x *exchange) (err error) {
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
 		return err
 	}
-	adoptsSession := h.config.HasConsole && x.request.URL.Path == SessionPath
-	if x.request.URL.Path != Path && !adoptsSession {
+	isSession := h.config.HasConsole && x.request.URL.Path == SessionPath
+	if x.request.URL.Path != Path && !isSession {
 		return refuse("NOT_FOUND", http.StatusNotFound)
 	}
 	switch x.request.Method {
@@ -104,19 +104,17 @@ func (h *handler) answer(x *exchange) (err error) {
 	}
 
 	formErr := x.readForm()
+	if isSession {
+		x.function = SessionPath
+		x.answerIn(reply.JSON{Document: &x.response.Document})
+		if formErr != nil {
+			return formErr
+		}
+		return h.serveSession(x)
+	}
 	formatErr := x.chooseFormat()
 	if formErr != nil {
 		return formErr
-	}
-	if adoptsSession {
-		x.function = SessionPath
-		if formatErr != nil {
-			return formatErr
-		}
-		if err := x.turn.begin(x.request.Context()); err != nil {
-			return err
-		}
-		return h.adoptSession(x)
 	}
 	function, err := h.functions.Find(&x.form)
 	if err != nil {
