@@ -7,7 +7,8 @@ import (
 )
 
 // Projection reads documents of a collection as a type that has only some of their
-// fields. A long list costs less this way. It may be used concurrently.
+// fields. A long list costs less this way, and least if the index of a query has all of these
+// fields, as integers: then the documents are not read. It may be used concurrently.
 type Projection[T any] struct {
 	of reader[T]
 }
@@ -22,6 +23,11 @@ func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Projection[T] {
 		of.fields = append(of.fields, name)
 	}
 	return &Projection[T]{of}
+}
+
+// Page is Collection.Page.
+func (p *Projection[T]) Page(ctx context.Context, query Query) (Page[T], error) {
+	return p.of.Page(ctx, query)
 }
 
 // BatchesUpTo is Collection.BatchesUpTo.

@@ -20,6 +20,7 @@ func budgetCases() []testCase {
 		{"a page ends before it exceeds MaxPageBytes, and a walk returns each document once", pageBytes},
 		{"a scan returns at least the fields that the caller reads", scansFields},
 		{"a projection reads its fields and pages as the collection does", projects},
+		{"a projection to the fields of an index reads them at any page size", projectsIndex},
 		{"a scan with a budget keeps about as much memory as it returns", scanMemory},
 		{"a document that is kept does not keep its neighbours alive", keptAlone},
 	}
@@ -182,6 +183,38 @@ func projects(t *testing.T, engine docstore.Engine) {
 			want = append(want, p.Note)
 		}
 		wantEqual(t, o.index, got, want)
+	}
+}
+
+func projectsIndex(t *testing.T, engine docstore.Engine) {
+	type slot struct {
+		ID    int64 `bson:"_id"`
+		Owner int64 `bson:"owner"`
+		Slot  int64 `bson:"slot"`
+	}
+	type owned struct {
+		ID    int64 `bson:"_id"`
+		Owner int64 `bson:"owner"`
+	}
+	c := openPlaces(t, engine)
+	places := slices.Concat(somePlaces(-3, 12), []place{{ID: math.MinInt64, Owner: math.MinInt64, Slot: math.MaxInt64, Code: "z"}})
+	insertAll(t, c, places)
+	slots, owneds := docstore.Project[slot](c), docstore.Project[owned](c)
+	for limit := 1; limit <= len(places)+1; limit++ {
+		for _, selection := range []docstore.Where{byOwnerSlot().All(), byOwnerSlot().First(1), byOwnerSlot().In(1, docstore.From(int64(2)))} {
+			query := docstore.Query{Where: selection, Limit: limit}
+			want := []slot{}
+			for _, p := range walk(t, c, query) {
+				want = append(want, slot{p.ID, p.Owner, p.Slot})
+			}
+			wantEqual(t, "slots", walk(t, slots, query), want)
+		}
+		query := docstore.Query{Where: byOwner().All(), Limit: limit}
+		want := []owned{}
+		for _, p := range walk(t, c, query) {
+			want = append(want, owned{p.ID, p.Owner})
+		}
+		wantEqual(t, "owners", walk(t, owneds, query), want)
 	}
 }
 

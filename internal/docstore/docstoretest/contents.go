@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -98,8 +99,13 @@ func isWithin(value docstore.Value, span docstore.Span) bool {
 	return (span.From.IsNone() || value.Compare(span.From) >= 0) && (span.To.IsNone() || value.Compare(span.To) <= 0)
 }
 
+// pager is a collection or a projection.
+type pager[T any] interface {
+	Page(context.Context, docstore.Query) (docstore.Page[T], error)
+}
+
 // walk returns the documents of all pages of a query.
-func walk[K docstore.Key, T any](t failer, c *docstore.Collection[K, T], query docstore.Query) []T {
+func walk[T any](t failer, c pager[T], query docstore.Query) []T {
 	t.Helper()
 	all := []T{}
 	for {

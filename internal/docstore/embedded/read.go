@@ -105,6 +105,12 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
+		if ix.covers(scan.Fields) {
+			var err error
+			documents, more, err = ix.scanEntries(ctx, t.walk(tx, ix, bounds), scan)
+			t.engine.scanned(tx, len(documents), 0)
+			return err
+		}
 		var few [32][]byte // enough for most scans, and not on the heap
 		found, size := few[:0], 0
 		for w := t.walk(tx, ix, bounds); w.valid(); w.next() {

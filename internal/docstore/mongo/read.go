@@ -22,8 +22,6 @@ const (
 	idsPerQuery = 1000
 	// maxFind bounds the documents of one query.
 	maxFind = 10_000
-	// unknownSize is the assumed size of a document before the first scan, in bytes.
-	unknownSize = 64 << 10
 	// longestFind bounds a query on the server if its caller has no deadline.
 	longestFind = 5 * time.Minute
 )
@@ -140,25 +138,26 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 		return nil, false, err
 	}
 	rest := fields[min(len(bounds.Equal), len(fields)):]
+	size := t.sizes.of(scan.Fields)
 	wanted := min(scan.Limit, math.MaxInt-1) + 1 // one more tells whether more follow
 	if len(rest) == 0 {
 		wanted = 1
 	}
-	size := 0
+	used := 0
 	err = t.engine.call(ctx, func() error {
 		for !bounds.Empty {
 			next := query{
 				filter: filterOf(all, fields, bounds), order: orderOf(rest), fields: projection(scan.Fields, bounds.Rest),
-				limit: t.likelyToFit(wanted-len(documents), scan.MaxBytes, size),
+				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used),
 			}
 			found, follow, err := t.find(ctx, next)
 			if err != nil {
 				return err
 			}
-			t.learn(found)
+			size.learn(found)
 			for _, document := range found {
-				size += len(document)
-				if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && size > scan.MaxBytes {
+				used += len(document)
+				if len(documents) == scan.Limit || scan.MaxBytes > 0 && len(documents) > 0 && used > scan.MaxBytes {
 					more = true
 					return nil
 				}
@@ -189,33 +188,6 @@ func positionOf(document bson.Raw, fields []docstore.Field) ([]docstore.Value, e
 		}
 	}
 	return position, nil
-}
-
-// likelyToFit returns how many of the wanted documents are likely to fit into the rest of a
-// budget, and one more. A budget of 0 has no limit.
-func (t *table) likelyToFit(wanted, budget, used int) int {
-	wanted = min(wanted, maxFind)
-	if budget == 0 {
-		return wanted
-	}
-	size := int(t.size.Load())
-	if size == 0 {
-		size = unknownSize
-	}
-	return min(wanted, max(budget-used, 0)/size+1)
-}
-
-// learn notes the average size of the documents found. A collection with large documents
-// is remembered for some scans.
-func (t *table) learn(found []bson.Raw) {
-	if len(found) == 0 {
-		return
-	}
-	total := int64(0)
-	for _, document := range found {
-		total += int64(len(document))
-	}
-	t.size.Store(max(total/int64(len(found)), t.size.Load()/2, 1))
 }
 
 // Count counts in the index.

@@ -2,7 +2,6 @@ package mongo
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -15,8 +14,7 @@ type table struct {
 	engine     *Engine
 	spec       docstore.Spec
 	collection *mongo.Collection
-	// size is the average size of the documents of the last scans, in bytes; see learn.
-	size atomic.Int64
+	sizes      sizes
 }
 
 // resolve returns the sort fields of an index, those of the server's index, and the bounds
