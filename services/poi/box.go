@@ -114,8 +114,7 @@ func (w boxWalk) parts(after *cellPosition) (parts []docstore.Where) {
 		_, todo = todo.split(after.cell + nextCell)
 	}
 	if len(todo) > 0 {
-		ranges := todo.ranges()
-		parts = append(parts, w.cells(ranges[0], ranges[1:]...))
+		parts = append(parts, todo.where(w.category))
 	}
 	return parts
 }
@@ -125,13 +124,6 @@ func (w boxWalk) cell(cell int64) docstore.Where {
 		return byCategoryAndCell().Is(w.category, cell)
 	}
 	return byCell().Is(cell)
-}
-
-func (w boxWalk) cells(first docstore.Range[int64], more ...docstore.Range[int64]) docstore.Where {
-	if w.category != 0 {
-		return byCategoryAndCell().In(w.category, first, more...)
-	}
-	return byCell().In(first, more...)
 }
 
 // cells returns a set of cells that covers the box, and possibly more. A pole in the box is

@@ -18,9 +18,12 @@ func cellOf(lat, lng float64) int64 {
 
 func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
 
+// cellID is the inverse of sortable.
+func cellID(cell int64) s2.CellID { return s2.CellID(uint64(cell) ^ 1<<63) }
+
 // isLeaf reports whether a number is that of a leaf cell.
 func isLeaf(cell int64) bool {
-	id := s2.CellID(uint64(cell) ^ 1<<63)
+	id := cellID(cell)
 	return id.IsValid() && id.IsLeaf()
 }
 
@@ -102,11 +105,14 @@ func (s cellSet) area() float64 {
 	return sum * leaf
 }
 
-// ranges returns the set for a query.
-func (s cellSet) ranges() []docstore.Range[int64] {
+// where selects the landmarks in the set, which is not empty. The category is 0 for all.
+func (s cellSet) where(category int64) docstore.Where {
 	ranges := make([]docstore.Range[int64], len(s))
 	for i, c := range s {
 		ranges[i] = docstore.Between(c.from, c.to)
 	}
-	return ranges
+	if category != 0 {
+		return byCategoryAndCell().In(category, ranges[0], ranges[1:]...)
+	}
+	return byCell().In(ranges[0], ranges[1:]...)
 }

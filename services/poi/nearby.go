@@ -3,8 +3,9 @@ package poi
 import (
 	"container/heap"
 	"context"
-	"math"
 	"slices"
+
+	"github.com/golang/geo/s2"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -12,11 +13,10 @@ import (
 )
 
 const (
-	// firstLimit and lastLimit bound the landmarks of a query; see docstore.MaxPageBytes.
-	firstLimit, lastLimit = 500, 8000
-	// thinnestRing is the least part of a ring's area that is tried after a query of the
-	// ring reached its limit.
-	thinnestRing = 0.3
+	// landmarksPerRead bounds the landmarks that are read at a time.
+	landmarksPerRead = 500
+	// mostWalks bounds the walks of a search during which landmarks are deleted or moved.
+	mostWalks = 5
 )
 
 // SearchNearby returns a page of the landmarks in an area, nearest first.
@@ -28,7 +28,7 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 		return nil, err
 	}
 	size := service.PageSize(request.GetPageSize(), 100)
-	search := search{pois: s.pois.Documents, area: a, category: int64(request.GetCategory())}
+	search := search{pois: s.pois.Documents, entries: s.entries, area: a, category: int64(request.GetCategory())}
 	found, err := search.nearest(ctx, after, size+1)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,9 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 // search is a search for the landmarks of an area.
 type search struct {
 	pois *docstore.Collection[int64, poi]
-	area area
+	// entries are the landmarks as the indexes of cells show them.
+	entries *docstore.Projection[entry]
+	area    area
 	// category is 0 for all categories.
 	category int64
 }
@@ -66,141 +68,45 @@ type found struct {
 
 // nearest returns the first landmarks after a position, at most want, in order.
 //
-// Each step reads a ring with one query. Its cells cover all that is not yet read between
-// inner, within which everything is read, and an outer radius. The first query starts at
-// the middle's own cell: so it samples the neighbourhood at any density, and reads all of
-// an area with few landmarks. Each outer radius follows from the density in the last
-// query. Once enough landmarks are read, the farthest of the nearest bounds all later rings.
-//
-// A query that reaches its limit is not wasted, because no cell is read twice. The next
-// ring is thinner then, its cells are smaller, and the limit is higher.
+// It first walks over the entries of an index, which give each landmark's place to within
+// cellError, and then reads those landmarks that may be wanted.
 func (s search) nearest(ctx context.Context, after position, want int) ([]found, error) {
-	w := walk{search: s, after: after, want: want}
-	inner, outer := max(0, after.distance), s.area.radius
-	maxCells, limit := fewCells, firstLimit+4*want
-	for isFirst := true; ; isFirst = false {
-		covering := s.area.ring(inner, outer).cells(maxCells)
-		todo := covering.without(w.done)
-		if isFirst {
-			_, todo = todo.split(cellOf(s.area.middle.lat, s.area.middle.lng))
+	for range mostWalks {
+		w := walk{search: s, middle: s2.PointFromLatLng(s2.LatLngFromDegrees(s.area.middle.lat, s.area.middle.lng)), after: after, want: want}
+		if err := w.walk(ctx); err != nil {
+			return nil, err
 		}
-		read, count, err := w.read(ctx, todo, limit)
+		nearest, err := s.exactly(ctx, w.candidates(), after, want)
 		if err != nil {
 			return nil, err
 		}
-		isRead := len(covering.without(w.done)) == 0
-		bound := w.bound()
-		if isRead && bound <= outer {
-			slices.SortFunc(w.best, func(a, b found) int { return comparePositions(a.position, b.position) })
-			return w.best, nil
+		// If some are missing, they were deleted or moved meanwhile, and others follow.
+		if len(nearest) >= len(w.sure) {
+			return nearest, nil
 		}
-		if len(read) == 0 && !isRead {
-			continue // the first query would have begun behind the ring
-		}
-		// The squares of radii are as areas.
-		ring, least := outer*outer-inner*inner, 0.0
-		switch {
-		case isRead:
-			inner, least, read = outer, 4*ring, covering
-			limit = min(2*limit, lastLimit)
-		case !isFirst:
-			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
-		}
-		// The next ring should have one and a half times the missing number.
-		density := (float64(count) + 0.5) / read.area() * min(1, covering.area()/(math.Pi*ring))
-		next := 1.5 * float64(want-w.within(inner)) / (math.Pi * density)
-		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
 	}
+	return nil, docstore.ErrConflict
 }
 
-// walk reads the landmarks of a search, each once.
-type walk struct {
-	search
-	after position
-	want  int
-	// best are the nearest landmarks that have been read, done the cells that have been.
-	best farthestFirst
-	done cellSet
-}
-
-// bound returns a radius beyond which no landmark is wanted.
-func (w *walk) bound() float64 {
-	if len(w.best) == w.want {
-		return w.best[0].distance
-	}
-	return w.area.radius
-}
-
-// within counts the nearest landmarks within a radius.
-func (w *walk) within(radius float64) (count int) {
-	for _, f := range w.best {
-		if f.distance <= radius {
-			count++
-		}
-	}
-	return count
-}
-
-// read reads landmarks of cells, with one query. It returns the cells of which it read all
-// landmarks, and the number of these.
-func (w *walk) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
-	if len(todo) == 0 {
-		return nil, 0, nil
-	}
-	page, err := w.pois.Page(ctx, docstore.Query{Where: w.in(todo), Limit: limit})
-	if err != nil {
-		return nil, 0, err
-	}
-	pois := page.Documents
-	if page.Next != "" {
-		// More landmarks may be in the last cell.
-		last := pois[len(pois)-1].Cell
-		if pois[0].Cell == last {
-			return w.readStack(ctx, last)
-		}
-		for pois[len(pois)-1].Cell == last {
-			pois = pois[:len(pois)-1]
-		}
-		todo, _ = todo.split(last)
-	}
-	w.keep(pois)
-	w.done = w.done.with(todo)
-	return todo, len(pois), nil
-}
-
-// readStack reads all landmarks of a leaf cell, which has more than fit into a query.
-func (w *walk) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
-	read = cellSet{{cell, cell}}
-	for batch, err := range w.pois.Batches(ctx, docstore.Query{Where: w.in(read), Limit: firstLimit}) {
+// exactly reads landmarks and returns those that the search wants, at most want, in order.
+func (s search) exactly(ctx context.Context, ids []int64, after position, want int) ([]found, error) {
+	var nearest farthestFirst
+	for chunk := range slices.Chunk(ids, landmarksPerRead) {
+		pois, err := s.pois.GetMany(ctx, chunk)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		w.keep(batch)
-		count += len(batch)
-	}
-	w.done = w.done.with(read)
-	return read, count, nil
-}
-
-// in selects the landmarks of cells.
-func (w *walk) in(set cellSet) docstore.Where {
-	ranges := set.ranges()
-	if w.category != 0 {
-		return byCategoryAndCell().In(w.category, ranges[0], ranges[1:]...)
-	}
-	return byCell().In(ranges[0], ranges[1:]...)
-}
-
-// keep keeps the nearest landmarks that the search wants.
-func (w *walk) keep(pois []poi) {
-	for _, p := range pois {
-		if at, ok := w.locate(p); ok && comparePositions(at, w.after) > 0 {
-			w.best.keep(found{at, p}, w.want)
+		for _, p := range pois {
+			if at, ok := s.locate(p); ok && comparePositions(at, after) > 0 {
+				nearest.keep(found{at, p}, want)
+			}
 		}
 	}
+	slices.SortFunc(nearest, func(a, b found) int { return comparePositions(a.position, b.position) })
+	return nearest, nil
 }
 
-// locate returns a landmark's position in the order, and whether the search wants it.
+// locate returns a landmark's position in the order, and whether it is in the area.
 func (s search) locate(p poi) (position, bool) {
 	if s.category != 0 && p.Category != s.category {
 		return position{}, false

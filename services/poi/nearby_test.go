@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -179,7 +180,7 @@ func TestADistantClusterIsReadPartially(t *testing.T) {
 	s.store(t, pois)
 	request := circle(25.3, 121.3, 100_000)
 	want := bruteForce(pois, request)
-	search := search{pois: s.pois.Documents, area: areaOf(request)}
+	search := search{pois: s.pois.Documents, entries: s.entries, area: areaOf(request)}
 	after := start
 	for n := 0; n < 500; n += 100 {
 		found, err := search.nearest(t.Context(), after, 100)
@@ -229,6 +230,45 @@ func TestAnUnchangedLandmarkIsListedOnceDuringWrites(t *testing.T) {
 	slices.Sort(seen)
 	if len(seen) != len(stay) || len(slices.Compact(seen)) != len(stay) {
 		t.Errorf("%d of %d were seen", len(seen), len(stay))
+	}
+}
+
+// The nearest landmark is deleted after the search has found it in the index.
+func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
+	var s *Server
+	next := int64(1)
+	s = newObservedServer(t, func(call observed.Call) {
+		if s != nil && call.Verb == "scan" && next <= 2 {
+			if err := s.pois.Documents.Delete(t.Context(), next); err != nil {
+				t.Error(err)
+			}
+			next++
+		}
+	})
+	var pois []poi
+	for id := range int64(40) {
+		pois = append(pois, newLandmark(id+1, 25+float64(id)/1e5, 121))
+	}
+	s.store(t, pois)
+	request := circle(25, 121, 10_000)
+	request.PageSize = 20
+	reply, err := s.SearchNearby(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := reply.GetPois()[0].GetPoi().GetPoiId(); first != next || next == 1 || len(reply.GetPois()) != 20 || reply.GetNextPageToken() == "" {
+		t.Errorf("got %d landmarks from %d, page token %q", len(reply.GetPois()), first, reply.GetNextPageToken())
+	}
+}
+
+// A landmark whose cell is wrong looks like one that moves during each walk.
+func TestASearchEndsWhileLandmarksKeepMoving(t *testing.T) {
+	s := newServer(t)
+	moving := newLandmark(1, 25, 121)
+	moving.Lat = 26
+	s.store(t, []poi{moving})
+	if _, err := s.SearchNearby(t.Context(), circle(25, 121, 10_000)); !errors.Is(err, docstore.ErrConflict) {
+		t.Errorf("got error %v", err)
 	}
 }
 

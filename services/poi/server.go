@@ -25,7 +25,9 @@ type Server struct {
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary, poiv1.PoiSummary]
 	// places are the landmarks as maps show them.
-	places    *docstore.Projection[place]
+	places *docstore.Projection[place]
+	// entries are the landmarks as the indexes of cells show them.
+	entries   *docstore.Projection[entry]
 	photos    *child.Set[poi, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
@@ -59,6 +61,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	}
 	s.summaries = content.Summarize(s.pois, showSummary)
 	s.places = docstore.Project[place](s.pois.Documents)
+	s.entries = docstore.Project[entry](s.pois.Documents)
 	return s, nil
 }
 

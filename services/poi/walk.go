@@ -1,0 +1,231 @@
+package poi
+
+import (
+	"container/heap"
+	"context"
+	"math"
+
+	"github.com/golang/geo/s2"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+const (
+	// firstLimit and lastLimit bound the entries of a query; see docstore.MaxPageBytes.
+	firstLimit, lastLimit = 1000, 16_000
+	// thinnestRing is the least part of a ring's area that is tried after a query of the
+	// ring reached its limit.
+	thinnestRing = 0.3
+	// cellError is more than the distance of two points in a leaf cell, in metres.
+	cellError = 0.03
+)
+
+// entry is a landmark as the indexes of cells show it.
+type entry struct {
+	ID   int64 `bson:"_id"`
+	Cell int64 `bson:"cell"`
+}
+
+// walk reads the entries of a search, each once.
+type walk struct {
+	search
+	// middle is that of the area.
+	middle s2.Point
+	after  position
+	want   int
+	// near are the entries that have been read and may be among the nearest landmarks.
+	near []nearEntry
+	// sure are the nearest distances of landmarks that are certainly wanted, or so they are
+	// while nobody changes them. There are at most want.
+	sure farthestDistance
+	// done are the cells that have been read.
+	done cellSet
+}
+
+// nearEntry is a landmark's id and its distance from the middle, to within cellError.
+type nearEntry struct {
+	id   int64
+	away float64
+}
+
+// walk reads the entries until no landmark beyond them can be wanted.
+//
+// Each step reads a ring with one query. Its cells cover all that is not yet read between
+// inner, within which everything is read, and an outer radius. The first query starts at
+// the middle's own cell: so it samples the neighbourhood at any density, and reads all of
+// an area with few landmarks. Each outer radius follows from the density in the last
+// query. Once enough landmarks are read, the farthest of the nearest bounds all later rings.
+//
+// A query that reaches its limit is not wasted, because no cell is read twice. The next
+// ring is thinner then, its cells are smaller, and the limit is higher.
+func (w *walk) walk(ctx context.Context) error {
+	inner, outer := max(0, w.after.distance), w.area.radius
+	maxCells, limit := fewCells, firstLimit+4*w.want
+	for isFirst := true; ; isFirst = false {
+		covering := w.area.ring(inner, outer).cells(maxCells)
+		todo := covering.without(w.done)
+		if isFirst {
+			_, todo = todo.split(cellOf(w.area.middle.lat, w.area.middle.lng))
+		}
+		read, count, err := w.read(ctx, todo, limit)
+		if err != nil {
+			return err
+		}
+		isRead := len(covering.without(w.done)) == 0
+		bound := w.bound()
+		if isRead && bound <= outer {
+			return nil
+		}
+		if len(read) == 0 && !isRead {
+			continue // the first query would have begun behind the ring
+		}
+		// The squares of radii are as areas.
+		ring, least := outer*outer-inner*inner, 0.0
+		switch {
+		case isRead:
+			inner, least, read = outer, 4*ring, covering
+			limit = min(2*limit, lastLimit)
+		case !isFirst:
+			least, maxCells, limit = thinnestRing*ring, manyCells, min(2*limit, lastLimit)
+		}
+		// The next ring should have one and a half times the missing number.
+		density := (float64(count) + 0.5) / read.area() * min(1, covering.area()/(math.Pi*ring))
+		next := 1.5 * float64(w.want-w.within(inner)) / (math.Pi * density)
+		outer = min(bound, math.Sqrt(inner*inner+max(next, least)))
+	}
+}
+
+// bound returns a radius beyond which no landmark is wanted.
+func (w *walk) bound() float64 {
+	if len(w.sure) == w.want {
+		return min(w.area.radius, w.sure[0]+2*cellError)
+	}
+	return w.area.radius
+}
+
+// within counts the nearest landmarks within a radius.
+func (w *walk) within(radius float64) (count int) {
+	for _, away := range w.sure {
+		if away <= radius {
+			count++
+		}
+	}
+	return count
+}
+
+// candidates returns the landmarks that may be among the nearest.
+func (w *walk) candidates() (ids []int64) {
+	bound := w.bound() + cellError
+	for _, entry := range w.near {
+		if entry.away <= bound {
+			ids = append(ids, entry.id)
+		}
+	}
+	return ids
+}
+
+// read reads entries of cells, with one query. It returns the cells of which it read all
+// entries, and the number of these.
+func (w *walk) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
+	if len(todo) == 0 {
+		return nil, 0, nil
+	}
+	page, err := w.entries.Page(ctx, docstore.Query{Where: todo.where(w.category), Limit: limit})
+	if err != nil {
+		return nil, 0, err
+	}
+	entries := page.Documents
+	if page.Next != "" {
+		// More entries may be in the last cell.
+		last := entries[len(entries)-1].Cell
+		if entries[0].Cell == last {
+			return w.readStack(ctx, last)
+		}
+		for entries[len(entries)-1].Cell == last {
+			entries = entries[:len(entries)-1]
+		}
+		todo, _ = todo.split(last)
+	}
+	w.keep(entries)
+	w.done = w.done.with(todo)
+	return todo, len(entries), nil
+}
+
+// readStack reads all entries of a leaf cell, which has more than fit into a query.
+func (w *walk) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
+	read = cellSet{{cell, cell}}
+	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: read.where(w.category), Limit: firstLimit}, 0) {
+		if err != nil {
+			return nil, 0, err
+		}
+		w.keep(batch)
+		count += len(batch)
+	}
+	w.done = w.done.with(read)
+	return read, count, nil
+}
+
+// keep keeps the entries of landmarks that the search may want.
+func (w *walk) keep(entries []entry) {
+	for _, e := range entries {
+		at := cellID(e.Cell).Point()
+		away := chordDistance(w.middle, at)
+		if away+cellError < w.after.distance || away-cellError > w.bound() || e.ID == w.after.id {
+			continue
+		}
+		w.near = append(w.near, nearEntry{e.ID, away})
+		if away-cellError > w.after.distance && w.area.surelyHolds(at, away) {
+			w.sure.keep(away, w.want)
+		}
+	}
+}
+
+// surelyHolds reports whether all points closer than cellError to a point are in the area. The
+// point is away metres from the middle.
+func (a area) surelyHolds(at s2.Point, away float64) bool {
+	if away+cellError > a.radius {
+		return false
+	}
+	if a.box == nil {
+		return true
+	}
+	place := s2.LatLngFromPoint(at)
+	const perDegree = 110_000 // metres of latitude, slightly less than there are
+	north := cellError / float64(perDegree)
+	east := north / math.Cos(float64(place.Lat))
+	lat, lng := place.Lat.Degrees(), place.Lng.Degrees()
+	return east < 1 && a.box.south <= lat-north && lat+north <= a.box.north &&
+		a.box.holdsLng(math.Remainder(lng-east, 360)) && a.box.holdsLng(math.Remainder(lng+east, 360))
+}
+
+// chordDistance returns the distance of two points along the surface, in metres. It is exact to
+// a millimetre for up to a quarter of the Earth's circumference.
+func chordDistance(a, b s2.Point) float64 {
+	return 2 * earthRadius * math.Asin(min(1, b.Sub(a.Vector).Norm()/2))
+}
+
+// farthestDistance is a heap of distances with the farthest on top.
+type farthestDistance []float64
+
+// keep adds a distance, and removes the farthest when there are more than want.
+func (h *farthestDistance) keep(away float64, want int) {
+	if len(*h) < want {
+		heap.Push(h, away)
+	} else if away < (*h)[0] {
+		(*h)[0] = away
+		heap.Fix(h, 0)
+	}
+}
+
+func (h farthestDistance) Len() int           { return len(h) }
+func (h farthestDistance) Less(i, j int) bool { return h[i] > h[j] }
+func (h farthestDistance) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push and Pop implement heap.Interface.
+func (h *farthestDistance) Push(away any) { *h = append(*h, away.(float64)) }
+
+func (h *farthestDistance) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
