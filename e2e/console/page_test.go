@@ -97,7 +97,10 @@ func (p *page) listen(event any) {
 			complaint = fmt.Sprintf("%s: %s %s", event.Entry.Source, event.Entry.Text, event.Entry.URL)
 		}
 	case *runtime.EventExceptionThrown:
-		complaint = event.ExceptionDetails.Error()
+		complaint = event.ExceptionDetails.Text
+		if thrown := event.ExceptionDetails.Exception; thrown != nil {
+			complaint += " " + thrown.Description
+		}
 	case *runtime.EventConsoleAPICalled:
 		if event.Type == runtime.ConsoleAPICalledTypeError {
 			complaint = "console.error"
@@ -146,9 +149,9 @@ func (p *page) try(steps ...chromedp.Action[chromedp.Void]) error {
 // show sets the size and the preferences of the screen.
 func (p *page) show(s screen) {
 	p.t.Helper()
-	features := []emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}}
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: s.scheme}}
 	if s.isStill {
-		features = append(features, emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
+		features = append(features, &emulation.MediaFeature{Name: "prefers-reduced-motion", Value: "reduce"})
 	}
 	p.do("resize", chromedp.EmulateViewport(s.width, s.height))
 	p.call("set preferences", func(ctx context.Context) error {

@@ -21,8 +21,8 @@ type answer struct {
 
 // notFound is the answer of an edge that has no console.
 var notFound = answer{404, http.Header{
-	"Cache-Control": {"no-store"}, "Content-Length": {"108"}, "Content-Type": {"text/xml; charset=utf-8"},
-	"Content-Security-Policy": {"default-src 'none'; frame-ancestors 'none'"}, "Referrer-Policy": {"no-referrer"},
+	"Cache-Control": {"no-store"}, "Content-Length": {"105"}, "Content-Type": {"text/xml; charset=utf-8"},
+	"Content-Security-Policy": {"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}, "Referrer-Policy": {"no-referrer"},
 	"Vary": {"Accept-Encoding"}, "X-Content-Type-Options": {"nosniff"}, "X-Waybook-Reason": {"NOT_FOUND"},
 }, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<response><status>FAILED</status><info>NOT FOUND</info></response>"}
 
