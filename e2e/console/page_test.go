@@ -243,11 +243,13 @@ func (p *page) click(selector string) {
 	p.do("click "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// fill types a text into a field.
+// fill types a text into a field, in place of what it has.
 func (p *page) fill(selector, text string) {
 	p.t.Helper()
 	p.awaitElement(selector)
-	p.do("fill "+selector, chromedp.Clear(chromedp.CSS(selector)), chromedp.SendKeys(chromedp.CSS(selector), text))
+	p.do("fill "+selector, chromedp.ScrollIntoView(chromedp.CSS(selector)), chromedp.Focus(chromedp.CSS(selector)))
+	value[bool](p, `(document.querySelector(`+quoted(selector)+`).select(), true)`)
+	p.do("fill "+selector, chromedp.KeyEvent(text))
 }
 
 // choose selects an option, as a click on it does.
