@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -46,8 +47,8 @@ func newConsole(t *testing.T, changes ...func(*Config)) http.Handler {
 	return h
 }
 
-func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
-	return send(h, http.MethodGet, path, headers...)
+func get(h http.Handler, address string, headers ...string) *httptest.ResponseRecorder {
+	return send(h, http.MethodGet, address, headers...)
 }
 
 // send sends a request with headers given as names and values in turn.
@@ -205,9 +206,9 @@ func TestTheBuiltPageNamesOnlyFilesThatAreServed(t *testing.T) {
 			if !found {
 				break
 			}
-			path, next, _ := strings.Cut(after, `"`)
-			if w := get(h, path); w.Code != http.StatusOK {
-				t.Errorf("%s: %d", path, w.Code)
+			address, next, _ := strings.Cut(after, `"`)
+			if w := get(h, path.Join("/", address)); w.Code != http.StatusOK {
+				t.Errorf("%s: %d", address, w.Code)
 			}
 			rest = next
 		}

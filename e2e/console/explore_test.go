@@ -1,0 +1,223 @@
+package console_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// operation is what /console/operations.json says of an operation, as far as the tests need it.
+type operation struct {
+	Func, Variant, Effect string
+	Login                 bool
+	Parameters            []struct {
+		Name, Type string
+		Required   bool
+		Min        *float64
+		Values     []struct{ Value string }
+	}
+}
+
+// name is the name of the operation's form.
+func (o operation) name() string {
+	if o.Variant != "" {
+		return o.Func + "." + o.Variant
+	}
+	return o.Func
+}
+
+func operations(t *testing.T, p *launch.Process) []operation {
+	t.Helper()
+	var described struct{ Operations []operation }
+	if err := json.Unmarshal([]byte(ask(t, p, http.MethodGet, "/console/operations.json", "").Body), &described); err != nil {
+		t.Fatal(err)
+	}
+	return described.Operations
+}
+
+// known are identifiers that replies have shown, by the names of parameters.
+type known map[string]string
+
+var identifier = regexp.MustCompile(`<(\w+ID)>(\d+)</`)
+
+// note keeps the identifiers of a reply.
+func (k known) note(reply string) {
+	for _, found := range identifier.FindAllStringSubmatch(reply, -1) {
+		k[found[1]] = found[2]
+	}
+}
+
+// form returns the address of an operation's form with valid values in it. It reports whether all
+// identifiers are known.
+func (k known) form(o operation) (place string, isComplete bool) {
+	values := url.Values{}
+	isComplete = true
+	for _, p := range o.Parameters {
+		id, isKnown := k[p.Name]
+		switch {
+		case len(p.Values) > 0:
+			values.Set(p.Name, p.Values[0].Value)
+		case p.Type == "id" && isKnown:
+			values.Set(p.Name, id)
+		case !p.Required:
+		case p.Type == "id":
+			isComplete = false
+			values.Set(p.Name, "1")
+		case p.Type == "decimal":
+			values.Set(p.Name, "25.03")
+		case p.Type == "integer":
+			values.Set(p.Name, "2")
+		default:
+			values.Set(p.Name, "台北 & <b>101</b>")
+		}
+	}
+	return "#/explore/" + o.name() + "?" + values.Encode(), isComplete
+}
+
+// send sends the form that is shown and returns the reply as it came.
+func (p *page) send() (outcome, raw string) {
+	p.t.Helper()
+	p.click(id("send"))
+	p.await("a reply", `document.querySelector('[data-testid="reply"]').dataset.state === 'done' && document.querySelector('[data-testid="outcome"]') !== null`)
+	p.click(id("reply-tab-raw"))
+	p.awaitElement(id("raw"))
+	return p.text(id("outcome")), p.text(id("raw"))
+}
+
+func TestEveryOperationIsSentAndItsReplyShown(t *testing.T) {
+	process := start(t)
+	p := open(t, process, "")
+	user, token := demoSession(t, process)
+	p.paste(user, token)
+	all := operations(t, process)
+	if len(all) < 14 {
+		t.Fatalf("there are only %d operations", len(all))
+	}
+	// Content is made first, and removed last.
+	slices.SortStableFunc(all, func(a, b operation) int { return cmp.Compare(order(a), order(b)) })
+	seen := known{"userID": user}
+	for _, each := range all {
+		place, isComplete := seen.form(each)
+		p.visit(place)
+		if each.Func == "login" { // secrets are in no address
+			p.fill(id("param-email"), "demo@waybook.example")
+			p.fill(id("param-password"), demoPassword(t, process))
+		}
+		outcome, raw := p.send()
+		seen.note(raw)
+		if !strings.Contains(raw, "<response><status>") {
+			t.Errorf("%s: the raw reply is %s", each.name(), raw)
+		}
+		if isComplete && !strings.Contains(outcome, "SUCCESS") {
+			t.Errorf("%s: %s: %s", place, outcome, raw)
+		}
+		p.click(id("reply-tab-tree"))
+		p.awaitText(id("tree"), "status")
+		p.shot("explore-" + each.name())
+	}
+}
+
+// order sorts what makes content before what shows it, and that before what removes it.
+func order(o operation) int {
+	switch {
+	case o.Func == "logout":
+		return 3
+	case o.Variant == "delete" || strings.HasPrefix(o.Func, "remove") || strings.HasPrefix(o.Func, "withdraw"):
+		return 2
+	case o.Effect == "read":
+		return 1
+	}
+	return 0
+}
+
+func TestAFailedCallShowsItsReasonAndWhatToDo(t *testing.T) {
+	p := open(t, start(t), "#/explore/getAlbum?albumID=1&.format=JSON")
+	outcome, raw := p.send()
+	if !strings.Contains(outcome, "FAILED") || raw != `{"status":"FAILED","info":"ALBUM NOT FOUND"}` {
+		t.Errorf("got %s: %s", outcome, raw)
+	}
+	for element, want := range map[string]string{
+		"failure-info": "ALBUM NOT FOUND", "failure-reason": "ALBUM_NOT_FOUND", "failure-meaning": "album", "failure-action": "albumID",
+	} {
+		if got := p.text(id(element)); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", element, got)
+		}
+	}
+	p.click(id("reply-tab-headers"))
+	p.awaitText(id("headers"), "ALBUM_NOT_FOUND")
+	p.shot("explore-failure")
+
+	p.visit("#/explore/addAlbum?albumTitle=x&category=1&lat=95&lng=0")
+	if _, raw := p.send(); !strings.Contains(raw, "LOGIN REQUIRED") || p.text(id("failure-reason")) != "LOGIN_REQUIRED" {
+		t.Errorf("without a session: %s", raw)
+	}
+}
+
+func TestARequestIsSignedInThePage(t *testing.T) {
+	process := start(t, "-signatures", "require")
+	created, err := accountv1.NewAccountServiceClient(launch.Dial(t, process.GRPC)).
+		CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "console"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := open(t, process, "#/explore/getCategoryPOIList?category=2")
+	if _, raw := p.send(); !strings.Contains(raw, "SIGNATURE REQUIRED") {
+		t.Errorf("without a signature: %s", raw)
+	}
+	p.click(id("sign"))
+	p.fill(id("sign-key"), created.GetApplication().GetKey())
+	p.fill(id("sign-secret"), created.GetSecret())
+	if _, raw := p.send(); !strings.Contains(raw, "SUCCESS") {
+		t.Errorf("with the signature: %s", raw)
+	}
+	p.shot("explore-signed")
+	p.fill(id("sign-secret"), "wrong")
+	if _, raw := p.send(); !strings.Contains(raw, "SIGNATURE INVALID") {
+		t.Errorf("with a wrong secret: %s", raw)
+	}
+	kept := value[string](p, `location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)`)
+	if strings.Contains(kept, created.GetSecret()) || strings.Contains(kept, "wrong") {
+		t.Errorf("the secret is kept in %s", kept)
+	}
+}
+
+func TestAFormIsFilledInAndSentByKeyboardAlone(t *testing.T) {
+	p := open(t, start(t), "")
+	p.tabTo(id("nav-explore"))
+	p.press("\r")
+	p.tabTo(id("operation-getCategoryPOIList"))
+	p.press("\r")
+	p.awaitElement(id("param-category"))
+	p.tabTo(id("param-category"))
+	p.press("2")
+	p.tabTo(id("send"))
+	p.press("\r")
+	p.await("a reply", `document.querySelector('[data-testid="outcome"]') !== null`)
+	if got := p.text(id("outcome")); !strings.Contains(got, "SUCCESS") {
+		t.Errorf("got %s:\n%s", got, p.text(id("reply")))
+	}
+	p.shot("explore-keyboard")
+}
+
+// tabTo moves the focus with the Tab key until an element has it, and checks that each stop is visible.
+func (p *page) tabTo(selector string) {
+	p.t.Helper()
+	for range 200 {
+		p.press("\t")
+		if value[bool](p, `document.activeElement.matches(`+quoted(selector)+`)`) {
+			if outline := value[string](p, `(s => s.outlineStyle + s.boxShadow)(getComputedStyle(document.activeElement))`); outline == "nonenone" {
+				p.t.Errorf("nothing shows that %s has the focus", selector)
+			}
+			return
+		}
+	}
+	p.t.Fatalf("the Tab key does not reach %s", selector)
+}
