@@ -1,0 +1,3 @@
+export function SessionMenu() {
+  return null
+}
