@@ -9,7 +9,7 @@ export type Language = 'en' | 'zh-Hant'
 export const languages: readonly Language[] = ['zh-Hant', 'en']
 
 /** The language of the page. Components that read it follow its changes. */
-export const language = signal<Language>(firstLanguage(readSetting('language'), navigator.languages))
+export const language = signal<Language>(firstLanguage(readSetting('language'), globalThis.navigator?.languages ?? []))
 
 /** Returns the stored choice, or the first language of the browser that the page has, or English. */
 export function firstLanguage(stored: string | null, preferred: readonly string[]): Language {

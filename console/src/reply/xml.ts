@@ -1,0 +1,136 @@
+// A parser of the XML of replies: elements, attributes, text, CDATA and references. It reads a long text
+// in slices, so that the page stays responsive, and keeps the part before a fault.
+
+import type { ParsedReply, TreeNode } from './tree'
+
+interface Element extends TreeNode {
+  kind: 'group' | 'text'
+  children: Element[]
+}
+
+/** The deepest nesting that the parser reads. */
+const maxDepth = 200
+
+export class XMLParser {
+  #at = 0
+  #root: Element | null = null
+  readonly #open: Element[] = []
+  #fault = ''
+
+  constructor(private readonly text: string) {}
+
+  /** Reads on for at least one token, until the end or until `isDue`. It returns whether it is done. */
+  run(isDue: () => boolean): boolean {
+    do {
+      for (let tokens = 0; tokens < 500; tokens++) {
+        if (this.#fault || !this.#next()) return true
+      }
+    } while (!isDue())
+    return false
+  }
+
+  /** Returns what was read. */
+  result(): ParsedReply {
+    return { root: this.#root, fault: this.#fault }
+  }
+
+  /** Reads a token. It returns false at the end. */
+  #next(): boolean {
+    const { text } = this
+    if (this.#at >= text.length) {
+      const missing = this.#open.at(-1)
+      if (missing) this.#fail(`the end of <${missing.name}> is missing`)
+      else if (!this.#root) this.#fail('there is no element')
+      return false
+    }
+    if (text[this.#at] !== '<') return this.#readText()
+    if (text.startsWith('<?', this.#at)) return this.#skip('?>')
+    if (text.startsWith('<!--', this.#at)) return this.#skip('-->')
+    if (text.startsWith('<![CDATA[', this.#at)) return this.#readCDATA()
+    if (text.startsWith('</', this.#at)) return this.#readEnd()
+    return this.#readStart()
+  }
+
+  #fail(fault: string): false {
+    this.#fault ||= `${fault} (character ${this.#at + 1})`
+    return false
+  }
+
+  #skip(end: string): boolean {
+    const found = this.text.indexOf(end, this.#at)
+    if (found < 0) return this.#fail(`${end} is missing`)
+    this.#at = found + end.length
+    return true
+  }
+
+  #readText(): boolean {
+    const found = this.text.indexOf('<', this.#at)
+    const end = found < 0 ? this.text.length : found
+    const part = this.text.slice(this.#at, end)
+    const parent = this.#open.at(-1)
+    if (!parent && part.trim() !== '') return this.#fail('there is text outside of the element')
+    if (parent) parent.value += decodeReferences(part)
+    this.#at = end
+    return true
+  }
+
+  #readCDATA(): boolean {
+    const end = this.text.indexOf(']]>', this.#at)
+    if (end < 0) return this.#fail(']]> is missing')
+    const parent = this.#open.at(-1)
+    if (!parent) return this.#fail('there is text outside of the element')
+    parent.value += this.text.slice(this.#at + 9, end)
+    this.#at = end + 3
+    return true
+  }
+
+  #readEnd(): boolean {
+    const end = this.text.indexOf('>', this.#at)
+    if (end < 0) return this.#fail('> is missing')
+    const name = this.text.slice(this.#at + 2, end).trim()
+    const element = this.#open.at(-1)
+    if (element?.name !== name) return this.#fail(`</${name}> ends nothing`)
+    if (element.children.length > 0 && element.value.trim() === '') element.value = ''
+    this.#open.pop()
+    this.#at = end + 1
+    return true
+  }
+
+  #readStart(): boolean {
+    startTag.lastIndex = this.#at
+    const found = startTag.exec(this.text)
+    if (!found) return this.#fail('there is no element after <')
+    const element: Element = { name: found[1]!, kind: 'text', value: '', children: [] }
+    const parent = this.#open.at(-1)
+    if (parent) {
+      parent.children.push(element)
+      parent.kind = 'group'
+    } else if (this.#root) return this.#fail('there is a second element')
+    else this.#root = element
+    for (const [, name, , double, single] of (found[2] ?? '').matchAll(attribute)) {
+      element.kind = 'group'
+      const value = decodeReferences(double ?? single ?? '')
+      element.children.push({ name: '@' + name, kind: 'text', value, children: [] })
+    }
+    this.#at = startTag.lastIndex
+    if (found[3] !== '/') {
+      if (this.#open.length >= maxDepth) return this.#fail('elements are nested too deeply')
+      this.#open.push(element)
+    }
+    return true
+  }
+}
+
+const startTag = /<([^\s<>/="'!?]+)((?:\s+[^\s<>/="']+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y
+const attribute = /([^\s<>/="']+)\s*=\s*("([^"]*)"|'([^']*)')/g
+
+const named: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+
+function decodeReferences(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(\w+));/g, (whole, hex, decimal, name) => {
+    if (name !== undefined) return named[name] ?? whole
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+}
