@@ -1,15 +1,31 @@
-import { description, operationName } from '../description'
-import { text } from '../shell/words'
+// The explorer: the operations, the form of one, its request and the reply.
+
+import '../styles/explore.css'
+import { Message } from '../shell/Message'
+import { OperationForm } from './OperationForm'
+import { OperationChoice, OperationList } from './OperationList'
+import { ReplyPanel } from './ReplyPanel'
+import { RequestPanel } from './RequestPanel'
+import { shown } from './store'
+import { text } from './words'
 
 export default function ExploreView() {
+  const operation = shown.value
   return (
-    <>
-      <h1>{text('explore')}</h1>
-      <ul>
-        {description().operations.map(each => (
-          <li key={operationName(each)}>{operationName(each)}</li>
-        ))}
-      </ul>
-    </>
+    <div class="explorer">
+      <OperationList />
+      <OperationChoice />
+      {typeof operation === 'string' ? (
+        <Message title={text('noOperation', { name: operation })} />
+      ) : (
+        <>
+          <OperationForm operation={operation} key={`${operation.func}.${operation.variant}`} />
+          <div class="exchange">
+            <RequestPanel operation={operation} />
+            <ReplyPanel operation={operation} />
+          </div>
+        </>
+      )}
+    </div>
   )
 }

@@ -22,6 +22,8 @@ export const text = words(
     reload: 'Reload',
     notFound: 'This address has no view.',
     version: 'version',
+    copy: 'Copy',
+    copied: 'Copied',
   },
   {
     explore: 'API 測試',
@@ -44,5 +46,7 @@ export const text = words(
     reload: '重新載入',
     notFound: '此位址沒有對應的檢視。',
     version: '版本',
+    copy: '複製',
+    copied: '已複製',
   },
 )
