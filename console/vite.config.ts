@@ -1,11 +1,9 @@
 import { defineConfig } from 'vitest/config'
-import { mock } from './dev/mock.ts'
 
 // The edge's address in development. `npm run dev` passes requests on to it.
 const edge = process.env.WAYBOOK_EDGE ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: process.env.WAYBOOK_MOCK ? [mock()] : [],
   // The page is at / and its files are below /console/. Addresses are relative, so that a proxy may
   // put a prefix before both.
   base: './',

@@ -12,7 +12,8 @@ export interface Parameter {
   type: ParameterType
   min?: number
   max?: number
-  /** The most characters of a text; absent or 0: no limit. */
+  minLength?: number
+  /** The most characters of a text; absent: no limit. */
   maxLength?: number
   multiline?: boolean
   default?: string
@@ -47,7 +48,7 @@ export interface Description {
   /** The address of raster tiles for the map, with {z}, {x} and {y}; empty without tiles. */
   tiles: string
   additions: boolean
-  paths: { api: string }
+  paths: { api: string; session: string; health: string }
   operations: Operation[]
   /** Parameters that every operation takes. */
   shared?: Parameter[]

@@ -14,6 +14,8 @@ const operations: Names = {
   getUserAlbumList: ['List a user’s albums', '列出使用者的相簿'],
   getCategoryPOIList: ['List a category’s landmarks', '列出類別的地標'],
   getNearbyPOIList: ['Find landmarks nearby', '尋找附近的地標'],
+  'getNearbyPOIList.point': ['Find landmarks around a point', '尋找某點附近的地標'],
+  'getNearbyPOIList.box': ['Find landmarks in a box', '尋找範圍內的地標'],
   getPOI: ['Read a landmark', '讀取地標'],
   postBlog: ['Post a diary entry', '發表日誌'],
   updateBlog: ['Change a diary entry', '修改日誌'],

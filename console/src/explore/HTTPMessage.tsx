@@ -3,11 +3,11 @@ import type { Pair } from '../form'
 import { Code } from './Code'
 import { text } from './words'
 
-/** A request: its line, the headers that the page knows, its body, and the parameters decoded. */
-export function Message(props: { request: SentRequest; parameters: readonly Pair[]; notes: readonly string[] }) {
+/** A request, whose body has a length in bytes: its line, the headers that the page knows, its body, and the parameters decoded. */
+export function Message(props: { request: SentRequest; length: number; parameters: readonly Pair[]; notes: readonly string[] }) {
   const { request } = props
   const headers: Pair[] = [['Host', location.host], ...request.headers]
-  if (request.method === 'POST') headers.push(['Content-Length', String(request.body.length)])
+  if (request.method === 'POST') headers.push(['Content-Length', String(props.length)])
   const lines = [`${request.method} ${request.target} HTTP/1.1`, ...headers.map(pair => pair.join(': ')), '', request.body]
   return (
     <>

@@ -170,10 +170,10 @@ function Sent({ now }: { now: Result & { state: 'done' } }) {
   const { request } = now.reply
   const form = request.method === 'GET' ? request.target.slice(request.target.indexOf('?') + 1) : request.body
   const parameters: Pair[] = [...new URLSearchParams(form)]
-  if (now.secrets.length === 0) return <Message request={request} parameters={parameters} notes={[]} />
+  if (now.secrets.length === 0) return <Message request={request} length={request.body.length} parameters={parameters} notes={[]} />
   const hidden = form.replace(/(^|&)([^=&]*)=([^&]*)/g, (whole, before: string, name: string) =>
     now.secrets.includes(decodeURIComponent(name)) ? `${before}${name}=••••••••` : whole,
   )
   const shown = request.method === 'GET' ? { ...request, target: request.target.replace(form, () => hidden) } : { ...request, body: hidden }
-  return <Message request={shown} parameters={parameters.map(hideSecret)} notes={[text('secretNote')]} />
+  return <Message request={shown} length={request.body.length} parameters={parameters.map(hideSecret)} notes={[text('secretNote')]} />
 }

@@ -30,7 +30,7 @@ export function ReplyTree({ root }: { root: TreeNode }) {
   })
   const act = (row: Row, to: 'open' | 'close' | 'toggle') => {
     if (row.kind === 'more') setOpened(more(opened, row.parent))
-    else if (row.node.children.length === 0) return
+    else if (row.node.size === 0) return
     else if (opened.has(row.node) && to !== 'open') setOpened(collapse(opened, row.node))
     else if (!opened.has(row.node) && to !== 'close') setOpened(expand(opened, row.node))
   }
@@ -41,7 +41,7 @@ export function ReplyTree({ root }: { root: TreeNode }) {
       setActive(Math.max(0, Math.min(rows.length - 1, to)))
     }
     const isOpen = row.kind === 'node' && opened.has(row.node)
-    const isBranch = row.kind === 'node' && row.node.children.length > 0
+    const isBranch = row.kind === 'node' && row.node.size > 0
     const actions: Record<string, () => void> = {
       ArrowDown: () => move(at + 1),
       ArrowUp: () => move(at - 1),
@@ -94,7 +94,7 @@ const mostOfAValue = 2000
 
 function TreeRow(props: { row: Row; index: number; isActive: boolean; isOpen: boolean; choose: () => void }) {
   const { row } = props
-  const isBranch = row.kind === 'node' && row.node.children.length > 0
+  const isBranch = row.kind === 'node' && row.node.size > 0
   return (
     <li
       role="treeitem"
@@ -118,7 +118,7 @@ function TreeRow(props: { row: Row; index: number; isActive: boolean; isOpen: bo
 function NodeText({ row, isBranch }: { row: Row & { kind: 'node' }; isBranch: boolean }) {
   const { node } = row
   const link = linkOf(row)
-  const count = node.children.length
+  const count = node.size
   const value = node.value.length > mostOfAValue ? node.value.slice(0, mostOfAValue) + '…' : node.value
   return (
     <>

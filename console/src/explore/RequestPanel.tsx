@@ -57,7 +57,7 @@ function Preview({ operation, parameters }: { operation: Operation; parameters: 
   const shown: Pair[] = [...parameters.map(hideSecret), ...signature]
   const request: SentRequest = prepare({ method: form.method, parameters: shown })
   const notes = form.signed ? [text('previewNote')] : []
-  return <Message request={request} parameters={shown} notes={notes} />
+  return <Message request={request} length={request.body.length} parameters={shown} notes={notes} />
 }
 
 /** Returns the parameter, with dots in place of a secret. */

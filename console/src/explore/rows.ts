@@ -40,11 +40,11 @@ export function firstOpen(root: TreeNode, limit: number): Opened {
   const waiting = [root]
   let rows = 1
   for (let node = waiting.shift(); node; node = waiting.shift()) {
-    const drawn = Math.min(partSize, node.children.length)
+    const drawn = Math.min(partSize, node.size)
     if (node !== root && rows + drawn > limit) continue
     rows += drawn
     if (drawn > 0) opened.set(node, partSize)
-    for (let i = 0; i < drawn; i++) waiting.push(node.children[i]!)
+    waiting.push(...node.first(drawn))
   }
   return opened
 }
@@ -56,9 +56,9 @@ export function rowsOf(root: TreeNode, opened: Opened): Row[] {
     rows.push({ kind: 'node', node, key, level, position, of })
     const drawn = opened.get(node)
     if (drawn === undefined) return
-    const { length } = node.children
-    for (let i = 0; i < Math.min(drawn, length); i++) add(node.children[i]!, `${key}/${i}`, level + 1, i + 1, length)
-    if (length > drawn) rows.push({ kind: 'more', parent: node, left: length - drawn, key: `${key}/more`, level: level + 1, position: drawn + 1, of: length })
+    const { size } = node
+    for (const [i, each] of node.first(drawn).entries()) add(each, `${key}/${i}`, level + 1, i + 1, size)
+    if (size > drawn) rows.push({ kind: 'more', parent: node, left: size - drawn, key: `${key}/more`, level: level + 1, position: drawn + 1, of: size })
   }
   add(root, '', 1, 1, 1)
   return rows

@@ -11,28 +11,33 @@ export function parseJSON(text: string): ParsedReply {
 
 class JSONNode implements TreeNode {
   readonly kind: Kind
-  #children: readonly TreeNode[] | undefined
+  readonly size: number
+  readonly #children: TreeNode[] = []
+  readonly #entries: readonly unknown[]
 
   constructor(
     readonly name: string,
     private readonly of: unknown,
   ) {
     this.kind = kindOf(of)
+    this.#entries = this.kind === 'list' ? (of as unknown[]) : this.kind === 'group' ? Object.entries(of as object) : []
+    this.size = this.#entries.length
   }
 
   get value(): string {
     return this.kind === 'group' || this.kind === 'list' ? '' : String(this.of)
   }
 
-  get children(): readonly TreeNode[] {
-    this.#children ??= this.#makeChildren()
-    return this.#children
+  first(most: number): readonly TreeNode[] {
+    for (let i = this.#children.length; i < Math.min(most, this.size); i++) this.#children.push(this.#child(i))
+    return this.#children.slice(0, most)
   }
 
-  #makeChildren(): readonly TreeNode[] {
-    if (this.kind === 'list') return (this.of as unknown[]).map((each, i) => new JSONNode(String(i + 1), each))
-    if (this.kind === 'group') return Object.entries(this.of as object).map(([name, each]) => new JSONNode(name, each))
-    return []
+  #child(at: number): TreeNode {
+    const entry = this.#entries[at]
+    if (this.kind === 'list') return new JSONNode(String(at + 1), entry)
+    const [name, value] = entry as [string, unknown]
+    return new JSONNode(name, value)
   }
 }
 

@@ -1,4 +1,4 @@
-// A reply as a tree, whatever its format. Children of JSON are made when somebody opens their node.
+// A reply as a tree, whatever its format. Nodes of JSON are made when they are drawn.
 
 export type Kind = 'group' | 'list' | 'text' | 'number' | 'boolean' | 'null'
 
@@ -7,7 +7,10 @@ export interface TreeNode {
   kind: Kind
   /** The text of a leaf. */
   value: string
-  children: readonly TreeNode[]
+  /** How many children the node has. */
+  readonly size: number
+  /** Returns the first children, `most` of them at most. */
+  first(most: number): readonly TreeNode[]
 }
 
 export interface ParsedReply {
@@ -16,9 +19,12 @@ export interface ParsedReply {
   fault: string
 }
 
-/** Returns the first child of a name. */
+/** How many children `child` looks at. Replies have fewer, lists aside. */
+const mostFields = 100
+
+/** Returns the first child of a name, among the first children. */
 export function child(node: TreeNode | null | undefined, name: string): TreeNode | undefined {
-  return node?.children.find(each => each.name === name)
+  return node?.first(mostFields).find(each => each.name === name)
 }
 
 /** Calls `visit` for at most `limit` nodes, parents first. */
@@ -27,6 +33,6 @@ export function walk(root: TreeNode, limit: number, visit: (node: TreeNode) => v
   for (let left = limit; left > 0 && waiting.length > 0; left--) {
     const node = waiting.shift()!
     visit(node)
-    waiting.push(...node.children.slice(0, left))
+    waiting.push(...node.first(left))
   }
 }

@@ -3,9 +3,20 @@
 
 import type { ParsedReply, TreeNode } from './tree'
 
-interface Element extends TreeNode {
-  kind: 'group' | 'text'
-  children: Element[]
+class Element implements TreeNode {
+  kind: 'group' | 'text' = 'text'
+  value = ''
+  readonly children: Element[] = []
+
+  constructor(readonly name: string) {}
+
+  get size(): number {
+    return this.children.length
+  }
+
+  first(most: number): readonly TreeNode[] {
+    return this.children.slice(0, most)
+  }
 }
 
 /** The deepest nesting that the parser reads. */
@@ -100,7 +111,7 @@ export class XMLParser {
     startTag.lastIndex = this.#at
     const found = startTag.exec(this.text)
     if (!found) return this.#fail('there is no element after <')
-    const element: Element = { name: found[1]!, kind: 'text', value: '', children: [] }
+    const element = new Element(found[1]!)
     const parent = this.#open.at(-1)
     if (parent) {
       parent.children.push(element)
@@ -109,8 +120,9 @@ export class XMLParser {
     else this.#root = element
     for (const [, name, , double, single] of (found[2] ?? '').matchAll(attribute)) {
       element.kind = 'group'
-      const value = decodeReferences(double ?? single ?? '')
-      element.children.push({ name: '@' + name, kind: 'text', value, children: [] })
+      const child = new Element('@' + name)
+      child.value = decodeReferences(double ?? single ?? '')
+      element.children.push(child)
     }
     this.#at = startTag.lastIndex
     if (found[3] !== '/') {

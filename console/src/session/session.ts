@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals'
 import { call, CallFailure } from '../api'
-import { findOperation } from '../description'
+import { description, findOperation } from '../description'
 import { encodeForm, formType } from '../form'
 
 export type Session = { state: 'unknown' | 'none' } | { state: 'open'; user: string }
@@ -15,12 +15,10 @@ export function noteUser(user: string): void {
   session.value = user ? { state: 'open', user } : { state: 'none' }
 }
 
-const address = 'console/session'
-
 /** Asks the service whose session the cookie names. Without an answer the session stays unknown. */
 export async function askSession(): Promise<void> {
   try {
-    const response = await fetch(address, { cache: 'no-store' })
+    const response = await fetch(description().paths.session, { cache: 'no-store' })
     if (!response.ok) return
     const { id } = (await response.json()) as { id?: string | number }
     noteUser(String(id ?? ''))
@@ -52,7 +50,7 @@ async function setCookie(id: string, idrand: string): Promise<void> {
   let response: Response
   let body: { info?: string } | null
   try {
-    response = await fetch(address, { method: 'POST', headers: { 'Content-Type': formType }, body: encodeForm([['id', id], ['idrand', idrand]]) })
+    response = await fetch(description().paths.session, { method: 'POST', headers: { 'Content-Type': formType }, body: encodeForm([['id', id], ['idrand', idrand]]) })
     body = (await response.json().catch(() => null)) as typeof body
   } catch (error) {
     throw new CallFailure('NO_REPLY', error instanceof Error ? error.message : String(error), 0)
