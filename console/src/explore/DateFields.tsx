@@ -1,4 +1,5 @@
 import type { Operation, Parameter } from '../description'
+import { dateOf } from '../dates'
 import { Field } from './Field'
 import { changeForm, formOf } from './store'
 import { text } from './words'
@@ -12,7 +13,7 @@ export function isDatePart({ name }: Parameter): boolean {
 export function DateFields(props: { operation: Operation; parameters: readonly Parameter[]; faults: Map<string, string> }) {
   const { operation } = props
   const { year = '', month = '', day = '' } = formOf(operation).values
-  const whole = `${year.padStart(4, '0')}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  const whole = dateOf(year, month, day)
   const pick = (picked: string) => {
     const [y, m, d] = picked.split('-').map(each => String(Number(each)))
     if (y && m && d) changeForm(operation, { values: { ...formOf(operation).values, year: y, month: m, day: d } })

@@ -63,9 +63,10 @@ function Summary({ reply, parsed }: { reply: Reply; parsed: ParsedReply | null }
   ]
   return (
     <>
-      {status === 'SUCCESS' && <Outcome of="good" title={text('success')} />}
+      {reply.end !== 'whole' && <Outcome of="warn" title={text('incomplete')} />}
+      {reply.end === 'whole' && status === 'SUCCESS' && <Outcome of="good" title={text('success')} />}
       {status === 'FAILED' && <Outcome of="bad" title={text('failed')} />}
-      {parsed && status === undefined && <Outcome of="warn" title={text('noStatus')} />}
+      {reply.end === 'whole' && parsed && status === undefined && <Outcome of="warn" title={text('noStatus')} />}
       <span class="facts">
         {facts.map(([name, value]) => (
           <span key={name} data-testid={`reply-${name}`}>
@@ -141,7 +142,9 @@ function TreePanel({ reply, parsed }: { reply: Reply; parsed: ParsedReply | null
   if (!parsed) return <p class="soft panel-note">{text('parsing')}</p>
   return (
     <>
-      {parsed.fault && reply.text !== '' && <p class="note warn">{text('notParsed', { fault: parsed.fault })}</p>}
+      {parsed.fault !== null && reply.text !== '' && (
+        <p class="note warn">{reply.isJSON ? text('notJSON') : text('notXML', { fault: parsed.fault })}</p>
+      )}
       {reply.text === '' && <p class="soft panel-note">{text('empty')}</p>}
       {parsed.root && <ReplyTree root={parsed.root} />}
     </>

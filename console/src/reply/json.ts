@@ -3,9 +3,9 @@ import type { Kind, ParsedReply, TreeNode } from './tree'
 /** Parses JSON. A text that is no JSON has no tree. */
 export function parseJSON(text: string): ParsedReply {
   try {
-    return { root: new JSONNode('response', JSON.parse(text)), fault: '' }
-  } catch (error) {
-    return { root: null, fault: error instanceof Error ? error.message : String(error) }
+    return { root: new JSONNode('response', JSON.parse(text)), fault: null }
+  } catch {
+    return { root: null, fault: 0 }
   }
 }
 

@@ -15,8 +15,8 @@ export interface TreeNode {
 
 export interface ParsedReply {
   root: TreeNode | null
-  /** Says where the text stops being XML or JSON; empty if it is well-formed. */
-  fault: string
+  /** The character, from 1, where the text stops being XML; 0 for a text that is no JSON; null without a fault. */
+  fault: number | null
 }
 
 /** How many children `child` looks at. Replies have fewer, lists aside. */

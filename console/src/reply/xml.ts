@@ -26,7 +26,7 @@ export class XMLParser {
   #at = 0
   #root: Element | null = null
   readonly #open: Element[] = []
-  #fault = ''
+  #fault: number | null = null
 
   constructor(private readonly text: string) {}
 
@@ -34,7 +34,7 @@ export class XMLParser {
   run(isDue: () => boolean): boolean {
     do {
       for (let tokens = 0; tokens < 500; tokens++) {
-        if (this.#fault || !this.#next()) return true
+        if (this.#fault !== null || !this.#next()) return true
       }
     } while (!isDue())
     return false
@@ -49,10 +49,7 @@ export class XMLParser {
   #next(): boolean {
     const { text } = this
     if (this.#at >= text.length) {
-      const missing = this.#open.at(-1)
-      if (missing) this.#fail(`the end of <${missing.name}> is missing`)
-      else if (!this.#root) this.#fail('there is no element')
-      return false
+      return this.#open.length > 0 || !this.#root ? this.#fail() : false
     }
     if (text[this.#at] !== '<') return this.#readText()
     if (text.startsWith('<?', this.#at)) return this.#skip('?>')
@@ -62,14 +59,14 @@ export class XMLParser {
     return this.#readStart()
   }
 
-  #fail(fault: string): false {
-    this.#fault ||= `${fault} (character ${this.#at + 1})`
+  #fail(): false {
+    this.#fault ??= this.#at + 1
     return false
   }
 
   #skip(end: string): boolean {
     const found = this.text.indexOf(end, this.#at)
-    if (found < 0) return this.#fail(`${end} is missing`)
+    if (found < 0) return this.#fail()
     this.#at = found + end.length
     return true
   }
@@ -79,7 +76,7 @@ export class XMLParser {
     const end = found < 0 ? this.text.length : found
     const part = this.text.slice(this.#at, end)
     const parent = this.#open.at(-1)
-    if (!parent && part.trim() !== '') return this.#fail('there is text outside of the element')
+    if (!parent && part.trim() !== '') return this.#fail()
     if (parent) parent.value += decodeReferences(part)
     this.#at = end
     return true
@@ -87,9 +84,9 @@ export class XMLParser {
 
   #readCDATA(): boolean {
     const end = this.text.indexOf(']]>', this.#at)
-    if (end < 0) return this.#fail(']]> is missing')
+    if (end < 0) return this.#fail()
     const parent = this.#open.at(-1)
-    if (!parent) return this.#fail('there is text outside of the element')
+    if (!parent) return this.#fail()
     parent.value += this.text.slice(this.#at + 9, end)
     this.#at = end + 3
     return true
@@ -97,10 +94,10 @@ export class XMLParser {
 
   #readEnd(): boolean {
     const end = this.text.indexOf('>', this.#at)
-    if (end < 0) return this.#fail('> is missing')
+    if (end < 0) return this.#fail()
     const name = this.text.slice(this.#at + 2, end).trim()
     const element = this.#open.at(-1)
-    if (element?.name !== name) return this.#fail(`</${name}> ends nothing`)
+    if (element?.name !== name) return this.#fail()
     if (element.children.length > 0 && element.value.trim() === '') element.value = ''
     this.#open.pop()
     this.#at = end + 1
@@ -110,13 +107,13 @@ export class XMLParser {
   #readStart(): boolean {
     startTag.lastIndex = this.#at
     const found = startTag.exec(this.text)
-    if (!found) return this.#fail('there is no element after <')
+    if (!found) return this.#fail()
     const element = new Element(found[1]!)
     const parent = this.#open.at(-1)
     if (parent) {
       parent.children.push(element)
       parent.kind = 'group'
-    } else if (this.#root) return this.#fail('there is a second element')
+    } else if (this.#root) return this.#fail()
     else this.#root = element
     for (const [, name, , double, single] of (found[2] ?? '').matchAll(attribute)) {
       element.kind = 'group'
@@ -124,11 +121,11 @@ export class XMLParser {
       child.value = decodeReferences(double ?? single ?? '')
       element.children.push(child)
     }
-    this.#at = startTag.lastIndex
     if (found[3] !== '/') {
-      if (this.#open.length >= maxDepth) return this.#fail('elements are nested too deeply')
+      if (this.#open.length >= maxDepth) return this.#fail()
       this.#open.push(element)
     }
+    this.#at = startTag.lastIndex
     return true
   }
 }
