@@ -206,6 +206,7 @@ func TestTheBuiltPageNamesOnlyFilesThatAreServed(t *testing.T) {
 				break
 			}
 			path, next, _ := strings.Cut(after, `"`)
+			path = strings.TrimPrefix(path, ".") // relative to the page, which is at /
 			if w := get(h, path); w.Code != http.StatusOK {
 				t.Errorf("%s: %d", path, w.Code)
 			}

@@ -66,10 +66,17 @@ export async function loadDescription(): Promise<void> {
   try {
     const response = await fetch('console/operations.json', { cache: 'no-cache' })
     if (!response.ok) throw new Error(`HTTP ${response.status}`)
-    loading.value = { state: 'ready', description: (await response.json()) as Description }
+    loading.value = { state: 'ready', description: placed((await response.json()) as Description) }
   } catch (error) {
     loading.value = { state: 'failed', cause: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** Returns the description with its paths below that of the page, before which a proxy may put a prefix. */
+function placed(description: Description): Description {
+  const below = (path: string) => new URL('.' + path, location.href).pathname
+  const { api, session, health } = description.paths
+  return { ...description, paths: { api: below(api), session: below(session), health: below(health) } }
 }
 
 /** Returns the loaded description. Only views that are shown once it is ready call it. */
