@@ -12,7 +12,7 @@ export function noteIdentifiers(root: TreeNode): void {
   const found = new Map<string, Set<string>>()
   walk(root, 300, ({ name, value }) => {
     const key = name === 'next' ? 'after' : name
-    if (/^(after|\w*ID)$/.test(key) && /^\d{1,16}$/.test(value)) found.set(key, (found.get(key) ?? new Set()).add(value))
+    if (key === 'after' ? /^\S{1,500}$/.test(value) : /ID$/.test(key) && /^\d{1,16}$/.test(value)) found.set(key, (found.get(key) ?? new Set()).add(value))
   })
   if (found.size === 0) return
   const all = new Map(seen.value)

@@ -1,1 +1,0 @@
-import{l as e,t}from"./index-kr945tTD.js";function n(){return e(`h1`,{children:t(`map`)})}export{n as default};
