@@ -1,0 +1,5 @@
+import { text } from '../shell/words'
+
+export default function HealthView() {
+  return <h1>{text('health')}</h1>
+}

@@ -1,0 +1,10 @@
+import { render } from 'preact'
+import { loadDescription } from './description'
+import { followLanguage } from './i18n'
+import { Shell } from './shell/Shell'
+import { followTheme } from './theme'
+
+followTheme()
+followLanguage()
+render(<Shell />, document.getElementById('page')!)
+void loadDescription()

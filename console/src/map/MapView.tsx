@@ -1,0 +1,5 @@
+import { text } from '../shell/words'
+
+export default function MapView() {
+  return <h1>{text('map')}</h1>
+}

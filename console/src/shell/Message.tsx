@@ -1,0 +1,12 @@
+import type { ComponentChildren } from 'preact'
+
+/** A message in place of a view. */
+export function Message(props: { title: string; detail?: string; busy?: boolean; children?: ComponentChildren }) {
+  return (
+    <div class="message" role={props.busy ? 'status' : 'alert'} data-testid="message">
+      <p class="message-title">{props.title}</p>
+      {props.detail && <p>{props.detail}</p>}
+      {props.children}
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { defineConfig } from 'vitest/config'
+
+// The edge's address in development. `npm run dev` passes requests on to it.
+const edge = process.env.WAYBOOK_EDGE ?? 'http://127.0.0.1:8080'
+
+export default defineConfig({
+  // The page is at / and its files are below /console/. Addresses are relative, so that a proxy may
+  // put a prefix before both.
+  base: './',
+  experimental: {
+    renderBuiltUrl: (filename, { hostType }) => (hostType === 'html' ? `./console/${filename}` : { relative: true }),
+  },
+  build: {
+    target: 'es2022',
+    // The policy of the page allows no data: address but for images.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: true,
+  },
+  server: {
+    host: '127.0.0.1',
+    proxy: {
+      '/API.php': edge,
+      '/console/operations.json': edge,
+      '/console/health.json': edge,
+      '/console/session': edge,
+    },
+  },
+  test: { include: ['test/**/*.test.ts'], environment: 'node' },
+})
