@@ -63,12 +63,16 @@ function LandmarkLine({ landmark }: { landmark: Landmark }) {
 
 function ClusterLine({ mark }: { mark: Extract<Mark, { kind: 'cluster' }> }) {
   const count = numbers.value.format(mark.count)
+  const place = formatPlace(mark, 3)
   return (
     <>
       <span class="map-badge" aria-hidden="true">
         {shortCount(mark.count)}
       </span>
-      <span class="map-name">{text('groupAt', { count, place: formatPlace(mark) })}</span>
+      <span class="map-name" aria-hidden="true">
+        {place}
+      </span>
+      <span class="hidden">{text('groupAt', { count, place })}</span>
     </>
   )
 }

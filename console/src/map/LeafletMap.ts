@@ -5,15 +5,12 @@ import * as L from 'leaflet'
 import type { Box } from './areas'
 import { BaseLayer } from './baseLayer'
 import type { Mark } from './clusters'
-import { MarksLayer, type MarkColours } from './marksLayer'
+import { drawnMargin, MarksLayer, type MarkColours } from './marksLayer'
 import { baseColours } from './paint'
 import { lastLatitude } from './shapes'
 
 /** The deepest zoom of the map. */
 export const deepestMapZoom = 18
-
-/** How far beyond the view marks are drawn, as a share of its width and height. */
-const drawnMargin = 0.3
 
 export interface MapEvents {
   /** The view has changed; `drawn` is a larger box, whose marks are drawn. */
@@ -52,7 +49,7 @@ export class LandmarkMap {
       maxBoundsViscosity: 1,
       zoomControl: false,
       zoomAnimation: !still,
-      fadeAnimation: !still,
+      fadeAnimation: false,
       markerZoomAnimation: !still,
       inertia: !still,
     })

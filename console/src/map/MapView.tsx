@@ -25,6 +25,9 @@ import { text } from './words'
 /** Where the map begins when nothing says otherwise: Taiwan. */
 const start = { lat: 23.7, lng: 120.95, zoom: 7 }
 
+/** The address follows the map after this pause, in milliseconds. */
+const addressDelay = 300
+
 /** Landmarks in a reply. */
 const pageSize = 2000
 
@@ -83,12 +86,11 @@ export default function MapView() {
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])
   useEffect(() => {
-    if (!view) return
-    const { south, west, north, east } = view.view
-    const middle = map.current?.map.getCenter() ?? { lat: (south + north) / 2, lng: (west + east) / 2 }
-    replaceHash(
-      buildHash(['map'], queryOf({ lat: middle.lat, lng: middle.lng, zoom: view.zoom, hidden, landmark: chosen })),
-    )
+    const middle = map.current?.map.getCenter()
+    if (!view || !middle) return
+    const place = { lat: middle.lat, lng: middle.lng, zoom: view.zoom, hidden, landmark: chosen }
+    const timer = setTimeout(() => replaceHash(buildHash(['map'], queryOf(place))), addressDelay)
+    return () => clearTimeout(timer)
   }, [view, hidden, chosen])
 
   return (

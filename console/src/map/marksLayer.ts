@@ -5,6 +5,9 @@ import * as L from 'leaflet'
 import { categories, type Mark } from './clusters'
 import { traceSymbol } from './symbols'
 
+/** How far beyond the view marks are drawn, as a share of its width and height. */
+export const drawnMargin = 0.3
+
 /** The colours of marks. */
 export interface MarkColours {
   /** Of category 0 (unknown), 1, 2 and so on. */
@@ -127,7 +130,7 @@ export function shortCount(count: number): string {
 
 /** The layer of all marks. */
 export class MarksLayer extends L.LayerGroup {
-  private readonly renderer = L.canvas({ padding: 0.5, tolerance: 4 })
+  private readonly renderer = L.canvas({ padding: drawnMargin, tolerance: 4 })
   private marks: Mark[] = []
   private chosen = 0
 

@@ -27,7 +27,7 @@ export function paintBase(
   drawing: Drawing | undefined,
   colours: BaseColours,
 ): void {
-  const ctx = canvas.getContext('2d')
+  const ctx = canvas.getContext('2d', { alpha: false })
   if (!ctx) return
   const scale = canvas.width / window.pixels
   ctx.setTransform(scale, 0, 0, scale, 0, 0)

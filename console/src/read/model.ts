@@ -174,8 +174,8 @@ export function sharesOf(vote: Vote): number[] {
 }
 
 /** Returns a place as people write it: 25.0340° N, 121.5645° E. */
-export function formatPlace({ lat, lng }: Place): string {
-  return `${Math.abs(lat).toFixed(4)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(4)}° ${lng < 0 ? 'W' : 'E'}`
+export function formatPlace({ lat, lng }: Place, digits = 4): string {
+  return `${Math.abs(lat).toFixed(digits)}° ${lat < 0 ? 'S' : 'N'}, ${Math.abs(lng).toFixed(digits)}° ${lng < 0 ? 'W' : 'E'}`
 }
 
 /** Returns where an image is, if the page's policy allows it: on the page's own origin. */
