@@ -3,7 +3,7 @@ import { formatPlace } from '../read/model'
 import type { Box } from './areas'
 import type { Mark } from './clusters'
 import { CategorySymbol, nameOfCategory } from './Legend'
-import { shortCount } from './marksLayer'
+import { shortCount } from './count'
 import type { Landmark } from './parts'
 import { text } from './words'
 

@@ -3,6 +3,7 @@
 import * as L from 'leaflet'
 
 import { categories, type Mark } from './clusters'
+import { shortCount } from './count'
 import { traceSymbol } from './symbols'
 
 /** How far beyond the view marks are drawn, as a share of its width and height. */
@@ -118,14 +119,6 @@ function paintCluster(
   ctx.textAlign = 'center'
   ctx.textBaseline = 'middle'
   ctx.fillText(shortCount(count), x, y + 0.5)
-}
-
-/** Returns a number in at most four characters, such as 940, 1.2k and 15k. */
-export function shortCount(count: number): string {
-  if (count < 1000) return String(count)
-  if (count < 9950) return `${(count / 1000).toFixed(1)}k`
-  if (count < 999_500) return `${Math.round(count / 1000)}k`
-  return `${(count / 1e6).toFixed(1)}M`
 }
 
 /** The layer of all marks. */

@@ -37,7 +37,7 @@ function PhotoItem({ photo, number }: { photo: Photo; number: number }) {
       <div class="read-photo-text">
         <p>{name}</p>
         {link ? (
-          <a href={link} target="_blank" rel="noreferrer" aria-label={text('openImageOf', { name })}>
+          <a href={link} target="_blank" rel="noreferrer">
             {photo.address}
           </a>
         ) : (

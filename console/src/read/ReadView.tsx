@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { buildHash, go, route } from '../router'
 import { userOfSession } from './access'
 import { ContentView } from './ContentView'
+import { isIdentifier } from './identifier'
 import type { ContentKind } from './model'
 import { UserView } from './UserView'
 import { text } from './words'
@@ -25,11 +26,6 @@ export default function ReadView() {
         (known === 'user' ? <UserView key={id} id={id} /> : <ContentView kind={known} id={id} />)}
     </div>
   )
-}
-
-/** Reports whether a text is an identifier (rule 2.6). */
-export function isIdentifier(id: string | undefined): id is string {
-  return id !== undefined && /^[0-9]{1,16}$/.test(id) && Number(id) >= 1 && Number(id) <= Number.MAX_SAFE_INTEGER
 }
 
 function Finder(props: { kind: Kind; id: string; isStart: boolean }) {
