@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 
 import { act, can } from './actions'
 import type { Comment, Content } from './model'
-import { isLoggedIn } from './access'
+import { userOfSession } from './access'
 import { text } from './words'
 
 /** The most characters of a comment or reply (rule 11.2). */
@@ -17,7 +17,7 @@ interface Changing {
 
 /** Buttons to recommend content and to withdraw that. The replies do not say which of them applies. */
 export function Recommendation({ content, changed }: Changing) {
-  if (!isLoggedIn()) return null
+  if (!userOfSession()) return null
   return (
     <div class="read-actions">
       {can('recommend', content) && (
@@ -37,7 +37,7 @@ export function Recommendation({ content, changed }: Changing) {
 
 /** A button that votes for a choice, counted from 1. */
 export function Ballot({ content, choice, changed }: Changing & { choice: number }) {
-  if (!isLoggedIn() || !can('castVote', content)) return null
+  if (!userOfSession() || !can('castVote', content)) return null
   return (
     <Press
       label={text('castVote')}
@@ -50,7 +50,7 @@ export function Ballot({ content, choice, changed }: Changing & { choice: number
 
 /** A form for a comment. */
 export function NewComment({ content, changed }: Changing) {
-  if (!isLoggedIn() || !can('addComment', content)) return null
+  if (!userOfSession() || !can('addComment', content)) return null
   return (
     <TextForm
       label={text('yourComment')}
@@ -65,7 +65,7 @@ export function NewComment({ content, changed }: Changing) {
 /** Buttons to answer and to remove a comment, where the reply names it. The service decides who may. */
 export function CommentActions({ content, comment, changed }: Changing & { comment: Comment }) {
   const [replying, setReplying] = useState(false)
-  if (!isLoggedIn() || !comment.id) return null
+  if (!userOfSession() || !comment.id) return null
   const commentID = comment.id
   return (
     <div class="read-actions">

@@ -1,10 +1,6 @@
-// Who is logged in, as far as the page knows. It cannot read the cookie.
+import { session } from '../session/session'
 
-/** Returns the identifier of the logged-in user, or nothing. */
+/** Returns the identifier of the logged-in user, or '' as far as the page knows of none. */
 export function userOfSession(): string {
-  return ''
-}
-
-export function isLoggedIn(): boolean {
-  return userOfSession() !== ''
+  return session.value.state === 'open' ? session.value.user : ''
 }

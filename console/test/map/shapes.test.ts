@@ -43,7 +43,7 @@ describe('shapes', () => {
   })
 
   test('Taiwan has a coast and no border', () => {
-    const { land, coasts, borders } = draw(shapes, around(23.7, 121, 3.4))
+    const { land, coasts, borders } = draw(shapes, around(23.7, 121, 2.4))
     expect(land).toHaveLength(1)
     expect(coasts.length).toBeGreaterThan(0)
     expect(borders).toEqual([])
