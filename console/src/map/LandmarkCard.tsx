@@ -4,13 +4,14 @@ import { Body } from '../read/ContentView'
 import { Failure } from '../read/Failure'
 import { contentHash, Facts } from '../read/Head'
 import { loadContent, useLoaded } from '../read/load'
+import type { Place } from '../read/model'
 import { text } from './words'
 
 interface Props {
   id: string
   back: () => void
   /** Is called with the place of the landmark once it is known. */
-  found: (lat: number, lng: number) => void
+  found: (place: Place) => void
 }
 
 /** The chosen landmark: photos, comments, recommendations. */
@@ -20,7 +21,7 @@ export function LandmarkCard({ id, back, found }: Props) {
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const place = loaded.state === 'ready' ? loaded.value.place : undefined
   useEffect(() => {
-    if (place) found(place.lat, place.lng)
+    if (place) found(place)
   }, [place?.lat, place?.lng])
   return (
     <article class="map-card" data-testid="landmark-card">

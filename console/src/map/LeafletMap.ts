@@ -32,6 +32,12 @@ export class LandmarkMap {
   readonly map: L.Map
   private readonly base: BaseLayer
   private readonly marks: MarksLayer
+  private readonly ring = L.circleMarker([0, 0], {
+    radius: 16,
+    className: 'map-ring',
+    interactive: false,
+    renderer: L.svg(),
+  })
   private readonly observer: ResizeObserver
 
   constructor(
@@ -77,8 +83,12 @@ export class LandmarkMap {
     this.marks.show(marks)
   }
 
-  choose(landmark: number): void {
-    this.marks.choose(landmark)
+  /** Draws a ring around a place, and moves the map there if the place is out of view. */
+  point(place: { lat: number; lng: number } | undefined): void {
+    this.ring.remove()
+    if (!place) return
+    this.ring.setLatLng(place).addTo(this.map)
+    if (!this.map.getBounds().contains(place)) this.go(place.lat, place.lng, this.map.getZoom())
   }
 
   go(lat: number, lng: number, zoom: number): void {
@@ -124,6 +134,5 @@ function markColours(): MarkColours {
     fill: of('--surface'),
     text: of('--text'),
     outline: of('--surface'),
-    chosen: of('--accent'),
   }
 }

@@ -82,7 +82,9 @@ export default function MapView() {
     if (view) source.show(view.view, view.drawn, view.zoom, hidden)
   }, [view, hidden])
   useEffect(() => map.current?.show(shown?.marks ?? []), [shown])
-  useEffect(() => map.current?.choose(Number(chosen)), [chosen])
+  useEffect(() => {
+    if (!chosen) map.current?.point(undefined)
+  }, [chosen])
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])
   useEffect(() => {
@@ -101,12 +103,7 @@ export default function MapView() {
         <Status source={source} />
         {!takes('getNearbyPOIList', 'latMin') && <Listing source={source} hidden={hidden} />}
         {chosen ? (
-          <LandmarkCard
-            key={chosen}
-            id={chosen}
-            back={() => choose('')}
-            found={(lat, lng) => reveal(map.current, lat, lng)}
-          />
+          <LandmarkCard key={chosen} id={chosen} back={() => choose('')} found={place => map.current?.point(place)} />
         ) : (
           <InView
             marks={shown?.marks ?? []}
@@ -143,9 +140,4 @@ async function goToFirst(landmarks: LandmarkMap, signal: AbortSignal): Promise<v
     places.map(({ lat, lng }): [number, number] => [lat, lng]),
     { maxZoom: 11, padding: [60, 60], animate: false },
   )
-}
-
-/** Moves the map to a place that it does not show. */
-function reveal(landmarks: LandmarkMap | undefined, lat: number, lng: number): void {
-  if (landmarks && !landmarks.map.getBounds().contains([lat, lng])) landmarks.go(lat, lng, landmarks.map.getZoom())
 }

@@ -16,7 +16,6 @@ export interface MarkColours {
   fill: string
   text: string
   outline: string
-  chosen: string
 }
 
 /** The members of Leaflet 1.9's canvas renderer that a path of its own needs. */
@@ -28,7 +27,6 @@ interface CanvasInside {
 interface MarkPathOptions extends L.CircleMarkerOptions {
   mark: Mark
   colours: MarkColours
-  isChosen: boolean
 }
 
 class MarkPath extends L.CircleMarker {
@@ -43,11 +41,10 @@ class MarkPath extends L.CircleMarker {
   /** Leaflet calls it to draw the path. */
   protected _updatePath(): void {
     if (!this._renderer._drawing) return
-    const { mark, colours, isChosen } = this.options
+    const { mark, colours } = this.options
     const radius = this.getRadius()
     const { x, y } = this._point
     const ctx = this._renderer._ctx
-    if (isChosen) paintHalo(ctx, x, y, radius, colours)
     if (mark.kind === 'landmark') paintLandmark(ctx, mark.category, x, y, radius, colours)
     else paintCluster(ctx, mark.counts, mark.count, x, y, radius, colours)
   }
@@ -56,14 +53,6 @@ class MarkPath extends L.CircleMarker {
 /** Returns the radius of a mark in pixels: larger for more landmarks. */
 export function radiusOf(mark: Mark): number {
   return mark.kind === 'landmark' ? 7 : Math.min(13 + 3.2 * Math.log10(mark.count), 30)
-}
-
-function paintHalo(ctx: CanvasRenderingContext2D, x: number, y: number, radius: number, colours: MarkColours): void {
-  ctx.beginPath()
-  ctx.arc(x, y, radius + 7, 0, 2 * Math.PI)
-  ctx.lineWidth = 3
-  ctx.strokeStyle = colours.chosen
-  ctx.stroke()
 }
 
 function paintLandmark(
@@ -125,7 +114,6 @@ function paintCluster(
 export class MarksLayer extends L.LayerGroup {
   private readonly renderer = L.canvas({ padding: drawnMargin, tolerance: 4 })
   private marks: Mark[] = []
-  private chosen = 0
 
   constructor(
     private colours: MarkColours,
@@ -140,13 +128,6 @@ export class MarksLayer extends L.LayerGroup {
     this.draw()
   }
 
-  /** Marks a landmark as chosen; 0 none. */
-  choose(id: number): void {
-    if (this.chosen === id) return
-    this.chosen = id
-    this.draw()
-  }
-
   recolour(colours: MarkColours): void {
     this.colours = colours
     this.draw()
@@ -155,8 +136,7 @@ export class MarksLayer extends L.LayerGroup {
   private draw(): void {
     this.clearLayers()
     for (const mark of this.marks) {
-      const isChosen = mark.kind === 'landmark' && mark.id === this.chosen
-      const path = new MarkPath({ mark, colours: this.colours, isChosen, renderer: this.renderer })
+      const path = new MarkPath({ mark, colours: this.colours, renderer: this.renderer })
       path.on('click', event => {
         L.DomEvent.stopPropagation(event)
         this.onChoose(mark)

@@ -61,25 +61,58 @@ type World = Topology<{ countries: GeometryCollection; land: GeometryCollection 
 export function shapesOf(world: World): Shapes {
   const land: Line[] = []
   for (const { geometry } of feature(world, world.objects.countries).features) {
-    if (geometry.type === 'Polygon') land.push(...geometry.coordinates.map(project))
-    if (geometry.type === 'MultiPolygon') land.push(...geometry.coordinates.flat().map(project))
+    if (geometry.type === 'Polygon') land.push(...geometry.coordinates.flatMap(projectRing))
+    if (geometry.type === 'MultiPolygon') land.push(...geometry.coordinates.flat().flatMap(projectRing))
   }
   const lines = (filter: (a: object, b: object) => boolean) =>
-    mesh(world, world.objects.countries, filter).coordinates.map(project)
+    mesh(world, world.objects.countries, filter).coordinates.flatMap(each => onEarth(project(each)))
   return { land, coasts: lines((a, b) => a === b), borders: lines((a, b) => a !== b) }
 }
 
-function project(coordinates: number[][]): Line {
-  const points = new Float64Array(coordinates.length * 2)
-  const line = { points, left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }
+/** Projects a ring. One that runs around a pole is closed beyond the edge of the map. */
+function projectRing(coordinates: number[][]): Line[] {
+  const points = project(coordinates)
+  const last = points.length - 2
+  if (Math.abs(points[last]! - points[0]!) > 0.5) {
+    const edge = points[1]! > 0.5 ? 1.1 : -0.1
+    points.push(points[last]!, edge, points[0]!, edge)
+  }
+  return onEarth(points)
+}
+
+/** Projects points. A line that crosses the antimeridian goes on beyond the edge of the map. */
+function project(coordinates: number[][]): number[] {
+  const points: number[] = []
+  let turns = 0
+  let last = 0
   coordinates.forEach(([lng = 0, lat = 0], i) => {
-    const x = (points[2 * i] = projectX(lng))
-    const y = (points[2 * i + 1] = projectY(lat))
-    line.left = Math.min(line.left, x)
-    line.right = Math.max(line.right, x)
-    line.top = Math.min(line.top, y)
-    line.bottom = Math.max(line.bottom, y)
+    if (i > 0 && Math.abs(lng - last) > 180) turns += lng < last ? 1 : -1
+    last = lng
+    points.push(projectX(lng) + turns, projectY(lat))
   })
+  return points
+}
+
+/** Returns a line, and its copies a turn east and west where those are on the map. */
+function onEarth(points: number[]): Line[] {
+  const turned = (turns: number) => measure(points.map((each, i) => (i % 2 === 0 ? each + turns : each)))
+  return [-1, 0, 1].map(turned).filter(line => line.right > 0 && line.left < 1)
+}
+
+function measure(coordinates: number[]): Line {
+  const line = {
+    points: Float64Array.from(coordinates),
+    left: Infinity,
+    top: Infinity,
+    right: -Infinity,
+    bottom: -Infinity,
+  }
+  for (let i = 0; i < coordinates.length; i += 2) {
+    line.left = Math.min(line.left, coordinates[i]!)
+    line.right = Math.max(line.right, coordinates[i]!)
+    line.top = Math.min(line.top, coordinates[i + 1]!)
+    line.bottom = Math.max(line.bottom, coordinates[i + 1]!)
+  }
   return line
 }
 

@@ -58,6 +58,21 @@ describe('shapes', () => {
     }
   })
 
+  test('countries at the antimeridian end there', () => {
+    const whole = draw(shapes, { x: 0, y: 0, size: 1, pixels: 1000 })
+    const jumps = (lines: Float32Array[]) =>
+      lines.flatMap(line => [...line].filter((x, i) => i % 2 === 0 && i > 1 && Math.abs(x - line[i - 2]!) > 300))
+    expect(jumps(whole.coasts)).toEqual([])
+    expect(area(draw(shapes, around(66, 179, 1)).land)).toBeGreaterThan(0)
+    expect(area(draw(shapes, around(66.5, -179, 1)).land)).toBeGreaterThan(0)
+    expect(area(draw(shapes, around(72, -100, 0.1)).coasts)).toBe(0)
+  })
+
+  test('Antarctica is land down to the edge of the map', () => {
+    expect(area(draw(shapes, around(-84, 100, 1)).land)).toBeCloseTo((256 + 16) ** 2, 0)
+    expect(area(draw(shapes, around(-84.95, -179.9, 0.02)).land)).toBeCloseTo((256 + 16) ** 2, 0)
+  })
+
   test('a ring around the window becomes the window with its margin', () => {
     const ring = [-1000, -1000, 1000, -1000, 1000, 1000, -1000, 1000]
     expect(area([cutRing(ring, 100)])).toBe(116 ** 2)
