@@ -40,7 +40,13 @@ export function InView({ marks, view, group, closeGroup, open }: Props) {
       <ul data-testid="in-view">
         {listed.slice(0, mostListed).map(mark => (
           <li key={`${mark.kind}${mark.id}`}>
-            <button class="plain" type="button" onClick={() => open(mark)} data-testid={`mark-${mark.kind}`}>
+            <button
+              class="plain"
+              type="button"
+              onClick={() => open(mark)}
+              data-id={mark.id}
+              data-testid={`mark-${mark.kind}`}
+            >
               {mark.kind === 'landmark' ? <LandmarkLine landmark={mark} /> : <ClusterLine mark={mark} />}
             </button>
           </li>

@@ -35,7 +35,7 @@ export function LandmarkCard({ id, back, found }: Props) {
       {loaded.state === 'ready' && (
         <>
           <Facts content={loaded.value} compact />
-          <p>
+          <p class="small">
             <a href={contentHash('landmark', id)}>{text('open')}</a>
           </p>
           <Body content={loaded.value} changed={reload} />

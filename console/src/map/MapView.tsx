@@ -78,12 +78,29 @@ export default function MapView() {
     }
   }, [])
 
+  // A link to another place of the map. The address that follows the map does not change the route.
+  const { query } = route.value
+  const firstQuery = useRef(query)
+  useEffect(() => {
+    const place = placeOf(query)
+    if (query === firstQuery.current || !place) return
+    map.current?.go(place.lat, place.lng, place.zoom)
+    setHidden(hiddenOf(query))
+    choose(landmarkOf(query))
+  }, [query])
+
   useEffect(() => {
     if (view) source.show(view.view, view.drawn, view.zoom, hidden)
   }, [view, hidden])
   useEffect(() => map.current?.show(shown?.marks ?? []), [shown])
+  const lastChosen = useRef('')
   useEffect(() => {
-    if (!chosen) map.current?.point(undefined)
+    if (!chosen && lastChosen.current) {
+      map.current?.point(undefined)
+      const button = side.current?.querySelector<HTMLElement>(`[data-id="${lastChosen.current}"]`)
+      ;(button ?? side.current?.querySelector<HTMLElement>('[data-focus]'))?.focus()
+    }
+    lastChosen.current = chosen
   }, [chosen])
   const dark = isDark.value
   useEffect(() => map.current?.recolour(), [dark])

@@ -62,14 +62,17 @@ export function NewComment({ content, changed }: Changing) {
   )
 }
 
-/** Buttons to answer and to remove a comment, where the reply names it. The service decides who may. */
+/** Buttons to answer and to remove a comment, for those who may (rules 4.15 and 17.10). */
 export function CommentActions({ content, comment, changed }: Changing & { comment: Comment }) {
   const [replying, setReplying] = useState(false)
-  if (!userOfSession() || !comment.id) return null
+  const user = userOfSession()
+  const isOwner = user !== '' && content.owner.id === user
+  const isAuthor = user !== '' && comment.author.id === user
+  if (!comment.id || (!isOwner && !isAuthor)) return null
   const commentID = comment.id
   return (
     <div class="read-actions">
-      {can('replyComment', content) && !replying && (
+      {isOwner && can('replyComment', content) && !replying && (
         <button class="plain" type="button" onClick={() => setReplying(true)} data-testid="reply-comment">
           {text('answer')}
         </button>

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 
+import { buildHash } from '../router'
 import type { Comment } from './model'
 import { Icon } from './Photos'
 import { text } from './words'
@@ -34,7 +35,15 @@ export function Comments(props: {
             <Icon name={comment.author.name} address={comment.author.icon} />
             <div class="read-comment">
               <p class="read-by">
-                <strong>{comment.author.name || text('unknownPerson')}</strong>{' '}
+                <strong>
+                  {comment.author.id ? (
+                    <a href={buildHash(['read', 'user', comment.author.id])}>
+                      {comment.author.name || text('unknownPerson')}
+                    </a>
+                  ) : (
+                    comment.author.name || text('unknownPerson')
+                  )}
+                </strong>{' '}
                 <span class="soft small">{comment.time}</span>
               </p>
               <p class="read-text">{comment.text}</p>

@@ -21,7 +21,13 @@ export function Facts({ content, compact }: { content: Content; compact?: boolea
     <ul class="read-facts">
       <li>
         <Icon name={owner.name} address={owner.icon} />
-        {owner.name || text('unknownPerson')}
+        {owner.id ? (
+          <a href={buildHash(['read', 'user', owner.id])} data-testid="owner">
+            {owner.name || text('unknownPerson')}
+          </a>
+        ) : (
+          owner.name || text('unknownPerson')
+        )}
       </li>
       {content.category && (
         <li>

@@ -20,12 +20,18 @@ export async function loadContent(kind: ContentKind, id: string, signal?: AbortS
   const options = signal ? { signal } : {}
   switch (kind) {
     case 'album':
-      return albumOf(id, await call<AlbumReply>('getAlbum', { albumID: id }, options))
+      return albumOf(id, await call<AlbumReply>('getAlbum', { albumID: id, ...withIDs('getAlbum') }, options))
     case 'blog':
-      return blogOf(id, await call<BlogReply>('getBlog', { blogID: id }, options))
+      return blogOf(id, await call<BlogReply>('getBlog', { blogID: id, ...withIDs('getBlog') }, options))
     case 'landmark':
-      return landmarkOf(id, await call<LandmarkReply>('getPOI', { POIID: id }, options))
+      return landmarkOf(id, await call<LandmarkReply>('getPOI', { POIID: id, ...withIDs('getPOI') }, options))
   }
+}
+
+/** Asks for the identifiers of people, comments and photos, where the service can tell them (rule 17.15). */
+function withIDs(func: string): Record<string, string> {
+  const can = description().operations.some(each => each.func === func && each.fixed?.withIDs === 'true')
+  return can || takes(func, 'withIDs') ? { withIDs: 'true' } : {}
 }
 
 /** Reports whether the service has an operation with a parameter of this name. */

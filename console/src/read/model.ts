@@ -6,6 +6,8 @@ export interface Place {
 }
 
 export interface Person {
+  /** Empty where the reply has none. */
+  id: string
   /** Empty when the user is gone. */
   name: string
   icon: string
@@ -60,6 +62,7 @@ interface DateReply {
 
 interface CommentReply {
   commentID?: number
+  commenterID?: number
   time?: string
   commenterName?: string
   commenterIcon?: string
@@ -68,6 +71,7 @@ interface CommentReply {
 }
 
 interface CommonReply {
+  ownerID?: number
   category?: number
   Location?: Place
   ownerName?: string
@@ -87,6 +91,7 @@ export interface LandmarkReply extends CommonReply {
 }
 
 export interface BlogReply extends CommonReply {
+  authorID?: number
   authorName?: string
   authorIcon?: string
   type?: string
@@ -114,13 +119,13 @@ export function blogOf(id: string, reply: BlogReply): Content {
     kind: 'blog',
     id,
     title: reply.blogTitle ?? '',
-    owner: { name: reply.authorName ?? '', icon: reply.authorIcon ?? '' },
+    owner: personOf(reply.authorID, reply.authorName, reply.authorIcon),
     date: dateOf(reply.postDate),
     category: reply.type ?? '',
     entry: {
       text: reply.blogContent ?? '',
       weather: reply.weather ?? '',
-      quoted: reply.replyBlogID ? String(reply.replyBlogID) : '',
+      quoted: idOf(reply.replyBlogID),
       zoom: reply.zoomLevel ?? 14,
       vote: vote && {
         description: vote.description ?? '',
@@ -133,12 +138,12 @@ export function blogOf(id: string, reply: BlogReply): Content {
 function common(reply: CommonReply): Omit<Content, 'kind' | 'id' | 'title'> {
   return {
     place: reply.Location ?? { lat: 0, lng: 0 },
-    owner: { name: reply.ownerName ?? '', icon: reply.ownerIcon ?? '' },
+    owner: personOf(reply.ownerID, reply.ownerName, reply.ownerIcon),
     date: dateOf(reply.updateDate),
     score: reply.score ?? 0,
     category: String(reply.category ?? ''),
     photos: (reply.photos ?? []).map(each => ({
-      id: each.photoID ? String(each.photoID) : '',
+      id: idOf(each.photoID),
       address: each.thumbnail ?? each.photoPath ?? each.photo ?? '',
       description: each.description ?? '',
     })),
@@ -150,12 +155,20 @@ function common(reply: CommonReply): Omit<Content, 'kind' | 'id' | 'title'> {
 function commentOf(reply: CommentReply): Comment {
   const answer = reply.authorReply
   return {
-    id: reply.commentID ? String(reply.commentID) : '',
+    id: idOf(reply.commentID),
     time: reply.time ?? '',
-    author: { name: reply.commenterName ?? '', icon: reply.commenterIcon ?? '' },
+    author: personOf(reply.commenterID, reply.commenterName, reply.commenterIcon),
     text: reply.comment ?? '',
     reply: answer && { time: answer.time ?? '', text: answer.reply ?? '' },
   }
+}
+
+function personOf(id?: number, name = '', icon = ''): Person {
+  return { id: idOf(id), name, icon }
+}
+
+function idOf(id: number | undefined): string {
+  return id ? String(id) : ''
 }
 
 function dateOf(date: DateReply | undefined): string {

@@ -35,6 +35,18 @@ describe('models', () => {
     expect(album.entry).toBeUndefined()
   })
 
+  test('identifiers are there when the reply has them', () => {
+    const { owner, comments } = landmarkOf('9', {
+      ownerID: 3,
+      ownerName: 'n',
+      comments: [{ commentID: 5, commenterID: 4 }],
+    })
+    expect(owner).toEqual({ id: '3', name: 'n', icon: '' })
+    expect(comments[0]).toMatchObject({ id: '5', author: { id: '4', name: '' } })
+    expect(blogOf('6', { authorID: 7 }).owner.id).toBe('7')
+    expect(albumOf('6', { comments: [{}] }).comments[0]).toMatchObject({ id: '', author: { id: '' } })
+  })
+
   test('lists that a reply lacks are empty', () => {
     const landmark = landmarkOf('9', { name: 'x', category: 2, Location: { lat: 0, lng: 0 } })
     expect([landmark.photos, landmark.comments]).toEqual([[], []])
