@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 
+import { description } from '../description'
 import { addReading, type Health, type Reading } from './rates'
 
 /** The pause between readings, in milliseconds. */
@@ -55,7 +56,7 @@ export function useHealth(): Polled {
 }
 
 async function read(signal: AbortSignal): Promise<Health> {
-  const response = await fetch('console/health.json', {
+  const response = await fetch(description().paths.health, {
     cache: 'no-store',
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeout)]),
   })
