@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { act, can } from './actions'
 import type { Comment, Content } from './model'
 import { userOfSession } from './access'
+import { explain } from './Failure'
 import { text } from './words'
 
 /** The most characters of a comment or reply (rule 11.2). */
@@ -103,26 +104,28 @@ export function CommentActions({ content, comment, changed }: Changing & { comme
 }
 
 /** Runs a write once at a time and shows its failure. */
-function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; failure: string; start: () => void } {
+function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; failure: unknown; start: () => void } {
   const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState('')
+  const [failure, setFailure] = useState<unknown>()
   const start = () => {
     if (busy) return
     setBusy(true)
-    setFailure('')
+    setFailure(undefined)
     run()
-      .then(done, (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)))
+      .then(done, setFailure)
       .finally(() => setBusy(false))
   }
   return { busy, failure, start }
 }
 
-function Problem({ failure }: { failure: string }) {
-  return failure ? (
+function Problem({ failure }: { failure: unknown }) {
+  if (failure === undefined) return null
+  const { cause, advice } = explain(failure)
+  return (
     <p class="read-problem" role="alert" data-testid="problem">
-      {failure}
+      {cause} {advice && <span class="soft">{advice}</span>}
     </p>
-  ) : null
+  )
 }
 
 function Press(props: {
