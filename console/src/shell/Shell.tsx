@@ -10,7 +10,7 @@ import { Message } from './Message'
 import { View } from './View'
 import { text } from './words'
 
-const views = ['explore', 'map', 'health'] as const
+const views = ['explore', 'map', 'read', 'health'] as const
 
 export function Shell() {
   const current = route.value.path[0] ?? 'explore'

@@ -1,1 +1,0 @@
-import{l as e,t}from"./index-CqEOpb7L.js";function n(){return e(`h1`,{children:t(`health`)})}export{n as default};

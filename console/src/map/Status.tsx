@@ -1,0 +1,31 @@
+import { numbers } from '../i18n'
+import type { LandmarkSource } from './source'
+import { text } from './words'
+
+/** How many landmarks are in view, and what is missing. */
+export function Status({ source }: { source: LandmarkSource }) {
+  const shown = source.shown.value
+  const format = (count: number) => numbers.value.format(count)
+  if (!shown) return null
+  const { progress, inView, kept } = shown
+  const key = inView === 0 ? 'countNone' : inView === 1 ? 'countOne' : 'countInView'
+  return (
+    <div class="map-status">
+      <output data-testid="map-count">
+        {progress.loading ? text('loading', { count: format(inView) }) : text(key, { count: format(inView) })}
+      </output>
+      <button class="plain" type="button" onClick={() => source.reload()} data-testid="map-reload">
+        {text('reload')}
+      </button>
+      {progress.full && <p class="small soft">{text('full', { count: format(kept) })}</p>}
+      {progress.failure && (
+        <p class="map-problem" role="alert" data-testid="map-failure">
+          {text('failed', { cause: progress.failure })}{' '}
+          <button type="button" onClick={() => source.retry()}>
+            {text('retry')}
+          </button>
+        </p>
+      )}
+    </div>
+  )
+}

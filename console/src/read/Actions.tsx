@@ -1,0 +1,189 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+import { act, can } from './actions'
+import type { Comment, Content } from './model'
+import { userOfSession } from './access'
+import { explain } from './Failure'
+import { text } from './words'
+
+/** The most characters of a comment or reply (rule 11.2). */
+const maxLength = 2000
+
+interface Changing {
+  content: Content
+  /** Is called after the service made the change. */
+  changed: () => void
+}
+
+/** Buttons to recommend content and to withdraw that. The replies do not say which of them applies. */
+export function Recommendation({ content, changed }: Changing) {
+  if (!userOfSession()) return null
+  return (
+    <div class="read-actions">
+      {can('recommend', content) && (
+        <Press label={text('recommend')} run={() => act('recommend', content)} done={changed} testid="recommend" />
+      )}
+      {can('withdrawRecommendation', content) && (
+        <Press
+          label={text('withdraw')}
+          run={() => act('withdrawRecommendation', content)}
+          done={changed}
+          testid="withdraw"
+        />
+      )}
+    </div>
+  )
+}
+
+/** A button that votes for a choice, counted from 1. */
+export function Ballot({ content, choice, changed }: Changing & { choice: number }) {
+  if (!userOfSession() || !can('castVote', content)) return null
+  return (
+    <Press
+      label={text('castVote')}
+      run={() => act('castVote', content, { choice })}
+      done={changed}
+      testid={`cast-${choice}`}
+    />
+  )
+}
+
+/** A form for a comment. */
+export function NewComment({ content, changed }: Changing) {
+  if (!userOfSession() || !can('addComment', content)) return null
+  return (
+    <TextForm
+      label={text('yourComment')}
+      send={text('sendComment')}
+      testid="new-comment"
+      done={changed}
+      run={comment => act('addComment', content, { comment })}
+    />
+  )
+}
+
+/** Buttons to answer and to remove a comment, for those who may (rules 4.15 and 17.10). */
+export function CommentActions({ content, comment, changed }: Changing & { comment: Comment }) {
+  const [replying, setReplying] = useState(false)
+  const user = userOfSession()
+  const isOwner = user !== '' && content.owner.id === user
+  const isAuthor = user !== '' && comment.author.id === user
+  if (!comment.id || (!isOwner && !isAuthor)) return null
+  const commentID = comment.id
+  return (
+    <div class="read-actions">
+      {isOwner && can('replyComment', content) && !replying && (
+        <button class="plain" type="button" onClick={() => setReplying(true)} data-testid="reply-comment">
+          {text('answer')}
+        </button>
+      )}
+      {can('removeComment', content) && (
+        <Press
+          plain
+          label={text('remove')}
+          run={() => act('removeComment', content, { commentID })}
+          done={changed}
+          testid="remove-comment"
+        />
+      )}
+      {replying && (
+        <TextForm
+          label={text('yourReply')}
+          send={text('sendReply')}
+          testid="new-reply"
+          done={() => {
+            setReplying(false)
+            changed()
+          }}
+          run={reply => act('replyComment', content, { commentID, reply })}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Runs a write once at a time and shows its failure. */
+function useWrite(run: () => Promise<void>, done: () => void): { busy: boolean; failure: unknown; start: () => void } {
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>()
+  const start = () => {
+    if (busy) return
+    setBusy(true)
+    setFailure(undefined)
+    run()
+      .then(done, setFailure)
+      .finally(() => setBusy(false))
+  }
+  return { busy, failure, start }
+}
+
+function Problem({ failure }: { failure: unknown }) {
+  if (failure === undefined) return null
+  const { cause, advice } = explain(failure)
+  return (
+    <p class="read-problem" role="alert" data-testid="problem">
+      {cause} {advice && <span class="soft">{advice}</span>}
+    </p>
+  )
+}
+
+function Press(props: {
+  label: ComponentChildren
+  run: () => Promise<void>
+  done: () => void
+  testid: string
+  plain?: boolean
+}) {
+  const write = useWrite(props.run, props.done)
+  return (
+    <>
+      <button
+        class={props.plain ? 'plain' : ''}
+        type="button"
+        disabled={write.busy}
+        onClick={write.start}
+        data-testid={props.testid}
+      >
+        {props.label}
+      </button>
+      <Problem failure={write.failure} />
+    </>
+  )
+}
+
+function TextForm(props: {
+  label: string
+  send: string
+  run: (value: string) => Promise<void>
+  done: () => void
+  testid: string
+}) {
+  const [value, setValue] = useState('')
+  const write = useWrite(
+    () => props.run(value),
+    () => {
+      setValue('')
+      props.done()
+    },
+  )
+  return (
+    <form
+      class="read-form"
+      data-testid={props.testid}
+      onSubmit={event => {
+        event.preventDefault()
+        write.start()
+      }}
+    >
+      <label>
+        {props.label}
+        <textarea value={value} maxLength={maxLength} required onInput={event => setValue(event.currentTarget.value)} />
+      </label>
+      <button class="primary" type="submit" disabled={write.busy || value === ''}>
+        {props.send}
+      </button>
+      <Problem failure={write.failure} />
+    </form>
+  )
+}

@@ -1,0 +1,18 @@
+// Names of categories and types, from the description of the operations.
+
+import { findOperation } from '../description'
+import type { ContentKind } from './model'
+
+/** The operation and the parameter whose values name the categories of a kind of content. */
+const sources: Record<ContentKind, [func: string, parameter: string]> = {
+  album: ['addAlbum', 'category'],
+  blog: ['postBlog', 'type'],
+  landmark: ['getCategoryPOIList', 'category'],
+}
+
+/** Returns the name of a category or type, or its number where the description has no name. */
+export function categoryName(kind: ContentKind, category: string): string {
+  const [func, parameter] = sources[kind]
+  const values = findOperation(func)?.parameters?.find(each => each.name === parameter)?.values
+  return values?.find(each => each.value === category)?.label || category
+}
