@@ -57,7 +57,8 @@ func openOn(t *testing.T, s screen, p *launch.Process, place string) *page {
 	if chromium == nil {
 		t.Skip("SKIPPED: there is no Chromium, so the console is not opened in a browser")
 	}
-	shown := &page{t: t, base: "http://" + p.HTTP + "/"}
+	// The images of the demo content are on no server.
+	shown := &page{t: t, base: "http://" + p.HTTP + "/", expected: []string{"/upload/"}}
 	ctx, end := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext(), chromedp.WithListener(shown.listen))
 	t.Cleanup(func() {
 		shown.mu.Lock()
@@ -164,7 +165,7 @@ func (p *page) show(s screen) {
 func (p *page) visit(place string) {
 	p.t.Helper()
 	p.do("open "+place, chromedp.Navigate("about:blank"), chromedp.Navigate(p.base+place))
-	p.await("the view of "+place, `document.querySelector('main h1') !== null`)
+	p.await("the view of "+place, `document.querySelector('main :is(h1, [data-testid="failure"], .message:not([role="status"]))') !== null`)
 }
 
 // await waits until a JavaScript condition holds. It takes no chromedp.Poll, which needs the eval that

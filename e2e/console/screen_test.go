@@ -1,0 +1,138 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// views are a place of each view, with a name for its picture.
+func views(t *testing.T, p *launch.Process) map[string]string {
+	t.Helper()
+	user, _ := demoSession(t, p)
+	seen := known{}
+	for _, list := range []string{"getUserAlbumList", "getUserBlogList"} {
+		seen.note(ask(t, p, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
+	}
+	return map[string]string{
+		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "read": "#/read", "unknown": "#/nothing",
+		"read-user": "#/read/user/" + user, "read-album": "#/read/album/" + seen["albumID"], "read-blog": "#/read/blog/" + seen["blogID"],
+	}
+}
+
+// awaitQuiet waits until a view has loaded what it shows.
+func (p *page) awaitQuiet() {
+	p.t.Helper()
+	p.await("the end of loading", `document.querySelector('[data-loading="true"], [aria-busy="true"], .message[role="status"]') === null && document.fonts.status === 'loaded'`)
+}
+
+func TestEveryViewFitsEveryScreenInBothSchemes(t *testing.T) {
+	process := start(t)
+	p := open(t, process, "")
+	for size, width := range map[string][2]int64{"320": {320, 640}, "1280": {1280, 900}, "4k": {3840, 2160}} {
+		for _, scheme := range []string{"light", "dark"} {
+			p.show(screen{width: width[0], height: width[1], scheme: scheme, isStill: true})
+			for name, place := range views(t, process) {
+				p.visit(place)
+				p.awaitQuiet()
+				if wide := value[int64](p, `document.scrollingElement.scrollWidth`); wide > width[0] {
+					t.Errorf("%s at %s: %d pixels wide", name, size, wide)
+				}
+				p.shot(strings.Join([]string{"screen", name, size, scheme}, "-"))
+			}
+			if isDark := p.brightness() < 128; isDark != (scheme == "dark") {
+				t.Errorf("the page has the brightness %d in the scheme %s", p.brightness(), scheme)
+			}
+		}
+	}
+}
+
+func TestThePageSpeaksBothLanguages(t *testing.T) {
+	process := start(t)
+	p := open(t, process, "")
+	for language, words := range map[string][]string{
+		"zh-Hant": {"新增相簿", "地圖"}, "en": {"Add an album", "Map"},
+	} {
+		p.choose(id("language"), language)
+		p.await(language, `document.documentElement.lang === `+quoted(language))
+		for name, place := range views(t, process) {
+			p.visit(place) // the choice lasts
+			p.awaitQuiet()
+			if lang := value[string](p, `document.documentElement.lang`); lang != language {
+				t.Errorf("%s: the language is %s", name, lang)
+			}
+			p.shot("language-" + name + "-" + language)
+		}
+		p.visit("")
+		for _, word := range words {
+			p.awaitText("body", word)
+		}
+	}
+}
+
+// brightness returns that of the page's background, from 0 to 255.
+func (p *page) brightness() int {
+	p.t.Helper()
+	var red, green, blue int
+	colour := value[string](p, `[document.body, document.documentElement].map(each => getComputedStyle(each).backgroundColor).find(each => each.startsWith('rgb('))`)
+	if _, err := fmt.Sscanf(colour, "rgb(%d, %d, %d)", &red, &green, &blue); err != nil {
+		p.t.Fatalf("the colour %s: %v", colour, err)
+	}
+	return (red + green + blue) / 3
+}
+
+func TestTheSchemeIsChosenAndKept(t *testing.T) {
+	p := open(t, start(t), "")
+	for _, theme := range []string{"dark", "light"} {
+		p.choose(id("theme"), theme)
+		for _, place := range []string{"", "#/health"} {
+			p.visit(place)
+			if isDark := p.brightness() < 128; isDark != (theme == "dark") {
+				t.Errorf("%s at %s: the brightness is %d", theme, place, p.brightness())
+			}
+		}
+	}
+}
+
+// open fails the test when the browser reports a violation; here every view is opened and used.
+func TestNothingOfThePageViolatesItsPolicy(t *testing.T) {
+	process := start(t)
+	p := open(t, process, "")
+	user, token := demoSession(t, process)
+	p.paste(user, token)
+	for name, place := range views(t, process) {
+		p.visit(place)
+		p.awaitQuiet()
+		if name == "explore" {
+			p.send()
+		}
+	}
+	// The policy is in force: it refuses what the page does not do.
+	p.expect("VIOLATION")
+	p.expect("Content Security Policy")
+	if ran := value[bool](p, `(() => {
+		const script = document.createElement('script')
+		script.textContent = 'window.ran = true'
+		document.body.append(script)
+		return window.ran === true
+	})()`); ran {
+		t.Error("an inline script ran")
+	}
+}
+
+func TestThePageIsSmallBeforeTheMapIsOpened(t *testing.T) {
+	p := open(t, start(t), "")
+	p.awaitElement(id("send"))
+	p.awaitQuiet()
+	loaded := value[float64](p, `[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]
+		.filter(each => !each.name.includes('.php')).reduce((sum, each) => sum + each.encodedBodySize, 0)`)
+	if loaded < 10_000 || loaded > 300_000 {
+		t.Errorf("the page loads %.0f bytes", loaded)
+	}
+	paint := value[float64](p, `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0`)
+	t.Logf("%.0f kB before the map, first paint after %s", loaded/1000, time.Duration(paint)*time.Millisecond)
+}
