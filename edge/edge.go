@@ -14,6 +14,7 @@ import (
 
 	"buf.build/go/protovalidate"
 
+	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -53,6 +54,8 @@ type Config struct {
 	CookieSecure CookieSecure
 	// Signatures says whether applications must sign requests.
 	Signatures Signatures
+	// LegacyCharset is the charset of queries, and of bodies that name none; UTF-8 unless set.
+	LegacyCharset form.Charset
 	// TrustedOrigins are other sites whose pages may write. It may be empty.
 	TrustedOrigins TrustedOrigins
 	// HasConsole makes the handler serve SessionPath for the console.

@@ -1,15 +1,9 @@
 package edge
 
 import (
-	"errors"
-	"io"
-	"mime"
 	"net/http"
-	"os"
 	"strings"
-	"time"
 
-	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
@@ -116,93 +110,16 @@ func smallBuffer(b []byte, keep int) []byte {
 	return b[:0]
 }
 
-// readForm reads the parameters of the query and then of the body, for every method. The old
-// interface shows GET with parameters after the headers (rule 1.10).
-func (x *exchange) readForm() error {
-	limit := x.config.MaxFormBytes - int64(len(x.request.URL.RawQuery))
-	if limit < 0 || x.request.ContentLength > limit {
-		return refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
-	}
-	if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)); err != nil {
-		return err
-	}
-	if !x.form.ParseQuery(x.request.URL.RawQuery) {
-		return failure.New("TOO_MANY_PARAMETERS")
-	}
-	body, err := x.readBody(limit)
-	if err != nil {
-		return err
-	}
-	if body != "" && !isForm(x.request.Header.Get("Content-Type")) {
-		return failure.New("INVALID_CONTENT_TYPE")
-	}
-	if !x.form.ParseBody(body) {
-		return failure.New("TOO_MANY_PARAMETERS")
-	}
-	if broken := x.form.Broken(); len(broken) > 0 {
-		return brokenEncoding(broken)
-	}
-	return nil
-}
-
-// readBody returns the body as a new string: parameters are substrings of it and may outlive the
-// buffer. It sets the read deadline itself, because the server has none.
-func (x *exchange) readBody(limit int64) (string, error) {
-	if x.request.Body == nil || x.request.Body == http.NoBody {
-		return "", nil
-	}
-	x.response.control.SetReadDeadline(time.Now().Add(x.config.WriteTimeout))
-	reader := http.MaxBytesReader(x.response.writer, x.request.Body, limit)
-	for {
-		if len(x.body) == cap(x.body) {
-			x.body = append(x.body, 0)[:len(x.body)]
-			if err := x.turn.growForm(x.request.Context(), len(x.request.URL.RawQuery)+cap(x.body)); err != nil {
-				return "", err
-			}
-		}
-		n, err := reader.Read(x.body[len(x.body):cap(x.body)])
-		x.body = x.body[:len(x.body)+n]
-		var tooLarge *http.MaxBytesError
-		switch {
-		case err == io.EOF:
-			// net/http also clears the deadline here for HTTP/1, but does not promise to.
-			x.response.control.SetReadDeadline(time.Time{})
-			body := string(x.body)
-			x.body = smallBuffer(x.body, smallFormBytes)
-			return body, nil
-		case errors.As(err, &tooLarge):
-			return "", refuse("REQUEST_TOO_LARGE", http.StatusRequestEntityTooLarge)
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return "", refuse("REQUEST_TIMEOUT", http.StatusRequestTimeout)
-		case err != nil:
-			return "", refuse("UNREADABLE_REQUEST", http.StatusBadRequest)
-		}
-	}
-}
-
-// isForm reports whether a Content-Type is that of a UTF-8 form. Old clients leave the header
-// out, which counts as a form.
-func isForm(contentType string) bool {
-	const formType = "application/x-www-form-urlencoded"
-	if contentType == "" || contentType == formType {
-		return true
-	}
-	mediaType, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || mediaType != formType {
-		return false
-	}
-	charset, given := parameters["charset"]
-	return !given || strings.EqualFold(charset, "utf-8") || strings.EqualFold(charset, "utf8")
-}
-
 var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}
 
 // chooseFormat sets the format of the reply, failures included. The format stays XML when the
-// parameter is absent or wrong.
+// parameter is absent, empty or wrong.
 func (x *exchange) chooseFormat() error {
-	value, present := x.form.Get(paramResponseFormat.Name)
+	value, found := x.form.Get(paramResponseFormat.Name)
 	switch {
-	case !present || value == "" || strings.EqualFold(value, "XML"):
+	case found == form.Unreadable:
+		return paramResponseFormat.Unreadable()
+	case value == "" || strings.EqualFold(value, "XML"):
 		return nil
 	case len(value) == len("JSON") && strings.EqualFold(value, "JSON"):
 		x.answerIn(reply.JSON{Document: &x.response.Document})

@@ -3,6 +3,7 @@ package edge
 import (
 	"flag"
 
+	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 )
@@ -15,6 +16,8 @@ type Flags struct {
 	CookieSecure   CookieSecure
 	Signatures     Signatures
 	TrustedOrigins TrustedOrigins
+	// LegacyCharset is the charset of queries, and of bodies that name none.
+	LegacyCharset form.Charset
 	// MaxRequests and MaxLongReplies are concurrency limits, ClientLongReplies is one per address.
 	// ClientRate is a rate limit per address and second, UserWrites one per user and minute. 0
 	// means no limit.
@@ -46,6 +49,8 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 		"check of request signatures (key, ts, sig): off (the default), `observe` (count and log only) or require (docs/signatures.md)")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",
 		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors; null for pages without an origin, which any site can make")
+	flags.Var(&f.LegacyCharset, "legacy-charset",
+		"`charset` of queries, and of bodies that name none: utf-8 (the default) or big5; text in it is decoded exactly or refused")
 	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
 	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
 	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
@@ -68,6 +73,6 @@ func (f *Flags) Config() Config {
 	}
 	return Config{
 		Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
-		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, Load: newLoad(f),
+		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Load: newLoad(f),
 	}
 }

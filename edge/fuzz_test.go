@@ -24,15 +24,19 @@ import (
 // no failure is an INTERNAL ERROR.
 func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	for _, c := range operationCases {
-		f.Add(http.MethodPost, "", c.form, demoCookie, "gzip", "晴 & <b>")
-		f.Add(http.MethodGet, c.form+"&responseFormat=JSON", "", "", "", "\r\n\"\\")
+		f.Add(http.MethodPost, "", formType, c.form, demoCookie, "gzip", "晴 & <b>")
+		f.Add(http.MethodGet, c.form+"&responseFormat=JSON", "", "", "", "", "\r\n\"\\")
+		multi, multiType := multipartForm(f, c.form)
+		f.Add(http.MethodPost, "", multiType, multi, demoCookie, "", "")
 	}
-	f.Add(http.MethodPost, "", loginForm, "", "", "")
-	f.Add(http.MethodPost, "password=p", loginForm, "", "", "")
-	f.Add(http.MethodPost, "", "func=logout", demoCookie, "", "")
-	f.Add(http.MethodGet, "func=getUserAlbumList&userID=7&limit=1&after=0", "", "", "", "x")
-	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "a=%", "id=1", "*;q=0", "]]>")
-	f.Add("BREW", "%", ";", ";", ";", "\x00\uFFFE")
+	f.Add(http.MethodPost, "", "", loginForm, "", "", "")
+	f.Add(http.MethodPost, "password=p", "", loginForm, "", "", "")
+	f.Add(http.MethodPost, "", "", "func=logout", demoCookie, "", "")
+	f.Add(http.MethodPost, "", big5Form, newAlbum+big5Title, demoCookie, "", "")
+	f.Add(http.MethodPost, "", latin1Form, newAlbum+"albumTitle=%E9", demoCookie, "", "")
+	f.Add(http.MethodGet, "func=getUserAlbumList&userID=7&limit=1&after=0", "", "", "", "", "x")
+	f.Add(http.MethodHead, "func=getAlbum&albumID=1", "", "a=%", "id=1", "*;q=0", "]]>")
+	f.Add("BREW", "%", ";", ";", ";", ";", "\x00\uFFFE")
 
 	// All inputs share one set of services; text is their current text.
 	var text string
@@ -41,13 +45,14 @@ func FuzzEveryReplyIsWellFormed(f *testing.F) {
 	}}
 	services.albums, services.pois = sendTwoAlbums, sendNoPois
 	h := newEdge(f, services)
-	f.Fuzz(func(t *testing.T, method, query, body, cookie, accept, held string) {
+	f.Fuzz(func(t *testing.T, method, query, contentType, body, cookie, accept, held string) {
 		if !utf8.ValidString(held) {
 			return // no service can send it
 		}
 		text = held
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(body))
 		r.Method, r.URL.RawQuery = method, query
+		r.Header.Set("Content-Type", contentType)
 		r.Header.Set("Cookie", cookie)
 		r.Header.Set("Accept-Encoding", accept)
 		w := record(h, r)

@@ -3,7 +3,6 @@ package edge
 import (
 	"errors"
 	"net/http"
-	"strings"
 
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
@@ -21,12 +20,6 @@ func refuse(reason string, status int) *refusal { return &refusal{failure.New(re
 
 // Unwrap returns the failure, so that errors.As finds it.
 func (r *refusal) Unwrap() error { return r.Failure }
-
-// brokenEncoding returns the failure that names the parameters with invalid text.
-func brokenEncoding(names []string) *failure.Failure {
-	const phrase = "INVALID ENCODING: "
-	return &failure.Failure{Reason: "INVALID_ENCODING", Info: phrase + strings.Join(names, "; "+phrase)}
-}
 
 // failureOf returns the failure that the client sees for err; in is what the request was read
 // from.

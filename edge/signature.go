@@ -69,7 +69,7 @@ func verifySignature(
 	parameters := signed(sentForm)
 	if len(sent.digits) == hmacDigits {
 		outcome = "hmac"
-		digest := requestsig.Digest(requestsig.Canonical(r.Method, r.URL.Path, parameters))
+		digest := requestsig.Digest(requestsig.Canonical(r.Method, Path, parameters))
 		request.Form = &accountv1.VerifySignatureRequest_Hmac{
 			Hmac: &accountv1.HmacSignature{CanonicalSha256: digest[:], Signature: sent.digits},
 		}
@@ -79,7 +79,7 @@ func verifySignature(
 			return "", failure.New("SIGNATURE_INVALID")
 		}
 		request.Form = &accountv1.VerifySignatureRequest_Legacy{
-			Legacy: &accountv1.LegacySignature{Text: requestsig.LegacyText(parameters), Signature: sent.digits},
+			Legacy: &accountv1.LegacySignature{Text: []byte(requestsig.LegacyText(parameters)), Signature: sent.digits},
 		}
 	}
 	_, err = account.VerifySignature(ctx, request)
@@ -125,8 +125,9 @@ func readSignature(f *form.Form) (signature, error) {
 	return sent, nil
 }
 
-// signed returns the parameters that a signature covers: all except sig, unknown ones included.
-// Each name occurs once, with the value that operations read.
+// signed returns the parameters that a signature covers: all except sig, unknown ones included, in
+// the bytes and the charset of the client. Each name occurs once, with the value that operations
+// read.
 func signed(f *form.Form) []requestsig.Parameter {
 	effective := f.Effective()
 	parameters := make([]requestsig.Parameter, 0, len(effective))

@@ -88,7 +88,7 @@ func TestAValidSignaturePassesWhereSignaturesAreRequired(t *testing.T) {
 			CanonicalSha256: digest("POST", "albumID=12&delete=true&func=updateAlbum&key=my-app.1_&ts=1700000000"), Signature: hmacSig,
 		}}}},
 		{post, writeForm + signedBy + legacySig, &accountv1.VerifySignatureRequest{Use: once, Form: &accountv1.VerifySignatureRequest_Legacy{
-			Legacy: &accountv1.LegacySignature{Text: text, Signature: legacySig},
+			Legacy: &accountv1.LegacySignature{Text: []byte(text), Signature: legacySig},
 		}}},
 		{get, "x=+%E5%8F%B0~&x=&X=*&=&func=getAlbum&albumID=11&albumID=12" + signedBy + hmacSig, &accountv1.VerifySignatureRequest{Use: repeatable, Form: &accountv1.VerifySignatureRequest_Hmac{Hmac: &accountv1.HmacSignature{
 			CanonicalSha256: digest("GET", "=&X=%2A&albumID=12&func=getAlbum&key=my-app.1_&ts=1700000000&x="), Signature: hmacSig,
@@ -118,7 +118,7 @@ func TestASignatureCoversTheParametersThatCount(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, Path+"?albumID=1&ts=1700000000&a=b", strings.NewReader(readForm+"&key=k&sig="+legacySig))
 	record(h, r)
 	verified := f.called()[0].(*accountv1.VerifySignatureRequest)
-	if want := "a=balbumID=12func=getAlbumkey=kts=1700000000"; verified.GetLegacy().GetText() != want {
+	if want := "a=balbumID=12func=getAlbumkey=kts=1700000000"; string(verified.GetLegacy().GetText()) != want {
 		t.Errorf("got %q, want %q", verified.GetLegacy().GetText(), want)
 	}
 }

@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -121,7 +122,7 @@ func TestEveryViolationOfARequestIsReported(t *testing.T) {
 		"VerifySignature in the legacy form, once, without a request id": {
 			failed(w.account.VerifySignature(ctx, &accountv1.VerifySignatureRequest{
 				Key: "x", Use: accountv1.SignatureUse_SIGNATURE_USE_ONCE,
-				Form: &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: strings.Repeat("x", 3<<20+1)}},
+				Form: &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: bytes.Repeat([]byte("x"), 3<<20+1)}},
 			})),
 			[]string{"request_id", "legacy.text", "legacy.signature"},
 		},

@@ -7,7 +7,7 @@ func BenchmarkFormParse(b *testing.B) {
 	var f Form
 	b.ReportAllocs()
 	for b.Loop() {
-		f.ParseBody(sent)
+		f.ParseBody(sent, UTF8)
 		f.Reset()
 	}
 }

@@ -11,63 +11,86 @@ import (
 // largest operation, and low enough to find a parameter by a scan.
 const MaxParameters = 100
 
-// Form holds the parameters of one request: those of the query, then those of the body. The zero
-// Form is empty and ready. It is not safe for concurrent use.
+// Form holds the parameters of one request: those of the query, then those of the body. It decodes
+// the text of a parameter only when somebody asks for it, so parameters that nobody reads may hold
+// any bytes (rule 1.18). The zero Form is empty and ready. It is not safe for concurrent use.
 type Form struct {
-	parameters []Pair
+	parameters []parameter
 	// queried is the number of parameters from the query.
 	queried int
-	// broken has the names of the parameters whose name or value is not valid text.
-	broken []string
 }
 
-// Pair is one parameter as the client sent it, decoded.
+// parameter is one parameter as the client sent it.
+type parameter struct {
+	Pair
+	charset Charset
+	// isMalformed says that the value has an invalid percent-encoding.
+	isMalformed bool
+}
+
+// Pair is the name and the value of a parameter, percent-decoded, in the charset of the client. An
+// invalid percent-encoding stands for itself.
 type Pair struct{ Name, Value string }
 
-// ParseQuery adds the parameters of a query. Call it before ParseBody. It reports whether there
-// are at most MaxParameters.
-func (f *Form) ParseQuery(encoded string) (within bool) {
-	within = f.ParseBody(encoded)
+// Found says what a Form has of a parameter.
+type Found int
+
+const (
+	Absent     Found = iota
+	Readable         // a text
+	Unreadable       // a value that is not valid text
+)
+
+// ParseQuery adds the parameters of a query. Call it before ParseBody and ParseMultipart. It
+// reports whether there are at most MaxParameters.
+func (f *Form) ParseQuery(encoded string, charset Charset) (within bool) {
+	within = f.parse(encoded, charset)
 	f.queried = len(f.parameters)
 	return within
 }
 
-// ParseBody adds the parameters of one application/x-www-form-urlencoded string. It stops at
-// MaxParameters and reports whether all fit. Unlike net/url, it reads `;` as an ordinary
-// character, and it rejects characters that XML 1.0 cannot carry.
-func (f *Form) ParseBody(encoded string) (within bool) {
+// ParseBody adds the parameters of an application/x-www-form-urlencoded body, without a line break
+// at its end, which some clients add. It reports whether there are at most MaxParameters.
+func (f *Form) ParseBody(encoded string, charset Charset) (within bool) {
+	if line, ended := strings.CutSuffix(encoded, "\n"); ended {
+		encoded = strings.TrimSuffix(line, "\r")
+	}
+	return f.parse(encoded, charset)
+}
+
+// parse stops at MaxParameters and reports whether all fit. Unlike net/url, it reads `;` as an
+// ordinary character.
+func (f *Form) parse(encoded string, charset Charset) (within bool) {
 	for encoded != "" {
 		var pair string
 		pair, encoded, _ = strings.Cut(encoded, "&")
 		if pair == "" {
 			continue
 		}
-		if len(f.parameters)+len(f.broken) == MaxParameters {
+		if len(f.parameters) == MaxParameters {
 			return false
 		}
-		rawName, rawValue, _ := strings.Cut(pair, "=")
-		name, nameOK := decodeText(rawName)
-		value, valueOK := decodeText(rawValue)
-		switch {
-		case !nameOK:
-			f.broken = append(f.broken, showName(rawName))
-		case !valueOK:
-			f.broken = append(f.broken, showName(name))
-		default:
-			f.parameters = append(f.parameters, Pair{name, value})
-		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, _ = unescape(name) // no name that somebody asks for has an invalid encoding
+		value, valid := unescape(value)
+		f.parameters = append(f.parameters, parameter{Pair{name, value}, charset, !valid})
 	}
 	return true
 }
 
-// Get returns the last value of a parameter. The body wins over the query.
-func (f *Form) Get(name string) (value string, present bool) {
+// Get returns the text of the last parameter of a name, which is ASCII. The body wins over the
+// query.
+func (f *Form) Get(name string) (value string, found Found) {
 	for i := len(f.parameters) - 1; i >= 0; i-- {
-		if f.parameters[i].Name == name {
-			return f.parameters[i].Value, true
+		if p := &f.parameters[i]; p.Name == name {
+			value, valid := p.charset.decode(p.Value)
+			if p.isMalformed || !valid {
+				return "", Unreadable
+			}
+			return value, Readable
 		}
 	}
-	return "", false
+	return "", Absent
 }
 
 // Count returns how often a parameter occurs.
@@ -82,19 +105,16 @@ func (f *Form) Count(name string) (n int) {
 
 // InQuery reports whether a parameter is in the query.
 func (f *Form) InQuery(name string) bool {
-	return slices.ContainsFunc(f.parameters[:f.queried], func(each Pair) bool { return each.Name == name })
+	return slices.ContainsFunc(f.parameters[:f.queried], func(each parameter) bool { return each.Name == name })
 }
 
-// Broken returns the names of the parameters whose name or value is not valid text. Each name is
-// safe to show.
-func (f *Form) Broken() []string { return f.broken }
-
-// Effective returns the parameters as operations read them: each name once, with its last value.
-// The last parameter comes first.
+// Effective returns the parameters that count, in the bytes of the client: each name once, with its
+// last value. The last parameter comes first.
 func (f *Form) Effective() []Pair {
 	effective := make([]Pair, 0, len(f.parameters))
 	seen := make(map[string]bool, len(f.parameters))
-	for _, each := range slices.Backward(f.parameters) {
+	for i := range slices.Backward(f.parameters) {
+		each := f.parameters[i].Pair
 		if !seen[each.Name] {
 			seen[each.Name] = true
 			effective = append(effective, each)
@@ -106,18 +126,5 @@ func (f *Form) Effective() []Pair {
 // Reset empties the form and drops references to its values.
 func (f *Form) Reset() {
 	clear(f.parameters)
-	f.parameters, f.queried, f.broken = f.parameters[:0], 0, nil
-}
-
-// showName makes any name safe to show in a reply: at most 40 bytes, with `?` for each byte that
-// is not printable ASCII.
-func showName(name string) string {
-	const longest = 40
-	shown := []byte(name[:min(len(name), longest)])
-	for i, c := range shown {
-		if c <= ' ' || c > '~' {
-			shown[i] = '?'
-		}
-	}
-	return string(shown)
+	f.parameters, f.queried = f.parameters[:0], 0
 }

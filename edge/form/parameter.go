@@ -37,6 +37,11 @@ func (p Parameter) Invalid() *failure.Failure {
 	return &failure.Failure{Reason: "INVALID_PARAMETER", Info: "INVALID PARAMETER: " + p.Name + " (" + p.Hint + ")"}
 }
 
+// Unreadable returns the failure of a request with a value of the parameter that is not valid text.
+func (p Parameter) Unreadable() *failure.Failure {
+	return &failure.Failure{Reason: "INVALID_ENCODING", Info: "INVALID ENCODING: " + p.Name}
+}
+
 // malformed returns the failure of a request with a value that does not have the syntax.
 func (p Parameter) malformed() *failure.Failure {
 	p.Hint = p.Syntax.describe(p.Hint)

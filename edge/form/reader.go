@@ -23,6 +23,19 @@ type reading struct {
 	state      state
 }
 
+// failure returns the failure of a faulty reading.
+func (r *reading) failure() *failure.Failure {
+	switch r.state {
+	case stateInvalid:
+		return r.parameter.Invalid()
+	case stateMalformed:
+		return r.parameter.malformed()
+	case stateUnreadable:
+		return r.parameter.Unreadable()
+	}
+	return r.parameter.Missing()
+}
+
 type state int
 
 const (
@@ -30,7 +43,8 @@ const (
 	stateAbsent        // optional and not sent
 	stateMissing       // required and not sent
 	stateInvalid
-	stateMalformed // invalid, because it does not have the parameter's syntax
+	stateMalformed  // invalid, because it does not have the parameter's syntax
+	stateUnreadable // not valid text
 )
 
 // Required reads a parameter that must be present. field is the path of the request field that
@@ -65,7 +79,7 @@ func RequiredOnce[T any](r *Reader, p *Parameter, field string, convert func(str
 // Optional reads a parameter that may be absent. It returns nil if it is absent or invalid. An
 // empty parameter counts as absent (rule 2.7). field is as in Required.
 func Optional[T any](r *Reader, p *Parameter, field string, convert func(string) (T, bool)) *T {
-	if value, present := r.Form.Get(p.Name); present && value == "" {
+	if value, found := r.Form.Get(p.Name); found == Readable && value == "" {
 		r.readings = append(r.readings, reading{p, field, false, stateAbsent})
 		return nil
 	}
@@ -91,10 +105,13 @@ func Or[T any](p *T, otherwise T) T {
 }
 
 func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, state) {
-	raw, present := r.Form.Get(p.Name)
-	if !present {
-		var zero T
+	raw, found := r.Form.Get(p.Name)
+	var zero T
+	switch found {
+	case Absent:
 		return zero, stateAbsent
+	case Unreadable:
+		return zero, stateUnreadable
 	}
 	value, ok := convert(raw)
 	switch {
@@ -161,22 +178,23 @@ func (r *Reader) isFaulty(name string) bool {
 }
 
 // Failure returns a failure that names every fault, in the order of reading; nil if there is
-// none. Its stable reason is that of the first fault.
+// none. Its stable reason is that of the first fault. If a parameter is not valid text, it names
+// only such parameters (rule 1.17).
 func (r *Reader) Failure() *failure.Failure {
+	least := stateMissing
+	for i := range r.readings {
+		if r.readings[i].state == stateUnreadable {
+			least = stateUnreadable
+		}
+	}
 	var reason string
 	var info strings.Builder
 	for i := range r.readings {
 		each := &r.readings[i]
-		if each.state < stateMissing {
+		if each.state < least {
 			continue
 		}
-		f := each.parameter.Missing()
-		switch each.state {
-		case stateInvalid:
-			f = each.parameter.Invalid()
-		case stateMalformed:
-			f = each.parameter.malformed()
-		}
+		f := each.failure()
 		if reason == "" {
 			reason = f.Reason
 		} else {

@@ -88,7 +88,7 @@ func BenchmarkXMLRenderWithChildren(b *testing.B) {
 func BenchmarkFindOperation(b *testing.B) {
 	functions := NewFunctions(newTable())
 	x, _ := newExchange()
-	x.In.Form.ParseBody("func=updateBlog&delete=true")
+	x.In.Form.ParseBody("func=updateBlog&delete=true", form.UTF8)
 	b.ReportAllocs()
 	for b.Loop() {
 		found, err := functions.Find(x.In.Form)
@@ -108,7 +108,7 @@ func BenchmarkFormToXML(b *testing.B) {
 	x, document := newExchange()
 	b.ReportAllocs()
 	for b.Loop() {
-		x.In.Form.ParseBody(benchmarkForm)
+		x.In.Form.ParseBody(benchmarkForm, form.UTF8)
 		found, err := functions.Find(x.In.Form)
 		if err != nil || found.Choose(&x.In).Func != "getAlbum" {
 			b.Fatal(err)

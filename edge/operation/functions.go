@@ -40,15 +40,18 @@ func NewFunctions(table []Operation) *Functions {
 // Find returns the function that a form names. It fails if the form names none or an unknown
 // one.
 func (f *Functions) Find(sent *form.Form) (*Function, error) {
-	name, present := sent.Get(f.parameter.Name)
-	if !present {
+	name, found := sent.Get(f.parameter.Name)
+	switch found {
+	case form.Absent:
 		return nil, f.parameter.Missing()
+	case form.Unreadable:
+		return nil, f.parameter.Unreadable()
 	}
-	found, known := f.byName[name]
+	function, known := f.byName[name]
 	if !known {
 		return nil, f.parameter.Invalid()
 	}
-	return found, nil
+	return function, nil
 }
 
 // Name returns the value of func.

@@ -68,7 +68,7 @@ func (s *Server) VerifySignature(ctx context.Context, request *accountv1.VerifyS
 // use. The comparison takes constant time.
 func matches(signer application, request *accountv1.VerifySignatureRequest) bool {
 	if legacy := request.GetLegacy(); legacy != nil {
-		right := requestsig.SignLegacy(signer.Secret, legacy.GetText())
+		right := requestsig.SignLegacy(signer.Secret, string(legacy.GetText()))
 		return hmac.Equal([]byte(right), []byte(legacy.GetSignature())) && signer.AllowLegacy
 	}
 	right := requestsig.Sign(signer.Secret, [sha256.Size]byte(request.GetHmac().GetCanonicalSha256()))

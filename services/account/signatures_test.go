@@ -36,7 +36,7 @@ func signed(key, secret string, at time.Time, content string) *accountv1.VerifyS
 
 func signedLegacy(key, secret string, at time.Time, text string) *accountv1.VerifySignatureRequest {
 	request := signed(key, secret, at, text)
-	request.Form = &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: text, Signature: requestsig.SignLegacy(secret, text)}}
+	request.Form = &accountv1.VerifySignatureRequest_Legacy{Legacy: &accountv1.LegacySignature{Text: []byte(text), Signature: requestsig.SignLegacy(secret, text)}}
 	return request
 }
 
@@ -83,7 +83,7 @@ func TestAllWrongSignaturesGetTheSameRefusal(t *testing.T) {
 	otherContent := signed(key, secret, now, "content")
 	otherContent.GetHmac().CanonicalSha256[31] ^= 1
 	otherText := signedLegacy(old, oldSecret, now, "content")
-	otherText.GetLegacy().Text += "s"
+	otherText.GetLegacy().Text = append(otherText.GetLegacy().Text, 's')
 	words := map[string]bool{}
 	for name, request := range map[string]*accountv1.VerifySignatureRequest{
 		"a wrong secret":                     signed(key, oldSecret, now, "content"),

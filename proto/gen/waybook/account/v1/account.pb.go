@@ -2374,8 +2374,9 @@ func (x *HmacSignature) GetSignature() string {
 // A signature in the legacy form.
 type LegacySignature struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The signed text, without the secret, at most 3 MiB.
-	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The signed text, without the secret, at most 3 MiB. It has the bytes of the client, in any
+	// charset.
+	Text []byte `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
 	// The parameter `sig`, 32 lowercase hexadecimal digits.
 	Signature     string `protobuf:"bytes,2,opt,name=signature,proto3" json:"signature,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2412,11 +2413,11 @@ func (*LegacySignature) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
-func (x *LegacySignature) GetText() string {
+func (x *LegacySignature) GetText() []byte {
 	if x != nil {
 		return x.Text
 	}
-	return ""
+	return nil
 }
 
 func (x *LegacySignature) GetSignature() string {
@@ -2759,8 +2760,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x10canonical_sha256\x18\x01 \x01(\fB\a\xbaH\x04z\x02h R\x0fcanonicalSha256\x123\n" +
 	"\tsignature\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\tsignature\"f\n" +
 	"\x0fLegacySignature\x12\x1e\n" +
-	"\x04text\x18\x01 \x01(\tB\n" +
-	"\xbaH\ar\x05(\x80\x80\xc0\x01R\x04text\x123\n" +
+	"\x04text\x18\x01 \x01(\fB\n" +
+	"\xbaH\az\x05\x18\x80\x80\xc0\x01R\x04text\x123\n" +
 	"\tsignature\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\tsignature\"\x8f\x04\n" +
 	"\x16VerifySignatureRequest\x12*\n" +
 	"\n" +

@@ -1,0 +1,149 @@
+package edge
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/internal/requestsig"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+const (
+	latin1Form = formType + "; charset=ISO-8859-1"
+	big5Form   = formType + "; charset=big5"
+	// big5Title is 台北 in Big5, and big5Bytes its bytes.
+	big5Title, big5Bytes = "albumTitle=%A5x%A5_", "\xa5x\xa5_"
+	newAlbum             = "func=addAlbum&category=1&lat=1&lng=1&"
+)
+
+// multipartForm returns a multipart body with the parameters of a plain form, and its Content-Type.
+func multipartForm(tb testing.TB, parameters string) (body, contentType string) {
+	var out bytes.Buffer
+	writer := multipart.NewWriter(&out)
+	for pair := range strings.SplitSeq(parameters, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		if err := writer.WriteField(name, value); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := writer.Close(); err != nil {
+		tb.Fatal(err)
+	}
+	return out.String(), writer.FormDataContentType()
+}
+
+// postAs sends a body of a Content-Type with the cookie of the open session.
+func postAs(h http.Handler, contentType, target, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Cookie", demoCookie)
+	return record(h, r)
+}
+
+func TestABodyIsReadInItsCharset(t *testing.T) {
+	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
+	h := newEdge(t, f)
+	multi, multiType := multipartForm(t, newAlbum+"albumTitle=a+b%20晴")
+	for _, c := range []struct{ name, contentType, body, title, info string }{
+		{"UTF-8", formType, newAlbum + "albumTitle=%E6%99%B4", "晴", ""},
+		{"Apache HttpClient's default", latin1Form, newAlbum + "albumTitle=Taipei", "Taipei", ""},
+		{"Latin-1 with another byte", latin1Form, newAlbum + "albumTitle=%E9", "", "INVALID ENCODING: albumTitle"},
+		{"Latin-1 with another byte that nobody reads", latin1Form, newAlbum + "albumTitle=Taipei&a=%E9", "Taipei", ""},
+		{"ASCII", formType + ";charset=US-ASCII", newAlbum + "albumTitle=Taipei", "Taipei", ""},
+		{"Big5", big5Form, newAlbum + big5Title, "台北", ""},
+		{"Big5 that is UTF-8", big5Form, newAlbum + "albumTitle=%E6%99%B4", "", "INVALID ENCODING: albumTitle"},
+		{"UTF-8 that is Big5", formType, newAlbum + big5Title, "", "INVALID ENCODING: albumTitle"},
+		{"multipart", multiType, multi, "a+b%20晴", ""},
+		{"a line break at the end", formType, "albumTitle=Taipei&" + newAlbum + "\r\n", "Taipei", ""},
+		{"an unknown charset", formType + "; charset=gbk", newAlbum + "albumTitle=a", "", "INVALID CONTENT TYPE"},
+	} {
+		w := postAs(h, c.contentType, Path, c.body)
+		called := f.called()
+		if c.info != "" {
+			if w.Body.String() != failed(c.info) {
+				t.Errorf("%s: got %s", c.name, w.Body)
+			}
+			continue
+		}
+		if len(called) == 0 || called[len(called)-1].(*albumv1.CreateAlbumRequest).GetTitle() != c.title {
+			t.Errorf("%s: got %s, called with %v", c.name, w.Body, called)
+		}
+	}
+}
+
+func TestTheLegacyCharsetIsThatOfFormsThatNameNone(t *testing.T) {
+	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
+	h := newEdge(t, f, func(c *Config) { c.LegacyCharset = form.Big5 })
+	multi, multiType := multipartForm(t, newAlbum+"albumTitle="+big5Bytes)
+	for _, c := range []struct{ name, contentType, target, body, title string }{
+		{"a body", formType, Path, newAlbum + big5Title, "台北"},
+		{"a body without a type", "", Path, newAlbum + big5Title, "台北"},
+		{"a query", formType, Path + "?" + newAlbum + big5Title, "", "台北"},
+		{"a query beside a body that names one", formType + "; charset=utf-8", Path + "?" + big5Title, newAlbum, "台北"},
+		{"a multipart body", multiType, Path, multi, "台北"},
+		{"a body that names another", formType + "; charset=utf-8", Path, newAlbum + "albumTitle=%E6%99%B4", "晴"},
+		{"ASCII", formType, Path, newAlbum + "albumTitle=Taipei", "Taipei"},
+	} {
+		w := postAs(h, c.contentType, c.target, c.body)
+		called := f.called()
+		if len(called) == 0 || called[len(called)-1].(*albumv1.CreateAlbumRequest).GetTitle() != c.title {
+			t.Errorf("%s: got %s, called with %v", c.name, w.Body, called)
+		}
+	}
+	if w := postAs(h, formType, Path, newAlbum+"albumTitle=%E6%99%B4"); w.Body.String() != failed("INVALID ENCODING: albumTitle") {
+		t.Errorf("UTF-8 without its name: %s", w.Body)
+	}
+}
+
+// A client signs the bytes that it sends, whatever their charset and whoever reads them.
+func TestASignatureCoversTheBytesThatWereSent(t *testing.T) {
+	f := judging(nil)
+	h, _ := watched(t, f, SignaturesRequired)
+	sent := "func=getAlbum&albumID=12&key=k&ts=1700000000"
+	multi, multiType := multipartForm(t, sent+"&note=晴&sig="+legacySig)
+	const text = "albumID=12func=getAlbumkey=k"
+	for _, c := range []struct{ name, contentType, body, want string }{
+		{"Big5", big5Form, sent + "&note=%A5x%A5_&sig=" + legacySig, text + "note=" + big5Bytes + "ts=1700000000"},
+		{"multipart", multiType, multi, text + "note=晴ts=1700000000"},
+		{"a line break at the end", formType, sent + "&sig=" + legacySig + "\r\n", text + "ts=1700000000"},
+		{"an invalid percent-encoding", formType, sent + "&note=100%&sig=" + legacySig, text + "note=100%ts=1700000000"},
+		{"no text", formType, sent + "&note=%FF%00&sig=" + legacySig, text + "note=\xff\x00ts=1700000000"},
+	} {
+		w := postAs(h, c.contentType, Path, c.body)
+		verified := f.called()[0].(*accountv1.VerifySignatureRequest)
+		if got := string(verified.GetLegacy().GetText()); got != c.want || !strings.Contains(w.Body.String(), "SUCCESS") {
+			t.Errorf("%s: the signature of %q was verified: %s", c.name, got, w.Body)
+		}
+	}
+	postAs(h, big5Form, Path, sent+"&note=%A5x%A5_&sig="+hmacSig)
+	digest := requestsig.Digest("POST\n/API.php\nalbumID=12&func=getAlbum&key=k&note=%A5x%A5_&ts=1700000000")
+	if got := f.called()[0].(*accountv1.VerifySignatureRequest).GetHmac().GetCanonicalSha256(); !bytes.Equal(got, digest[:]) {
+		t.Errorf("the signature of other bytes was verified: %x", got)
+	}
+}
+
+func TestAMultipartBodyHasTheLimitsOfAForm(t *testing.T) {
+	h := newEdge(t, &fakes{}, func(c *Config) { c.MaxFormBytes = 10_000 })
+	for _, c := range []struct {
+		name, parameters, info string
+		status                 int
+	}{
+		{"too many bytes", "func=getAlbum&note=" + strings.Repeat("x", 10_000), "REQUEST TOO LARGE", http.StatusRequestEntityTooLarge},
+		{"too many parameters", "func=getAlbum" + strings.Repeat("&a=", form.MaxParameters), "TOO MANY PARAMETERS", http.StatusOK},
+	} {
+		body, contentType := multipartForm(t, c.parameters)
+		h := h
+		if c.status == http.StatusOK {
+			h = newEdge(t, &fakes{})
+		}
+		if w := postAs(h, contentType, Path, body); w.Code != c.status || w.Body.String() != failed(c.info) {
+			t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package form
+
+import (
+	"bytes"
+	"errors"
+	"mime/multipart"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/edge/failure"
+)
+
+// part returns one part of a multipart body, as curl and PHP write it.
+func part(headers, value string) string { return "--b\r\n" + headers + "\r\n\r\n" + value + "\r\n" }
+
+// named returns the header of a part with a name.
+func named(name string) string { return `Content-Disposition: form-data; name="` + name + `"` }
+
+func TestAMultipartBodyIsParsedAsTheContractSays(t *testing.T) {
+	const utf8, latin1, big5 = "\r\nContent-Type: text/plain; charset=utf-8", "\r\nContent-Type: text/plain; charset=ISO-8859-1", "\r\nContent-Type: text/plain; charset=big5"
+	for _, c := range []struct {
+		name, body string
+		charset    Charset
+		want       string // the value of a
+		found      Found
+	}{
+		{"a part is a parameter", part(named("a"), "1"), UTF8, "1", Readable},
+		{"the last one counts", part(named("a"), "1") + part(named("a"), "2"), UTF8, "2", Readable},
+		{"nothing is percent-encoded", part(named("a"), "x+y%41 &b=1"), UTF8, "x+y%41 &b=1", Readable},
+		{"line breaks are text", part(named("a"), "\r\n1\r\n"), UTF8, "\r\n1\r\n", Readable},
+		{"a value may be empty", part(named("a"), ""), UTF8, "", Readable},
+		{"a name may lack quotes", part("content-disposition: form-data; name=a", "1"), UTF8, "1", Readable},
+		{"other names are ignored", part(named("相簿"), "\xff") + part(named("a"), "1"), UTF8, "1", Readable},
+		{"text is UTF-8", part(named("a"), "晴"), UTF8, "晴", Readable},
+		{"a part may say so", part(named("a")+utf8, "晴"), Big5, "晴", Readable},
+		{"a part may say the bits", part(named("a")+latin1+"\r\nContent-Transfer-Encoding: 8bit", "1"), UTF8, "1", Readable},
+		{"a part is ASCII if it says Latin-1", part(named("a")+latin1, "\xe9"), UTF8, "", Unreadable},
+		{"a part may be in Big5", part(named("a")+big5, "\xa5x\xa5_"), UTF8, "台北", Readable},
+		{"the body may be in Big5", part(named("a"), "\xa5x\xa5_"), Big5, "台北", Readable},
+		{"a part in another charset is unreadable", part(named("a")+"\r\nContent-Type: text/plain; charset=gbk", "1"), UTF8, "", Unreadable},
+		{"a part in an unclear charset is unreadable", part(named("a")+"\r\nContent-Type: ;", "1"), UTF8, "", Unreadable},
+		{"invalid UTF-8 is unreadable", part(named("a"), "\xff"), UTF8, "", Unreadable},
+		{"a character that XML cannot carry is unreadable", part(named("a"), "\x00"), UTF8, "", Unreadable},
+		{"a form may be empty", "", UTF8, "", Absent},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var f Form
+			if err := f.ParseMultipart(c.body+"--b--\r\n", "b", c.charset); err != nil {
+				t.Fatal(err)
+			}
+			if got, found := f.Get("a"); got != c.want || found != c.found {
+				t.Errorf("got %q, %v", got, found)
+			}
+		})
+	}
+}
+
+func TestAMultipartBodyThatIsNoFormIsRefused(t *testing.T) {
+	const end = "--b--\r\n"
+	for _, c := range []struct{ name, body, boundary, info string }{
+		{"a file", part(named("a")+`; filename="x.jpg"`, "1") + end, "b", "FILE NOT ACCEPTED: a"},
+		{"no file chosen", part(named("a")+`; filename=""`, "") + end, "b", "FILE NOT ACCEPTED: a"},
+		{"a file with an encoded name", part(named("相")+`; filename*=utf-8''x`, "1") + end, "b", "FILE NOT ACCEPTED: ???"},
+		{"no boundary", part(named("a"), "1") + end, "", "INVALID MULTIPART"},
+		{"another boundary", part(named("a"), "1") + end, "c", "INVALID MULTIPART"},
+		{"a boundary that is too long", "", strings.Repeat("b", 71), "INVALID MULTIPART"},
+		{"no end", part(named("a"), "1"), "b", "INVALID MULTIPART"},
+		{"no end of a part", "--b\r\n" + named("a") + "\r\n\r\n1", "b", "INVALID MULTIPART"},
+		{"a header without end", "--b\r\n" + named("a"), "b", "INVALID MULTIPART"},
+		{"no name", part("Content-Disposition: form-data", "1") + end, "b", "INVALID MULTIPART"},
+		{"no disposition", part("Content-Type: text/plain", "1") + end, "b", "INVALID MULTIPART"},
+		{"another disposition", part(`Content-Disposition: attachment; name="a"`, "1") + end, "b", "INVALID MULTIPART"},
+		{"two names", part(named("a")+`; name="b"`, "1") + end, "b", "INVALID MULTIPART"},
+		{"base64", part(named("a")+"\r\nContent-Transfer-Encoding: base64", "MQ==") + end, "b", "INVALID MULTIPART"},
+		{"too many parts", strings.Repeat(part(named("a"), "1"), MaxParameters+1) + end, "b", "TOO MANY PARAMETERS"},
+	} {
+		var f Form
+		err := f.ParseMultipart(c.body, c.boundary, UTF8)
+		var failed *failure.Failure
+		if !errors.As(err, &failed) || failed.Info != c.info {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+// What mime/multipart writes is read back the same, in any charset and by any name.
+func FuzzAMultipartFormReadsBackTheSame(f *testing.F) {
+	f.Add("albumTitle", "台北\r\n--b--", "\xa5x", "big5")
+	f.Add("a\"\\b", "1+%41&b=2", "", "iso-8859-1")
+	f.Add("相簿", "\x00", "\xff", "utf-8\r\nX: y")
+	f.Fuzz(func(t *testing.T, name, first, second, charset string) {
+		var body bytes.Buffer
+		writer := multipart.NewWriter(&body)
+		if err := writer.WriteField(name, first); err != nil {
+			t.Fatal(err)
+		}
+		header := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="last"`}}
+		isPlain := !strings.ContainsFunc(charset, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?=*'%`, r) })
+		if isPlain && charset != "" {
+			header["Content-Type"] = []string{"text/plain; charset=" + charset}
+		}
+		last, err := writer.CreatePart(header)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := last.Write([]byte(second)); err != nil {
+			t.Fatal(err)
+		}
+		if err := writer.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var form Form
+		if err := form.ParseMultipart(body.String(), writer.Boundary(), UTF8); err != nil {
+			if !isASCII(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+				return // a name that a header cannot carry
+			}
+			t.Fatalf("%q: %v", body.String(), err)
+		}
+		sent := form.Effective()
+		if len(sent) == 0 || sent[0] != (Pair{"last", second}) || name != "last" && sent[1].Value != first {
+			t.Fatalf("%q was read as %q", body.String(), sent)
+		}
+		if _, known := CharsetNamed(charset); isPlain && charset != "" && !known {
+			if _, found := form.Get("last"); found != Unreadable {
+				t.Fatalf("a value in %q is read: %v", charset, found)
+			}
+		}
+	})
+}
+
+// Any bytes are a form within the limits, or a failure that the client sees.
+func FuzzAMultipartBodyIsAFormOrAFailure(f *testing.F) {
+	f.Add(part(named("a"), "1")+"--b--", "b")
+	f.Add(part(named("a")+`; filename="x"`, "1")+"--b--", "b")
+	f.Add("--b\nContent-Disposition: form-data; name=a\n\n1\n--b--", "b")
+	f.Add("preamble\r\n--b \t\r\n\r\n\r\n--b\r\n", "b")
+	f.Fuzz(func(t *testing.T, body, boundary string) {
+		var form Form
+		err := form.ParseMultipart(body, boundary, UTF8)
+		var failed *failure.Failure
+		if err != nil && !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		size := 0
+		for _, each := range form.parameters {
+			size += len(each.Name) + len(each.Value)
+		}
+		if len(form.parameters) > MaxParameters || size > len(body) {
+			t.Fatalf("%d parameters of %d bytes from %d bytes", len(form.parameters), size, len(body))
+		}
+	})
+}
