@@ -56,7 +56,9 @@ type Config struct {
 	Signatures Signatures
 	// LegacyCharset is the charset of queries, and of bodies that name none; UTF-8 unless set.
 	LegacyCharset form.Charset
-	// TrustedOrigins are other sites whose pages may write. It may be empty.
+	// PathPrefix may stand before Path. It may be empty.
+	PathPrefix PathPrefix
+	// TrustedOrigins are other sites whose pages may write and read replies. It may be empty.
 	TrustedOrigins TrustedOrigins
 	// HasConsole makes the handler serve SessionPath for the console.
 	HasConsole bool

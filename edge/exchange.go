@@ -35,12 +35,15 @@ var fixedHeaders = [...]struct {
 	{"Cache-Control", []string{"no-store"}},
 	{"Vary", []string{"Accept-Encoding"}},
 	{"X-Content-Type-Options", []string{"nosniff"}},
-	// In a browser, a reply that is shown as a page loads nothing, runs nothing and appears in
-	// no frame. The styles and the arrows are those with which browsers show XML as a tree: a reply
-	// has none, because it is XML or JSON whose texts are escaped.
-	{"Content-Security-Policy", []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}},
 	{"Referrer-Policy", []string{"no-referrer"}},
 }
+
+// In a browser, a reply that is shown as a page loads nothing, runs nothing and appears in no frame.
+// The browser itself shows XML as a tree, with styles and images that it puts into the page.
+var (
+	jsonPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
+	xmlPolicy  = []string{"default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"}
+)
 
 func newExchange(config *Config, zippers *zippers) *exchange {
 	x := &exchange{config: config}
@@ -76,7 +79,12 @@ func (x *exchange) open(w http.ResponseWriter, r *http.Request) {
 
 func (x *exchange) answerIn(format reply.Writer) {
 	x.op.Out.Writer = format
-	x.response.writer.Header().Set("Content-Type", format.ContentType())
+	header := x.response.writer.Header()
+	header.Set("Content-Type", format.ContentType())
+	header["Content-Security-Policy"] = xmlPolicy
+	if _, isJSON := format.(reply.JSON); isJSON {
+		header["Content-Security-Policy"] = jsonPolicy
+	}
 }
 
 // close returns borrowed resources and drops every reference to the request. It does not keep a
@@ -109,6 +117,18 @@ func smallBuffer(b []byte, keep int) []byte {
 		return nil
 	}
 	return b[:0]
+}
+
+// findInterface refuses a request to another path than that of the interface.
+func (x *exchange) findInterface() error {
+	location, err := x.config.PathPrefix.find(x.request.URL.Path)
+	if location != "" {
+		if query := x.request.URL.RawQuery; query != "" {
+			location += "?" + query
+		}
+		x.response.writer.Header().Set("Location", location)
+	}
+	return err
 }
 
 var paramResponseFormat = form.Parameter{Name: "responseFormat", Hint: "XML or JSON"}

@@ -16,6 +16,7 @@ type Flags struct {
 	CookieSecure   CookieSecure
 	Signatures     Signatures
 	TrustedOrigins TrustedOrigins
+	PathPrefix     PathPrefix
 	// LegacyCharset is the charset of queries, and of bodies that name none.
 	LegacyCharset form.Charset
 	// MaxRequests and MaxLongReplies are concurrency limits, ClientLongReplies is one per address.
@@ -48,7 +49,9 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Var(&f.Signatures, "signatures",
 		"check of request signatures (key, ts, sig): off (the default), `observe` (count and log only) or require (docs/signatures.md)")
 	flags.Var(&f.TrustedOrigins, "trusted-origins",
-		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors; null for pages without an origin, which any site can make")
+		"comma-separated `origins` (https://host) of other sites whose pages may write with the cookies of their visitors, and read replies (CORS); null for pages without an origin, which any site can make")
+	flags.Var(&f.PathPrefix, "path-prefix",
+		"`path` that a proxy leaves before /API.php, such as /waybook; both /API.php and /waybook/API.php are then served")
 	flags.Var(&f.LegacyCharset, "legacy-charset",
 		"`charset` of queries, and of bodies that name none: utf-8 (the default) or big5; text in it is decoded exactly or refused")
 	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
@@ -73,6 +76,7 @@ func (f *Flags) Config() Config {
 	}
 	return Config{
 		Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
-		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Load: newLoad(f),
+		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset,
+		PathPrefix: f.PathPrefix, Load: newLoad(f),
 	}
 }

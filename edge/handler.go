@@ -62,6 +62,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	x := h.exchanges.Get().(*exchange)
 	x.open(w, r)
+	h.sites.share(w.Header(), r)
 	defer func() {
 		x.close()
 		h.exchanges.Put(x)
@@ -94,8 +95,13 @@ func (h *handler) answer(x *exchange) (err error) {
 		return err
 	}
 	isSession := h.config.HasConsole && x.request.URL.Path == SessionPath
-	if x.request.URL.Path != Path && !isSession {
-		return refuse("NOT_FOUND", http.StatusNotFound)
+	if !isSession {
+		if err := x.findInterface(); err != nil {
+			return err
+		}
+		if h.sites.preflight(x.response.writer.Header(), x.request) {
+			return x.response.sendNoContent()
+		}
 	}
 	switch x.request.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost:

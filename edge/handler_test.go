@@ -25,7 +25,8 @@ func TestARequestIsCheckedInOrder(t *testing.T) {
 		status                                          int
 		reason, info                                    string
 	}{
-		{name: "another path", target: "/api.php", status: 404, reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "another path", target: "/api2.php", status: 404, reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "the path in other letters", target: "/api.php", status: 308, reason: "PERMANENT_REDIRECT", info: "PERMANENT REDIRECT"},
 		{name: "a path below", target: "/API.php/x", status: 404, reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "another method", method: "PUT", target: Path, status: 405, reason: "METHOD_NOT_ALLOWED", info: "METHOD NOT ALLOWED"},
 		{name: "too much in the body", method: "POST", target: Path, body: strings.Repeat("x", 1001), status: 413, reason: "REQUEST_TOO_LARGE", info: "REQUEST TOO LARGE"},
@@ -77,6 +78,11 @@ func TestARequestIsCheckedInOrder(t *testing.T) {
 
 func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)})
+	// Only for XML does a browser add styles and images of its own.
+	policies := map[string]string{
+		"text/xml; charset=utf-8":         "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+		"application/json; charset=utf-8": "default-src 'none'; frame-ancestors 'none'",
+	}
 	for form, contentType := range map[string]string{
 		"func=getAlbum&albumID=1":                     "text/xml; charset=utf-8",
 		"func=getAlbum":                               "text/xml; charset=utf-8",
@@ -88,6 +94,7 @@ func TestEveryReplyCarriesTheSameHeaders(t *testing.T) {
 		for name, want := range map[string]string{
 			"Content-Type": contentType, "Cache-Control": "no-store",
 			"Vary": "Accept-Encoding", "X-Content-Type-Options": "nosniff",
+			"Content-Security-Policy": policies[contentType],
 		} {
 			if got := header.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", form, name, got, want)

@@ -2,11 +2,12 @@ package edge
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
 // TrustedOrigins are the origins of other sites whose pages may write with the cookies of their
-// visitors. The flag is a comma-separated list such as https://waybook.example. The value null
+// visitors, and read replies. The flag is a comma-separated list such as https://waybook.example. The value null
 // stands for pages without an origin: local files, and frames that any site can sandbox.
 type TrustedOrigins []string
 
@@ -43,10 +44,12 @@ type sites struct {
 	protection *http.CrossOriginProtection
 	// trustsNull accepts pages without an origin.
 	trustsNull bool
+	// origins are the trusted origins, null included.
+	origins []string
 }
 
 func (t TrustedOrigins) sites() sites {
-	made := sites{protection: http.NewCrossOriginProtection()}
+	made := sites{protection: http.NewCrossOriginProtection(), origins: t}
 	for _, origin := range t {
 		if origin == nullOrigin {
 			made.trustsNull = true
@@ -68,4 +71,45 @@ func (s sites) refuseOthers(r *http.Request) error {
 		return refuse("CROSS_SITE_REQUEST", http.StatusForbidden)
 	}
 	return nil
+}
+
+// The headers of CORS for a trusted origin (rule 1.30). All replies share the values, so code must
+// not change them in place.
+var (
+	variesByOrigin = []string{"Accept-Encoding, Origin"}
+	isTrue         = []string{"true"}
+	exposedHeaders = []string{"X-Waybook-Reason, X-Request-Id, Retry-After"}
+	allowedMethods = []string{"GET, HEAD, POST"}
+	// A page sends a form without asking first. It asks before it sends other headers: scripts of
+	// common libraries add X-Requested-With.
+	allowedHeaders = []string{"Content-Type, X-Requested-With"}
+	// preflightAge is how long a browser may keep the answer, in seconds.
+	preflightAge = []string{"600"}
+)
+
+// share lets a page of a trusted origin read the reply, with the cookies of its visitor. Without
+// trusted origins it does nothing.
+func (s sites) share(header http.Header, r *http.Request) {
+	if len(s.origins) == 0 {
+		return
+	}
+	header["Vary"] = variesByOrigin
+	if origin := r.Header.Get("Origin"); slices.Contains(s.origins, origin) {
+		header["Access-Control-Allow-Origin"] = []string{origin}
+		header["Access-Control-Allow-Credentials"] = isTrue
+		header["Access-Control-Expose-Headers"] = exposedHeaders
+	}
+}
+
+// preflight reports whether a browser asks what a page of a trusted origin may send, and if so sets
+// the headers of the answer.
+func (s sites) preflight(header http.Header, r *http.Request) bool {
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" ||
+		!slices.Contains(s.origins, r.Header.Get("Origin")) {
+		return false
+	}
+	header["Access-Control-Allow-Methods"] = allowedMethods
+	header["Access-Control-Allow-Headers"] = allowedHeaders
+	header["Access-Control-Max-Age"] = preflightAge
+	return true
 }

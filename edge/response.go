@@ -23,8 +23,8 @@ const (
 )
 
 var (
-	// errHeadAnswered ends an operation early: a HEAD request needs only the header.
-	errHeadAnswered = errors.New("the header of a HEAD request has been sent")
+	// errHeadAnswered ends a request early: a HEAD request and a preflight need only the header.
+	errHeadAnswered = errors.New("the header has been sent, and the reply has no body")
 	// errClientGone says that the client has left or reads too slowly.
 	errClientGone = errors.New("the client is gone or too slow")
 )
@@ -67,6 +67,14 @@ func (b body) Write(part []byte) (int, error) {
 func (r *response) writeStatus(status int) {
 	r.status = status
 	r.writer.WriteHeader(status)
+}
+
+// sendNoContent sends a reply that has no body by its status.
+func (r *response) sendNoContent() error {
+	r.writer.Header().Del("Content-Type")
+	r.started, r.err = true, errHeadAnswered
+	r.writeStatus(http.StatusNoContent)
+	return r.err
 }
 
 // ItemDone may send the gathered bytes. It is called between two items of a list. It fails when

@@ -46,7 +46,10 @@ func newDeployment(t *testing.T, edge string, secured credentials.TransportCrede
 		edge:        edge,
 		connections: map[string]*grpc.ClientConn{},
 		// Only the cases about compression ask for it.
-		client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}},
+		client: &http.Client{
+			Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}
 	t.Cleanup(d.client.CloseIdleConnections)
 	for _, file := range contracts() {
