@@ -174,7 +174,7 @@ func filesIn(t *testing.T, directory string) (names []string) {
 }
 
 func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
-	p := start(t, "-additions=false")
+	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-additions=false")...).Ready()
 	const eleven = "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"
 	for _, function := range []string{"login", "logout", "getUserBlogList", "getNearbyPOIList", "addComment", "castVote"} {
 		if info := post(t, p, "", "func", function).text("info"); info != eleven {
