@@ -45,6 +45,8 @@ type Config struct {
 
 	// Zone is the time zone of `time`, `updateDate` and the other times in replies.
 	Zone *time.Location
+	// Additions says whether the interface has more operations than the legacy contract.
+	Additions operation.Additions
 	// Sessions says whether the interface has func=login and func=logout, which the legacy
 	// contract lacks.
 	Sessions operation.Sessions

@@ -22,6 +22,10 @@ func Failures() []FailureEntry {
 	return []FailureEntry{
 		infoEntry("MISSING_PARAMETER", "MISSING PARAMETER: albumTitle",
 			"a required parameter is absent", "add the parameters that `info` names"),
+		infoEntry("MISSING_PARAMETER", "MISSING PARAMETER: albumID, blogID or POIID",
+			"none of several parameters was sent, of which the operation needs one", "send one of them"),
+		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: blogID (not with albumID)",
+			"two of several parameters were sent, of which the operation takes one", "send only one of them"),
 		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: lat (from -90 to 90)",
 			"a parameter is out of range or not one of its values; the brackets show the accepted values", "send one of these values"),
 		infoEntry("INVALID_PARAMETER", "INVALID PARAMETER: lat (a decimal number, from -90 to 90)",

@@ -10,6 +10,8 @@ import (
 
 // Flags are the settings of the interface. Every program that serves it has them.
 type Flags struct {
+	// HasAdditions adds the operations that the legacy contract lacks, those of HasLogin included.
+	HasAdditions bool
 	// HasLogin adds func=login and func=logout to the interface.
 	HasLogin       bool
 	TrustedProxies TrustedProxies
@@ -41,6 +43,7 @@ const (
 
 // Register declares the flags, with their defaults.
 func (f *Flags) Register(flags *flag.FlagSet) {
+	flags.BoolVar(&f.HasAdditions, "additions", true, "serve the operations that the legacy contract lacks, login and logout included; false leaves exactly its eleven")
 	flags.BoolVar(&f.HasLogin, "login", true, "serve func=login and func=logout; use false if another system opens the sessions")
 	flags.Var(&f.TrustedProxies, "trusted-proxies",
 		"proxies in front of the edge, whose X-Forwarded-For and X-Forwarded-Proto count: their `number`, if nobody else can connect, or their exact networks as comma-separated CIDRs")
@@ -70,12 +73,16 @@ func (f *Flags) Connections() connlimit.Limits {
 
 // Config returns a Config with these settings. The program sets the services and the zone.
 func (f *Flags) Config() Config {
+	additions := operation.AdditionsServed
+	if !f.HasAdditions {
+		additions = operation.AdditionsWithheld
+	}
 	sessions := operation.OpenedElsewhere
 	if f.HasLogin {
 		sessions = operation.OpenedHere
 	}
 	return Config{
-		Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
+		Additions: additions, Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
 		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset,
 		PathPrefix: f.PathPrefix, Load: newLoad(f),
 	}

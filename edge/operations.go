@@ -26,7 +26,7 @@ func (c *Config) Operations() []operation.Description { return operation.Describ
 func (c *Config) operations() *operation.Config {
 	return &operation.Config{
 		Account: c.Account, Album: c.Album, Blog: c.Blog, Poi: c.Poi,
-		Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
+		Additions: c.Additions, Sessions: c.Sessions, Validator: c.Validator, CallTimeout: c.CallTimeout,
 	}
 }
 

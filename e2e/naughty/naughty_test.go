@@ -31,6 +31,7 @@ func operations(t *testing.T, w *waybook) (all []operation) {
 	values := map[string]string{
 		"albumID": w.album, "blogID": w.blog, "userID": w.user, "POIID": "1",
 		"albumTitle": "a", "category": "2", "lat": "25.03", "lng": "121.56",
+		"thumbnail": "a.jpg", "photo": "a.jpg", "photoID": "1", "comment": "a", "commentID": "1", "reply": "a", "choice": "1",
 		"radius": "50000", "latMin": "20", "latMax": "30", "lngMin": "120", "lngMax": "130",
 		"type": "0_1", "blogTitle": "a", "blogContent": "b", "year": "2026", "month": "2", "day": "28", "weather": "有彩虹",
 		"email": "a@waybook.example", "password": "x",

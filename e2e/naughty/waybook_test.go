@@ -53,7 +53,7 @@ func start(t *testing.T) *waybook {
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", HasAccessLog: true, HasAuditLog: true,
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
-	config.Interface.HasLogin = true
+	config.Interface.HasLogin, config.Interface.HasAdditions = true, true
 	config.Store.Data = t.TempDir()
 	w := &waybook{t: t, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, logged: &lines{}}
 	stack := &serve.Stack{}

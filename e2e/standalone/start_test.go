@@ -173,6 +173,19 @@ func filesIn(t *testing.T, directory string) (names []string) {
 	return names
 }
 
+func TestWithoutAdditionsAFuncIsOneOfTheEleven(t *testing.T) {
+	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-additions=false")...).Ready()
+	const eleven = "INVALID PARAMETER: func (one of addAlbum, updateAlbum, getAlbum, getUserAlbumList, getCategoryPOIList, getPOI, postBlog, updateBlog, getBlog)"
+	for _, function := range []string{"login", "logout", "getUserBlogList", "getNearbyPOIList", "addComment", "castVote"} {
+		if info := post(t, p, "", "func", function).text("info"); info != eleven {
+			t.Errorf("%s: %s", function, info)
+		}
+	}
+	if strings.Contains(p.Out(), "login") {
+		t.Errorf("the greeting offers a login:\n%s", p.Out())
+	}
+}
+
 func TestEveryFlagHasAnEnvironmentVariable(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	p := launch.Begin(t, binary, []string{

@@ -134,10 +134,10 @@ func (r *Reader) Reject(p *Parameter, hint string) {
 	r.readings = append(r.readings, reading{&Parameter{Name: p.Name, Hint: hint}, "", true, stateInvalid})
 }
 
-// Has reports whether a parameter was sent with a value that is not empty.
+// Has reports whether a parameter was sent with a value that is not empty, readable or not.
 func (r *Reader) Has(p *Parameter) bool {
-	value, _ := r.Form.Get(p.Name)
-	return value != ""
+	value, found := r.Form.Get(p.Name)
+	return found == Unreadable || value != ""
 }
 
 // Imply makes a parameter feed one more field, without reading a value. A violation of the field

@@ -53,6 +53,17 @@ func getAlbumRequest(in *Input) *albumv1.GetAlbumRequest {
 }
 
 func writeAlbum(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
+	return writeAlbumWith(ctx, c, out, response, comments)
+}
+
+func writeAlbumWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
+	out.Integer("ownerID", response.GetAlbum().GetOwner().GetUserId())
+	return writeAlbumWith(ctx, c, out, response, commentsWithIDs)
+}
+
+func writeAlbumWith(
+	ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse, comments reply.List[*typev1.Comment],
+) error {
 	album := response.GetAlbum()
 	out.Text("albumTitle", album.GetTitle())
 	out.Integer("category", int64(album.GetCategory()))

@@ -73,6 +73,17 @@ func getBlogRequest(in *Input) *blogv1.GetBlogRequest {
 }
 
 func writeBlog(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
+	return writeBlogWith(ctx, c, out, response, comments)
+}
+
+func writeBlogWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
+	out.Integer("authorID", response.GetBlog().GetAuthor().GetUserId())
+	return writeBlogWith(ctx, c, out, response, commentsWithIDs)
+}
+
+func writeBlogWith(
+	ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse, comments reply.List[*typev1.Comment],
+) error {
 	blog := response.GetBlog()
 	writeBlogItself(out.Writer, blog)
 	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),

@@ -31,6 +31,18 @@ func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
 }
 
 func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
+	return writePoiWith(ctx, c, out, response, poiPhotos, comments)
+}
+
+func writePoiWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
+	out.Integer("ownerID", response.GetPoi().GetOwner().GetUserId())
+	return writePoiWith(ctx, c, out, response, poiPhotosWithIDs, commentsWithIDs)
+}
+
+func writePoiWith(
+	ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse,
+	poiPhotos reply.List[*poiv1.Photo], comments reply.List[*typev1.Comment],
+) error {
 	poi := response.GetPoi()
 	out.Text("name", poi.GetName())
 	out.Integer("category", int64(poi.GetCategory()))
@@ -60,8 +72,16 @@ func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.
 
 // poiPhotos writes the photos of a landmark. Each has its address twice, because the old
 // interface has two names for it (rule 6.6).
-var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: writePoiPhoto}
+
+// poiPhotosWithIDs also has what removePhoto takes (rule 17.15).
+var poiPhotosWithIDs = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+	out.Integer("photoID", photo.GetPhotoId())
+	writePoiPhoto(out, photo)
+}}
+
+func writePoiPhoto(out reply.Writer, photo *poiv1.Photo) {
 	out.Text("description", photo.GetDescription())
 	out.Text("photoPath", photo.GetPhotoUrl())
 	out.Text("photo", photo.GetPhotoUrl())
-}}
+}

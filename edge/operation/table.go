@@ -23,7 +23,7 @@ func legacyOperations(c *Config) []Operation {
 		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, poisOfBatch, poiList, (*poiv1.PoiSummary).GetPoiId)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi)},
 
-		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, createBlogRequest, c.Blog.CreateBlog, writeNewBlog)},
+		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
 		{"updateBlog", AsWritten, Writes, LoginNeeded, unary(c, updateBlogRequest, c.Blog.UpdateBlog, writeNothing)},
 		{"updateBlog", Deleting, Writes, LoginNeeded, unary(c, deleteBlogRequest, c.Blog.DeleteBlog, writeNothing)},
 		{"getBlog", AsWritten, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog)},
@@ -41,6 +41,37 @@ func additions(c *Config) []Operation {
 
 		{"getNearbyPOIList", Around, Reads, Anonymous, inParts(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
 		{"getNearbyPOIList", InBox, Reads, Anonymous, inParts(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+
+		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbumWithIDs)},
+		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoiWithIDs)},
+		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlogWithIDs)},
+
+		{"addPhoto", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumPhotoRequest, c.Album.AddPhoto, writeNewAlbumPhoto)},
+		{"addPhoto", OfPoi, Writes, LoginNeeded, unary(c, addPoiPhotoRequest, c.Poi.AddPhoto, writeNewPoiPhoto)},
+		{"removePhoto", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumPhotoRequest, c.Album.RemovePhoto, writeNothing)},
+		{"removePhoto", OfPoi, Writes, LoginNeeded, unary(c, removePoiPhotoRequest, c.Poi.RemovePhoto, writeNothing)},
+
+		{"addComment", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumCommentRequest, c.Album.AddComment, writeNewComment)},
+		{"addComment", OfBlog, Writes, LoginNeeded, unary(c, addBlogCommentRequest, c.Blog.AddComment, writeNewComment)},
+		{"addComment", OfPoi, Writes, LoginNeeded, unary(c, addPoiCommentRequest, c.Poi.AddComment, writeNewComment)},
+
+		{"replyComment", OfAlbum, Writes, LoginNeeded, unary(c, replyAlbumCommentRequest, c.Album.ReplyToComment, writeNothing)},
+		{"replyComment", OfBlog, Writes, LoginNeeded, unary(c, replyBlogCommentRequest, c.Blog.ReplyToComment, writeNothing)},
+		{"replyComment", OfPoi, Writes, LoginNeeded, unary(c, replyPoiCommentRequest, c.Poi.ReplyToComment, writeNothing)},
+
+		{"removeComment", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumCommentRequest, c.Album.RemoveComment, writeNothing)},
+		{"removeComment", OfBlog, Writes, LoginNeeded, unary(c, removeBlogCommentRequest, c.Blog.RemoveComment, writeNothing)},
+		{"removeComment", OfPoi, Writes, LoginNeeded, unary(c, removePoiCommentRequest, c.Poi.RemoveComment, writeNothing)},
+
+		{"recommend", OfAlbum, Writes, LoginNeeded, unary(c, recommendAlbumRequest, c.Album.Recommend, writeScore)},
+		{"recommend", OfBlog, Writes, LoginNeeded, unary(c, recommendBlogRequest, c.Blog.Recommend, writeScore)},
+		{"recommend", OfPoi, Writes, LoginNeeded, unary(c, recommendPoiRequest, c.Poi.Recommend, writeScore)},
+
+		{"withdrawRecommendation", OfAlbum, Writes, LoginNeeded, unary(c, withdrawAlbumRequest, c.Album.WithdrawRecommendation, writeScore)},
+		{"withdrawRecommendation", OfBlog, Writes, LoginNeeded, unary(c, withdrawBlogRequest, c.Blog.WithdrawRecommendation, writeScore)},
+		{"withdrawRecommendation", OfPoi, Writes, LoginNeeded, unary(c, withdrawPoiRequest, c.Poi.WithdrawRecommendation, writeScore)},
+
+		{"castVote", AsWritten, Writes, LoginNeeded, unary(c, castBallotRequest, c.Blog.CastBallot, writeVoteNow)},
 	}
 	if c.Sessions == OpenedHere {
 		rows = append(rows,

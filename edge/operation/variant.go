@@ -9,6 +9,10 @@ type Variant int
 const (
 	AsWritten Variant = iota // none: the only variant, or the one without the flag of another
 	Deleting                 // delete=true
+	WithIDs                  // withIDs=true
+	OfAlbum                  // albumID
+	OfBlog                   // blogID
+	OfPoi                    // POIID
 	Around                   // lat
 	InBox                    // latMin
 )
@@ -24,9 +28,15 @@ var selectors = [...]struct {
 }{
 	AsWritten: {},
 	Deleting:  {"delete", &paramDelete, true},
+	WithIDs:   {"withIDs", &paramWithIDs, true},
+	OfAlbum:   {"album", &paramOfAlbum, false},
+	OfBlog:    {"blog", &paramOfBlog, false},
+	OfPoi:     {"poi", &paramOfPoi, false},
 	Around:    {"point", &paramNearLat, false},
 	InBox:     {"box", &paramLatMin, false},
 }
+
+var paramWithIDs = form.Parameter{Name: "withIDs", Hint: paramDelete.Hint}
 
 // String returns the name of the variant; that of AsWritten is empty.
 func (v Variant) String() string { return selectors[v].name }

@@ -133,3 +133,35 @@ func BenchmarkImportPois(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkBox reads pages of 1,000 of 150,000 landmarks: the first of a box in their midst, and
+// one deep in the world.
+func BenchmarkBox(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 1))
+	s := newServer(b)
+	pois := make([]poi, 150_000)
+	for i := range pois {
+		// An island of 400 by 150 km.
+		pois[i] = newLandmark(int64(i+1), 22+3.5*random.Float64(), 120.2+1.5*random.Float64())
+	}
+	s.store(b, pois)
+	deep := inBox(world, 0)
+	for range 75 {
+		reply, err := s.ListPoisInBox(b.Context(), deep)
+		if err != nil {
+			b.Fatal(err)
+		}
+		deep.PageToken = reply.GetNextPageToken()
+	}
+	for name, request := range map[string]*poiv1.ListPoisInBoxRequest{
+		"first page": inBox(box{south: 23, west: 120.5, north: 24, east: 121.5}, 0), "deep page": deep,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if reply, err := s.ListPoisInBox(b.Context(), request); err != nil || len(reply.GetPois()) != 1000 {
+					b.Fatal(len(reply.GetPois()), err)
+				}
+			}
+		})
+	}
+}

@@ -87,7 +87,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		},
 		dataDir:         config.Store.Data,
 		hasDemo:         config.HasDemo,
-		hasLogin:        config.Interface.HasLogin,
+		hasLogin:        config.Interface.HasLogin && config.Interface.HasAdditions,
 		hasConsole:      config.Console.IsOn,
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}

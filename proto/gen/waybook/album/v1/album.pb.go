@@ -2391,7 +2391,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xff\f\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xa9\r\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -2407,21 +2407,35 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12W\n" +
-	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\x04\xaa\xbb\x18\x00\x12`\n" +
-	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12`\n" +
-	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
+	"\x04edge\x90\x02\x010\x01\x12]\n" +
+	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12`\n" +
+	"\vUpdatePhoto\x12$.waybook.album.v1.UpdatePhotoRequest\x1a%.waybook.album.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
+	"\vRemovePhoto\x12$.waybook.album.v1.RemovePhotoRequest\x1a%.waybook.album.v1.RemovePhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12f\n" +
 	"\n" +
 	"ListPhotos\x12#.waybook.album.v1.ListPhotosRequest\x1a$.waybook.album.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12]\n" +
+	"\x04edge\x90\x02\x01\x12c\n" +
 	"\n" +
-	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12i\n" +
-	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12f\n" +
-	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12l\n" +
+	"AddComment\x12#.waybook.album.v1.AddCommentRequest\x1a$.waybook.album.v1.AddCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12o\n" +
+	"\x0eReplyToComment\x12'.waybook.album.v1.ReplyToCommentRequest\x1a(.waybook.album.v1.ReplyToCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12l\n" +
+	"\rRemoveComment\x12&.waybook.album.v1.RemoveCommentRequest\x1a'.waybook.album.v1.RemoveCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12l\n" +
 	"\fListComments\x12%.waybook.album.v1.ListCommentsRequest\x1a&.waybook.album.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12Z\n" +
-	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12\x81\x01\n" +
-	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x04edge\x90\x02\x01\x12`\n" +
+	"\tRecommend\x12\".waybook.album.v1.RecommendRequest\x1a#.waybook.album.v1.RecommendResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12\x87\x01\n" +
+	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edgeB?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once

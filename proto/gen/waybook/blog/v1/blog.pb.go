@@ -2564,7 +2564,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xab\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd0\n" +
 	"\n" +
 	"\vBlogService\x12a\n" +
 	"\n" +
@@ -2583,17 +2583,29 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12[\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
 	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x010\x01\x12[\n" +
+	"\x04edge\x90\x02\x010\x01\x12a\n" +
 	"\n" +
-	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\x04\xaa\xbb\x18\x00\x12[\n" +
+	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12a\n" +
 	"\n" +
-	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12g\n" +
-	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12d\n" +
-	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12j\n" +
+	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12m\n" +
+	"\x0eReplyToComment\x12&.waybook.blog.v1.ReplyToCommentRequest\x1a'.waybook.blog.v1.ReplyToCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12j\n" +
+	"\rRemoveComment\x12%.waybook.blog.v1.RemoveCommentRequest\x1a&.waybook.blog.v1.RemoveCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12j\n" +
 	"\fListComments\x12$.waybook.blog.v1.ListCommentsRequest\x1a%.waybook.blog.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12X\n" +
-	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12\x7f\n" +
-	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\x04edge\x90\x02\x01\x12^\n" +
+	"\tRecommend\x12!.waybook.blog.v1.RecommendRequest\x1a\".waybook.blog.v1.RecommendResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12\x85\x01\n" +
+	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edgeB=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once

@@ -3269,7 +3269,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xbc\x0e\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x052\xe7\x0e\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
@@ -3288,20 +3288,34 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\fSearchNearby\x12#.waybook.poi.v1.SearchNearbyRequest\x1a$.waybook.poi.v1.SearchNearbyResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12k\n" +
 	"\rListPoisInBox\x12$.waybook.poi.v1.ListPoisInBoxRequest\x1a%.waybook.poi.v1.ListPoisInBoxResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12S\n" +
-	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\x04\xaa\xbb\x18\x00\x12\\\n" +
-	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
+	"\x04edge\x90\x02\x01\x12Y\n" +
+	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12b\n" +
+	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12b\n" +
 	"\n" +
 	"ListPhotos\x12!.waybook.poi.v1.ListPhotosRequest\x1a\".waybook.poi.v1.ListPhotosResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12Y\n" +
+	"\x04edge\x90\x02\x01\x12_\n" +
 	"\n" +
-	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\x04\xaa\xbb\x18\x00\x12e\n" +
-	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
-	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\x04\xaa\xbb\x18\x00\x12h\n" +
+	"AddComment\x12!.waybook.poi.v1.AddCommentRequest\x1a\".waybook.poi.v1.AddCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12k\n" +
+	"\x0eReplyToComment\x12%.waybook.poi.v1.ReplyToCommentRequest\x1a&.waybook.poi.v1.ReplyToCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12h\n" +
+	"\rRemoveComment\x12$.waybook.poi.v1.RemoveCommentRequest\x1a%.waybook.poi.v1.RemoveCommentResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12h\n" +
 	"\fListComments\x12#.waybook.poi.v1.ListCommentsRequest\x1a$.waybook.poi.v1.ListCommentsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12V\n" +
-	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\x04\xaa\xbb\x18\x00\x12}\n" +
-	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\x04\xaa\xbb\x18\x00B;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x04edge\x90\x02\x01\x12\\\n" +
+	"\tRecommend\x12 .waybook.poi.v1.RecommendRequest\x1a!.waybook.poi.v1.RecommendResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12\x83\x01\n" +
+	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edgeB;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
