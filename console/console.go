@@ -46,7 +46,9 @@ type handler struct {
 	health health
 	// policy is the Content-Security-Policy, and referrer the Referrer-Policy.
 	policy, referrer []string
-	next             http.Handler
+	// prefix may stand before each path.
+	prefix edge.PathPrefix
+	next   http.Handler
 }
 
 // New returns a handler that serves the console, and passes every other request to next, which is
@@ -62,15 +64,16 @@ func New(config Config, next http.Handler) (http.Handler, error) {
 	}
 	files[operationsPath] = newFile(operationsPath, revalidated, operations)
 	return &handler{
-		files: files, next: next, policy: []string{policy(config.Tiles)}, referrer: []string{referrer(config.Tiles)},
+		files: files, prefix: config.Edge.PathPrefix, next: next, policy: []string{policy(config.Tiles)}, referrer: []string{referrer(config.Tiles)},
 		health: health{ready: config.Ready, metrics: config.Metrics, now: time.Now},
 	}, nil
 }
 
 // ServeHTTP answers one request.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	found := h.files[r.URL.Path]
-	isHealth := r.URL.Path == healthPath
+	path := h.prefix.Trim(r.URL.Path)
+	found := h.files[path]
+	isHealth := path == healthPath
 	if found == nil && !isHealth || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.next.ServeHTTP(w, r)
 		return

@@ -113,6 +113,23 @@ func TestOtherPathsAndMethodsAreTheEdges(t *testing.T) {
 	}
 }
 
+func TestTheConsoleIsAlsoBehindThePrefixOfTheEdge(t *testing.T) {
+	h := newConsole(t, func(c *Config) { c.Edge.PathPrefix = "/waybook" })
+	for _, address := range []string{"/waybook/", "/waybook/console/operations.json", "/waybook/console/health.json", "/"} {
+		if w := get(h, address); w.Code != http.StatusOK {
+			t.Errorf("%s: %d", address, w.Code)
+		}
+	}
+	for _, address := range []string{"/waybook", "/other/", "/waybook/API.php"} {
+		if w := get(h, address); w.Code != http.StatusTeapot {
+			t.Errorf("%s: %d", address, w.Code)
+		}
+	}
+	if d := described(t, func(c *Config) { c.Edge.PathPrefix = "/waybook" }); d.Paths.API != "/waybook/API.php" {
+		t.Errorf("the page sends its requests to %s", d.Paths.API)
+	}
+}
+
 // built is a build with one asset that compresses well and one that does not.
 var built = fstest.MapFS{
 	"dist/index.html":           {Data: []byte("<!doctype html>")},

@@ -32,6 +32,10 @@ type paths struct {
 	Health  string `json:"health"`
 }
 
+func newPaths(prefix string) paths {
+	return paths{API: prefix + edge.Path, Session: prefix + edge.SessionPath, Health: prefix + healthPath}
+}
+
 type describedOperation struct {
 	Func string `json:"func"`
 	// Variant tells apart operations with the same func: operation.Variant as a text, such as
@@ -80,7 +84,7 @@ type describedFailure struct {
 func describe(config *edge.Config, tiles Tiles) ([]byte, error) {
 	d := description{
 		Version: buildinfo.Read().Version, Tiles: tiles.String(),
-		Paths:  paths{API: edge.Path, Session: edge.SessionPath, Health: healthPath},
+		Paths:  newPaths(string(config.PathPrefix)),
 		Shared: parameters(slices.DeleteFunc(edge.SharedParameters(), func(p operation.Parameter) bool { return p.Name == "func" })),
 	}
 	for _, each := range config.Operations() {

@@ -109,6 +109,15 @@ func TestThePastingOfSessionsIsLimitedAsRequestsAre(t *testing.T) {
 	}
 }
 
+func TestASessionIsPastedBehindThePrefixToo(t *testing.T) {
+	request := adopt(pasted)
+	request.URL.Path = "/waybook" + SessionPath
+	w := record(adopting(t, func(c *Config) { c.PathPrefix = "/waybook" }), request)
+	if len(w.Header()["Set-Cookie"]) != 2 {
+		t.Errorf("got %s", w.Body)
+	}
+}
+
 func TestWithoutTheConsoleThereIsNoPlaceToPasteASession(t *testing.T) {
 	w := record(newEdge(t, &fakes{}), adopt(pasted))
 	if got := w.Header().Get("X-Waybook-Reason"); got != "NOT_FOUND" || w.Code != http.StatusNotFound {

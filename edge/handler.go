@@ -94,7 +94,7 @@ func (h *handler) answer(x *exchange) (err error) {
 	if err := h.config.Load.refuseClient(h.config.TrustedProxies, x.request); err != nil {
 		return err
 	}
-	isSession := h.config.HasConsole && x.request.URL.Path == SessionPath
+	isSession := h.config.HasConsole && h.config.PathPrefix.Trim(x.request.URL.Path) == SessionPath
 	if !isSession {
 		if err := x.findInterface(); err != nil {
 			return err

@@ -28,10 +28,7 @@ func (p PathPrefix) find(path string) (location string, err error) {
 	if path == Path {
 		return "", nil
 	}
-	path = withoutRepeats(path)
-	if rest := strings.TrimPrefix(path, string(p)); strings.HasPrefix(rest, "/") {
-		path = rest
-	}
+	path = p.Trim(withoutRepeats(path))
 	switch {
 	case strings.TrimSuffix(path, "/") == Path:
 		return "", nil
@@ -40,6 +37,14 @@ func (p PathPrefix) find(path string) (location string, err error) {
 		return strings.TrimPrefix(Path, "/"), refuse("PERMANENT_REDIRECT", http.StatusPermanentRedirect)
 	}
 	return "", refuse("NOT_FOUND", http.StatusNotFound)
+}
+
+// Trim returns a path without the prefix. Without the prefix the path stays as it is.
+func (p PathPrefix) Trim(path string) string {
+	if rest := strings.TrimPrefix(path, string(p)); strings.HasPrefix(rest, "/") {
+		return rest
+	}
+	return path
 }
 
 // withoutRepeats returns a path with one slash instead of several.
