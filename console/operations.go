@@ -62,7 +62,7 @@ type describedParameter struct {
 	Max       *float64 `json:"max,omitempty"`
 	MinLength int      `json:"minLength,omitempty"`
 	MaxLength int      `json:"maxLength,omitempty"`
-	// Multiline says that a text may be long.
+	// Multiline says that a text may be prose of several lines.
 	Multiline bool             `json:"multiline,omitempty"`
 	Values    []describedValue `json:"values,omitempty"`
 }
@@ -128,15 +128,12 @@ func group(function string) string {
 	return "content"
 }
 
-// longText is the length from which a text gets several lines.
-const longText = 500
-
 func parameters(from []operation.Parameter) []describedParameter {
 	described := make([]describedParameter, len(from))
 	for i, p := range from {
 		described[i] = describedParameter{
 			Name: p.Name, Hint: p.Hint, Required: p.IsRequired, Type: typeName(p.Type), Min: p.Min, Max: p.Max,
-			MinLength: p.MinLength, MaxLength: p.MaxLength, Multiline: p.Type == operation.Text && p.MaxLength > longText,
+			MinLength: p.MinLength, MaxLength: p.MaxLength, Multiline: p.IsLong,
 		}
 		for _, value := range p.Values {
 			described[i].Values = append(described[i].Values, describedValue{value.Value, cmp.Or(value.Label, value.Value)})

@@ -34,15 +34,20 @@ const operations: Names = {
   logout: ['Log out', '登出'],
 }
 
+/** What a variant adds to the name of its func. */
+const variants: Names = {
+  withIDs: ['with identifiers', '含識別碼'],
+  album: ['album', '相簿'],
+  blog: ['diary entry', '日誌'],
+  poi: ['landmark', '地標'],
+}
+
 const groups: Names = {
   album: ['Albums', '相簿'],
   poi: ['Landmarks', '地標'],
   blog: ['Diary', '日誌'],
   session: ['Session', '登入'],
-  comment: ['Comments', '留言'],
-  photo: ['Photos', '相片'],
-  vote: ['Votes', '投票'],
-  recommendation: ['Recommendations', '推薦'],
+  content: ['Photos, comments, votes', '相片、留言、投票'],
 }
 
 const parameters: Names = {
@@ -76,7 +81,8 @@ const parameters: Names = {
   password: ['Password', '密碼'],
   photoID: ['Photo', '相片'],
   photoPath: ['Address of the image', '圖片位址'],
-  photo: ['Photo', '相片'],
+  photo: ['Address of the image', '圖片位址'],
+  thumbnail: ['Address of the small image', '縮圖位址'],
   description: ['Description', '說明'],
   commentID: ['Comment', '留言'],
   comment: ['Comment', '留言'],
@@ -91,7 +97,12 @@ function nameOf(names: Names, key: string): string | undefined {
 
 /** Returns the name of an operation; its name in the interface if the page does not know it. */
 export function operationTitle(operation: Pick<Operation, 'func' | 'variant'>): string {
-  return nameOf(operations, operationName(operation)) ?? nameOf(operations, operation.func) ?? operation.func
+  const own = nameOf(operations, operationName(operation))
+  if (own) return own
+  const title = nameOf(operations, operation.func) ?? operation.func
+  const variant = nameOf(variants, operation.variant)
+  if (!variant) return title
+  return language.value === 'en' ? `${title}: ${variant}` : `${title}（${variant}）`
 }
 
 /** Returns the name of a group of operations. */

@@ -34,6 +34,8 @@ type Parameter struct {
 	// MinLength and MaxLength are the lengths of a text in characters; 0 means any. A limit in
 	// bytes counts as one in characters, which no valid text exceeds.
 	MinLength, MaxLength int
+	// IsLong says that the text may be prose of several lines.
+	IsLong bool
 	// Values are the valid values of an Enum, or those of a Boolean, in their order.
 	Values []Value
 	// Fixed is the only valid value, or "" if there are others.

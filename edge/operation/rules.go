@@ -55,6 +55,10 @@ func (p *Parameter) setType(field protoreflect.FieldDescriptor) {
 	}
 }
 
+// longText is the length from which a text is prose. A page token is shorter, and the length of an
+// address is limited in bytes.
+const longText = 1000
+
 // setLimits sets the limits by the rules of a field.
 func (p *Parameter) setLimits(rules *validate.FieldRules) {
 	switch rules.WhichType() {
@@ -74,6 +78,7 @@ func (p *Parameter) setLimits(rules *validate.FieldRules) {
 		text := rules.GetString()
 		p.MinLength = length(max(text.GetMinLen(), min(text.GetMinBytes(), 1)))
 		p.MaxLength = length(max(text.GetMaxLen(), text.GetMaxBytes()))
+		p.IsLong = text.GetMaxLen() > longText
 	}
 }
 
