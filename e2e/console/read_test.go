@@ -11,9 +11,9 @@ func TestTheReadingViewsShowContentWithAllOfItsParts(t *testing.T) {
 	user, _ := demoSession(t, process)
 	seen := known{}
 	for _, list := range []string{"getUserAlbumList", "getUserBlogList"} {
-		seen.note(ask(t, process, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
+		seen.note(operation{}, ask(t, process, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
 	}
-	seen.note(ask(t, process, http.MethodGet, "/API.php?func=getCategoryPOIList&category=2", "").Body)
+	seen.note(operation{}, ask(t, process, http.MethodGet, "/API.php?func=getCategoryPOIList&category=2", "").Body)
 	p := open(t, process, "#/read/user/"+user)
 	p.awaitElement(id("album-card"))
 	p.awaitElement(id("blog-card"))

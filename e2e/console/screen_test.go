@@ -16,7 +16,7 @@ func views(t *testing.T, p *launch.Process) map[string]string {
 	user, _ := demoSession(t, p)
 	seen := known{}
 	for _, list := range []string{"getUserAlbumList", "getUserBlogList"} {
-		seen.note(ask(t, p, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
+		seen.note(operation{}, ask(t, p, http.MethodGet, "/API.php?func="+list+"&userID="+user, "").Body)
 	}
 	return map[string]string{
 		"explore": "#/explore/postBlog", "map": "#/map?at=23.7,120.95,7", "health": "#/health", "read": "#/read", "unknown": "#/nothing",
