@@ -54,12 +54,12 @@ func open(t *testing.T, p *launch.Process, place string) *page { return openOn(t
 
 func openOn(t *testing.T, s screen, p *launch.Process, place string) *page {
 	t.Helper()
-	if chromium == nil {
+	if browser == nil {
 		t.Skip("SKIPPED: there is no Chromium, so the console is not opened in a browser")
 	}
 	// The images of the demo content are on no server.
 	shown := &page{t: t, base: "http://" + p.HTTP + "/", expected: []string{"/upload/"}}
-	ctx, end := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext(), chromedp.WithListener(shown.listen))
+	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(shown.listen))
 	t.Cleanup(func() {
 		shown.mu.Lock()
 		for _, complaint := range shown.complaints {
