@@ -31,10 +31,10 @@ func TestAPastedSessionBecomesTheCookieOfALogin(t *testing.T) {
 		if want := `{"status":"SUCCESS"}`; w.Body.String() != want {
 			t.Errorf("got %s", w.Body)
 		}
-		expires := time.Now().Add(demoSessionTime).UTC().Format(http.TimeFormat)
+		expires := time.Now().Add(demoSessionTime).UTC().Format(cookieDate)
 		if diff := cmp.Diff([]string{
-			"id=7; Path=/; Expires=" + expires + "; Max-Age=5400; HttpOnly; SameSite=Lax",
-			"idrand=" + demoToken + "; Path=/; Expires=" + expires + "; Max-Age=5400; HttpOnly; SameSite=Lax",
+			"id=7; Path=/; Max-Age=5400; HttpOnly; SameSite=Lax; Expires=" + expires,
+			"idrand=" + demoToken + "; Path=/; Max-Age=5400; HttpOnly; SameSite=Lax; Expires=" + expires,
 		}, w.Header()["Set-Cookie"]); diff != "" {
 			t.Error(diff)
 		}

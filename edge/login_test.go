@@ -61,11 +61,11 @@ func TestALoginReturnsItsSessionAsElementsAndCookie(t *testing.T) {
 		if want := xmlBody("<status>SUCCESS</status><id>7</id><idrand>" + demoToken + "</idrand>"); w.Body.String() != want {
 			t.Errorf("got %s", w.Body)
 		}
-		expires, later := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat), time.Now().Add(2*time.Hour).UTC().Format(http.TimeFormat)
+		expires, later := time.Now().Add(time.Hour).UTC().Format(cookieDate), time.Now().Add(2*time.Hour).UTC().Format(cookieDate)
 		if diff := cmp.Diff([]string{
-			"id=7; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
-			"idrand=" + demoToken + "; Path=/; Expires=" + expires + "; Max-Age=3600; HttpOnly; SameSite=Lax",
-			"waybook_device=" + demoDevice + "; Path=/; Expires=" + later + "; Max-Age=7200; HttpOnly; SameSite=Lax",
+			"id=7; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
+			"idrand=" + demoToken + "; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax; Expires=" + expires,
+			"waybook_device=" + demoDevice + "; Path=/; Max-Age=7200; HttpOnly; SameSite=Lax; Expires=" + later,
 		}, w.Header()["Set-Cookie"]); diff != "" {
 			t.Error(diff)
 		}
@@ -197,8 +197,8 @@ func TestAFailedLoginSetsNoCookieAndDoesNotLogThePassword(t *testing.T) {
 
 func TestALogoutClosesTheSessionAndSucceedsWithoutOne(t *testing.T) {
 	gone := []string{
-		"id=; Path=/; Expires=Thu, 01 Jan 1970 00:00:01 GMT; Max-Age=0; HttpOnly; SameSite=Lax",
-		"idrand=; Path=/; Expires=Thu, 01 Jan 1970 00:00:01 GMT; Max-Age=0; HttpOnly; SameSite=Lax",
+		"id=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Expires=Thu, 01-Jan-1970 00:00:01 GMT",
+		"idrand=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Expires=Thu, 01-Jan-1970 00:00:01 GMT",
 	}
 	for cookie, want := range map[string][]proto.Message{
 		demoCookie:   {&accountv1.CloseSessionRequest{UserId: demoUser, Token: demoToken}},

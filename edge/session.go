@@ -123,6 +123,10 @@ func (c *CookieSecure) Set(value string) error {
 	return fmt.Errorf("%q is neither auto nor always", value)
 }
 
+// cookieDate is the form of dates in cookies since Netscape's. Browsers read it as they read that
+// of HTTP, and clients that know only this one are still in use (decision 0106).
+const cookieDate = "Mon, 02-Jan-2006 15:04:05 GMT"
+
 // setCookie sets a part of the cookie, until a time. A time in the past makes the client delete
 // it. Clients that know Max-Age ignore Expires; older ones need it.
 func setCookie(w http.ResponseWriter, name, value string, expires time.Time, isSecure bool) {
@@ -130,8 +134,9 @@ func setCookie(w http.ResponseWriter, name, value string, expires time.Time, isS
 	if age <= 0 {
 		age, expires = -1, time.Unix(1, 0)
 	}
-	http.SetCookie(w, &http.Cookie{ // #nosec G124 -- Secure as CookieSecure says
-		Name: name, Value: value, Path: "/", Expires: expires, MaxAge: age,
+	cookie := http.Cookie{ // #nosec G124 -- Secure as CookieSecure says
+		Name: name, Value: value, Path: "/", MaxAge: age,
 		Secure: isSecure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-	})
+	}
+	w.Header().Add("Set-Cookie", cookie.String()+"; Expires="+expires.UTC().Format(cookieDate))
 }

@@ -11,8 +11,7 @@ import org.apache.http.util.EntityUtils;
 
 /** Sends by Apache HttpClient 4. Arguments: the address, and "UTF-8" or "default", the charset of forms. */
 class ApacheDriver extends Driver {
-    private final CloseableHttpClient http = HttpClients.custom()
-        .setDefaultRequestConfig(RequestConfig.custom().setCookieSpec(CookieSpecs.STANDARD).build()).build();
+    private final CloseableHttpClient http = HttpClients.createDefault();
     private final String url;
     private final boolean isDefault;
 

@@ -3,7 +3,6 @@ package casefile
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +68,7 @@ func matchLiteral(text, want string) (int, error) {
 }
 
 func matchVariable(text string, p part) (int, error) {
-	if p.kind == httpDate {
+	if p.kind == cookieDate {
 		return matchDate(text, p)
 	}
 	class, what := "0123456789", "an id"
@@ -87,13 +86,14 @@ func matchVariable(text string, p part) (int, error) {
 }
 
 func matchDate(text string, p part) (int, error) {
-	n := len(http.TimeFormat)
+	const layout = "Mon, 02-Jan-2006 15:04:05 GMT"
+	n := len(layout)
 	if len(text) >= n {
-		if _, err := time.Parse(http.TimeFormat, text[:n]); err == nil {
+		if _, err := time.Parse(layout, text[:n]); err == nil {
 			return n, nil
 		}
 	}
-	return 0, fmt.Errorf("want an HTTP date for {%s}, got %q", p.text, head(text))
+	return 0, fmt.Errorf("want a date of a cookie for {%s}, got %q", p.text, head(text))
 }
 
 // isID reports whether s is a valid identifier: no leading zero, at most 2^53-1.

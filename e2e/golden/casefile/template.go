@@ -15,7 +15,7 @@ import (
 //	{album}                         a variable: the digits of an id. Its first match in a
 //	                                reply binds it, and later matches must be
 //	                                equal. {token:hex} binds a session's secret,
-//	                                {until:date} an HTTP date, {next:token} a page token
+//	                                {until:date} a date of a cookie, {next:token} a page token
 //
 // and, only in a reply, in the zone of the service:
 //
@@ -40,7 +40,7 @@ const (
 	literal   kind = iota
 	digits         // a variable of digits
 	hexes          // a variable of 32 hexadecimal digits
-	httpDate       // a variable of a date as HTTP writes it
+	cookieDate       // a variable of the date of a cookie
 	pageToken      // a variable of characters of a page token
 	clock          // a pattern of the time or date
 )
@@ -103,7 +103,7 @@ func parsePlaceholder(name string) (part, error) {
 	case class == "hex":
 		return part{hexes, variable}, nil
 	case class == "date":
-		return part{httpDate, variable}, nil
+		return part{cookieDate, variable}, nil
 	case class == "token":
 		return part{pageToken, variable}, nil
 	}

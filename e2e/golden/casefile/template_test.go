@@ -31,7 +31,7 @@ func TestAVariableIsBoundByItsFirstMatchAndThenMustMatch(t *testing.T) {
 	variables := Variables{"known": "7"}
 	template := parsed(t, "<a>{album}</a><b>{album}</b><c>{known}</c><d>{token:hex}</d><e>{until:date}</e><f>{next:token}</f>")
 	secret := strings.Repeat("0123456789abcdef", 2)
-	const until = "Tue, 15 Nov 1994 08:12:31 GMT"
+	const until = "Tue, 15-Nov-1994 08:12:31 GMT"
 	if err := template.Match("<a>12</a><b>12</b><c>7</c><d>"+secret+"</d><e>"+until+"</e><f>aZ_-9</f>", variables, Span{}); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestAVariableIsBoundByItsFirstMatchAndThenMustMatch(t *testing.T) {
 		"<a>12</a><b>13</b><c>7</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
 		"<a>12</a><b>12</b><c>8</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
 		"<a>120</a><b>120</b><c>7</c><d>" + secret + "</d><e>" + until + "</e><f>aZ_-9</f>",
-		"<a>12</a><b>12</b><c>7</c><d>" + secret + "</d><e>Wed, 16 Nov 1994 08:12:31 GMT</e><f>aZ_-9</f>",
+		"<a>12</a><b>12</b><c>7</c><d>" + secret + "</d><e>Wed, 16-Nov-1994 08:12:31 GMT</e><f>aZ_-9</f>",
 	} {
 		if template.Match(different, variables, Span{}) == nil {
 			t.Errorf("%s matched", different)
@@ -69,8 +69,8 @@ func TestEveryByteOfATextCounts(t *testing.T) {
 		{"{id}", "01", `at byte 0, after "": want an id for {id}, got "01"`},
 		{"{id}", "9007199254740992", `at byte 0, after "": want an id for {id}, got "9007199254740992"`},
 		{"{s:hex}", "ABCDEF0123456789ABCDEF0123456789", `at byte 0, after "": want 32 lowercase hexadecimal digits for {s}, got "ABCDEF0123456789ABCDEF0123456789"`},
-		{"{s:date}", "Thu, 01 Jan 1970 00:00:00 CET", `at byte 0, after "": want an HTTP date for {s}, got "Thu, 01 Jan 1970 00:00:00 CET"`},
-		{"{s:date}", "Thu, 01 Jan", `at byte 0, after "": want an HTTP date for {s}, got "Thu, 01 Jan"`},
+		{"{s:date}", "Thu, 01-Jan-1970 00:00:00 CET", `at byte 0, after "": want a date of a cookie for {s}, got "Thu, 01-Jan-1970 00:00:00 CET"`},
+		{"{s:date}", "Thu, 01-Jan", `at byte 0, after "": want a date of a cookie for {s}, got "Thu, 01-Jan"`},
 	} {
 		if err := parsed(t, c.source).Match(c.text, Variables{}, Span{}); err == nil || err.Error() != c.want {
 			t.Errorf("%s and %s: got %v, want %s", c.source, c.text, err, c.want)
