@@ -37,12 +37,12 @@ type part struct {
 type kind int
 
 const (
-	literal   kind = iota
-	digits         // a variable of digits
-	hexes          // a variable of 32 hexadecimal digits
-	cookieDate       // a variable of the date of a cookie
-	pageToken      // a variable of characters of a page token
-	clock          // a pattern of the time or date
+	literal    kind = iota
+	digits          // a variable of digits
+	hexes           // a variable of 32 hexadecimal digits
+	cookieDate      // a variable of the date of a cookie
+	pageToken       // a variable of characters of a page token
+	clock           // a pattern of the time or date
 )
 
 var (
