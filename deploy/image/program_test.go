@@ -78,7 +78,8 @@ func TestAProgramReportsItsVersion(t *testing.T) {
 // half. deploy/README.md explains why two images are larger.
 func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 	const mebibyte = 1 << 20
-	larger := map[string]int{"standalone": 27 * mebibyte, "waybookctl": 32 * mebibyte}
+	// Standalone has all services and the console, of which a megabyte is the map.
+	larger := map[string]int{"standalone": 30 * mebibyte, "waybookctl": 32 * mebibyte}
 	directory := t.TempDir()
 	var packages []string
 	for _, program := range image.Programs() {
