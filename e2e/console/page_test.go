@@ -129,11 +129,25 @@ func (p *page) call(what string, f func(context.Context) error) {
 	p.do(what, chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error { return f(ctx) }))
 }
 
-// do runs steps, within patience.
+// replaced are the errors of the browser about an element that the page replaced after it was
+// found. Nothing has happened to it then.
+var replaced = []string{"Could not find node with given id", "No node with given id", "Node is detached"}
+
+// do runs steps, within patience. It repeats a step whose element was replaced meanwhile.
 func (p *page) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := p.try(steps...); err != nil {
-		p.t.Fatalf("%s: %v", what, err)
+	end := time.Now().Add(patience)
+	for _, step := range steps {
+		for {
+			err := p.try(step)
+			if err == nil {
+				break
+			}
+			wasReplaced := slices.ContainsFunc(replaced, func(text string) bool { return strings.Contains(err.Error(), text) })
+			if !wasReplaced || time.Now().After(end) {
+				p.t.Fatalf("%s: %v", what, err)
+			}
+		}
 	}
 }
 
