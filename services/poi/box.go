@@ -133,8 +133,7 @@ func (b box) cells() cellSet {
 	set := cellsOf(coverer.Covering(b.enlarged()))
 	for _, pole := range [...]float64{-90, 90} {
 		if b.south <= pole && pole <= b.north {
-			middle := s2.PointFromLatLng(s2.LatLngFromDegrees(pole, 0))
-			set = set.with(cellsOf(coverer.Covering(capAround(middle, slack))))
+			set = set.with(cellsOf(coverer.Covering(capAround(point{lat: pole}.onSphere(), slack))))
 		}
 	}
 	return set

@@ -1,11 +1,8 @@
 package poi
 
 import (
-	"container/heap"
 	"context"
 	"slices"
-
-	"github.com/golang/geo/s2"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -72,7 +69,7 @@ type found struct {
 // cellError, and then reads those landmarks that may be wanted.
 func (s search) nearest(ctx context.Context, after position, want int) ([]found, error) {
 	for range mostWalks {
-		w := walk{search: s, middle: s2.PointFromLatLng(s2.LatLngFromDegrees(s.area.middle.lat, s.area.middle.lng)), after: after, want: want}
+		w := walk{search: s, middle: s.area.middle.onSphere(), after: after, want: want}
 		if err := w.walk(ctx); err != nil {
 			return nil, err
 		}
@@ -90,7 +87,7 @@ func (s search) nearest(ctx context.Context, after position, want int) ([]found,
 
 // exactly reads landmarks and returns those that the search wants, at most want, in order.
 func (s search) exactly(ctx context.Context, ids []int64, after position, want int) ([]found, error) {
-	var nearest farthestFirst
+	var nearest []found
 	for chunk := range slices.Chunk(ids, landmarksPerRead) {
 		pois, err := s.pois.GetMany(ctx, chunk)
 		if err != nil {
@@ -98,11 +95,12 @@ func (s search) exactly(ctx context.Context, ids []int64, after position, want i
 		}
 		for _, p := range pois {
 			if at, ok := s.locate(p); ok && comparePositions(at, after) > 0 {
-				nearest.keep(found{at, p}, want)
+				nearest = append(nearest, found{at, p})
 			}
 		}
+		slices.SortFunc(nearest, func(a, b found) int { return comparePositions(a.position, b.position) })
+		nearest = nearest[:min(len(nearest), want)]
 	}
-	slices.SortFunc(nearest, func(a, b found) int { return comparePositions(a.position, b.position) })
 	return nearest, nil
 }
 
@@ -114,30 +112,4 @@ func (s search) locate(p poi) (position, bool) {
 	place := pointAt(p.Lat, p.Lng)
 	away := distance(s.area.middle, place)
 	return position{away, p.ID}, s.area.holds(place, away)
-}
-
-// farthestFirst is a heap with the farthest landmark on top.
-type farthestFirst []found
-
-// keep adds a landmark, and removes the farthest when there are more than want.
-func (h *farthestFirst) keep(f found, want int) {
-	if len(*h) < want {
-		heap.Push(h, f)
-	} else if comparePositions(f.position, (*h)[0].position) < 0 {
-		(*h)[0] = f
-		heap.Fix(h, 0)
-	}
-}
-
-func (h farthestFirst) Len() int           { return len(h) }
-func (h farthestFirst) Less(i, j int) bool { return comparePositions(h[i].position, h[j].position) > 0 }
-func (h farthestFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-
-// Push and Pop implement heap.Interface.
-func (h *farthestFirst) Push(f any) { *h = append(*h, f.(found)) }
-
-func (h *farthestFirst) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

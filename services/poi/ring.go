@@ -25,7 +25,7 @@ type ring struct {
 }
 
 func (a area) ring(inner, outer float64) ring {
-	middle := s2.PointFromLatLng(s2.LatLngFromDegrees(a.middle.lat, a.middle.lng))
+	middle := a.middle.onSphere()
 	r := ring{inner: s2.EmptyCap(), outer: capAround(middle, outer+slack), rect: s2.FullRect()}
 	if inner > slack {
 		r.inner = capAround(middle, inner-slack)
@@ -35,6 +35,9 @@ func (a area) ring(inner, outer float64) ring {
 	}
 	return r
 }
+
+// onSphere returns the point on the unit sphere.
+func (p point) onSphere() s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
 
 func capAround(middle s2.Point, radius float64) s2.Cap {
 	return s2.CapFromCenterAngle(middle, s1.Angle(radius/earthRadius))
