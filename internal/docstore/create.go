@@ -72,29 +72,42 @@ func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (docum
 // stores nothing and returns the existing document in its current state. It does so even
 // if another document has taken a key that a new document would need. The collection declares
 // RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
-// in a unique index other than RequestIndex.
+// in a unique index other than RequestIndex, and ErrConflict if 256 times in a row the
+// request's document was there for the insert and deleted before it was read.
 func Create[T any](
 	ctx context.Context, c *Collection[int64, T], newID func() int64, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
 	var none T
 	for range maxDraws {
-		id := newID()
-		requestKey := request.ID
-		if requestKey == "" {
-			// As unique as the id; no UUID starts with #.
-			requestKey = "#" + strconv.FormatInt(id, 10)
+		document, outcome, err := createAs(ctx, c, newID(), request, build)
+		var duplicate *DuplicateError
+		if !errors.As(err, &duplicate) || duplicate.Index != IDIndex {
+			return document, outcome, err
 		}
-		document := build(id, requestKey)
+	}
+	return none, 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))
+}
+
+// createAs is Create with one id. Errors: as of Create, and *DuplicateError in IDIndex if the
+// id is taken.
+func createAs[T any](
+	ctx context.Context, c *Collection[int64, T], id int64, request Request, build func(id int64, requestKey string) T,
+) (T, Outcome, error) {
+	var none T
+	requestKey := request.ID
+	if requestKey == "" {
+		// As unique as the id; no UUID starts with #.
+		requestKey = "#" + strconv.FormatInt(id, 10)
+	}
+	document := build(id, requestKey)
+	for try := range maxTries {
 		err := c.Insert(ctx, document)
 		if err == nil {
 			return document, Created, nil
 		}
 		var duplicate *DuplicateError
-		if !errors.As(err, &duplicate) {
+		if !errors.As(err, &duplicate) || duplicate.Index == IDIndex {
 			return none, 0, err
-		}
-		if duplicate.Index == IDIndex {
-			continue
 		}
 		first, found, findErr := c.Answered(ctx, request)
 		switch {
@@ -106,6 +119,9 @@ func Create[T any](
 			return none, 0, err
 		}
 		// The document of the request was deleted in the meantime: create a new one.
+		if err := backOff(ctx, try); err != nil {
+			return none, 0, c.wrap("create", err)
+		}
 	}
-	return none, 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))
+	return none, 0, c.wrap("create", ErrConflict)
 }

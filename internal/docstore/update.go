@@ -12,10 +12,10 @@ import (
 	"github.com/waybook/waybook/internal/pause"
 )
 
-// maxUpdateTries bounds how often Update and Observe start again. In each round at
+// maxTries bounds how often Update, Observe and Create start again. In each round at
 // least one of the concurrent writers of a document succeeds, so this is also how many
 // writers may compete.
-const maxUpdateTries = 256
+const maxTries = 256
 
 // Update reads a document, calls change to modify it, writes it back, and returns the
 // document as written.
@@ -30,7 +30,7 @@ const maxUpdateTries = 256
 // small change of a large document is a small write.
 func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
 	var none T
-	for try := range maxUpdateTries {
+	for try := range maxTries {
 		raw, err := c.table.Get(ctx, ValueOf(id))
 		if err != nil {
 			return none, c.wrap("update", err)
@@ -66,7 +66,7 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 // not atomic, and change must not touch _id or a field of a unique index. Errors:
 // ErrConflict as with Update.
 func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(*T) bool) error {
-	for try := range maxUpdateTries {
+	for try := range maxTries {
 		raws, err := c.table.GetMany(ctx, valuesOf(ids))
 		if err != nil {
 			return c.wrap("update many", err)
@@ -136,7 +136,7 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 // Observe writes nothing. If look returns an error, Observe returns it unwrapped.
 // Errors: ErrNotFound, and ErrConflict if the document changed 256 times in a row.
 func (c *Collection[K, T]) Observe(ctx context.Context, id K, look func(*T) error) error {
-	for try := range maxUpdateTries {
+	for try := range maxTries {
 		before, err := c.table.Get(ctx, ValueOf(id))
 		if err != nil {
 			return c.wrap("observe", err)

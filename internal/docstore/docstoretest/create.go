@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -20,6 +21,7 @@ func createCases() []testCase {
 		{"of many concurrent creates of one key exactly one succeeds", createOneWins},
 		{"many concurrent repeats of one request get the same document", createRepeatedAtOnce},
 		{"a request repeated while its document is being deleted succeeds", createWhileDeleted},
+		{"a request whose document is there at each try and gone after it succeeds in the end", createAfterRivals},
 	}
 }
 
@@ -160,6 +162,26 @@ func createRepeatedAtOnce(t *testing.T, engine docstore.Engine) {
 	for _, m := range made {
 		wantEqual(t, "made", m, made[0])
 	}
+}
+
+// createAfterRivals repeats a request forty times beside a caller who is always faster, and who
+// deletes what it created before the repeat has seen it.
+func createAfterRivals(t *testing.T, engine docstore.Engine) {
+	rivals := openMembers(t, engine)
+	tries := 0
+	c := openMembers(t, &Hooked{Engine: engine, Write: func(ctx context.Context, call Call, do func() error) error {
+		tries++
+		if call.Method != "Insert" || tries > 40 {
+			return do()
+		}
+		id := int64(1000 + tries)
+		must(t, rivals.Insert(ctx, member{ID: id, RequestKey: "r", Email: "rival"}))
+		defer func() { must(t, rivals.Delete(ctx, id)) }()
+		return do()
+	}})
+	made, outcome, err := create(t, c, drawing(1), "r", "a")
+	wantMember(t, made, outcome, err, 1, docstore.Created)
+	wantEqual(t, "tries", tries, 41)
 }
 
 func createWhileDeleted(t *testing.T, engine docstore.Engine) {
