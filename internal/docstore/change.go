@@ -90,13 +90,14 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 	if !isDocument || !areDocuments {
 		return errMalformed
 	}
+	olds := findIn(was)
 	for rest := is; len(rest) > 0; {
 		var e element
 		var ok bool
 		if e, rest, ok = nextElement(rest); !ok {
 			return errMalformed
 		}
-		old, had := lookup(was, sharedString(e.name))
+		old, had := olds.find(sharedString(e.name))
 		if had && old.kind == e.kind && bytes.Equal(old.value, e.value) {
 			continue
 		}
@@ -107,6 +108,7 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 			return err
 		}
 	}
+	news := findIn(is)
 	for rest := was; len(rest) > 0; {
 		var e element
 		var ok bool
@@ -116,7 +118,7 @@ func (d *differ) compare(prefix string, known shape, before, after bson.Raw) err
 		if _, isKnown := known[string(e.name)]; !isKnown {
 			continue
 		}
-		if _, stays := lookup(is, sharedString(e.name)); !stays {
+		if _, stays := news.find(sharedString(e.name)); !stays {
 			d.unset(prefix+string(e.name), e.raw())
 		}
 	}

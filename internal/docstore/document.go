@@ -121,6 +121,18 @@ func (s Spec) CheckChange(change Change) error {
 	return nil
 }
 
+// ChangesKeys reports whether a change may change a key of an index.
+func (s Spec) ChangesKeys(change Change) bool {
+	isIndexed := func(path string) bool {
+		return slices.ContainsFunc(s.Indexes, func(index Index) bool {
+			return slices.ContainsFunc(index.Fields, func(field Field) bool { return field.Name == path })
+		})
+	}
+	return slices.ContainsFunc(change.Set, func(set Assignment) bool { return isIndexed(set.Path) }) ||
+		slices.ContainsFunc(change.Add, func(amount Amount) bool { return isIndexed(amount.Field) }) ||
+		slices.ContainsFunc(change.Unset, isIndexed)
+}
+
 // CheckEnvelope makes the checks of CheckDocument that need no declaration: the size
 // and the revision.
 func CheckEnvelope(document bson.Raw) error {

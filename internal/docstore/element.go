@@ -38,17 +38,38 @@ func elementsOf(raw []byte) ([]byte, bool) {
 
 // lookup returns the element with the given name, of a body without errors.
 func lookup(body []byte, name string) (element, bool) {
+	found, _, ok := search(body, name)
+	return found, ok
+}
+
+// search is lookup, and returns what comes after the element.
+func search(body []byte, name string) (found element, rest []byte, ok bool) {
 	for len(body) > 0 {
-		e, rest, ok := nextElement(body)
-		if !ok {
-			break
-		}
-		if string(e.name) == name {
-			return e, true
+		if found, rest, ok = nextElement(body); !ok || string(found.name) == name {
+			return found, rest, ok
 		}
 		body = rest
 	}
-	return element{}, false
+	return element{}, nil, false
+}
+
+// finder finds elements of a body by their names, fast in the order of the body.
+type finder struct{ body, rest []byte }
+
+func findIn(body []byte) finder { return finder{body, body} }
+
+func (f *finder) find(name string) (found element, ok bool) {
+	if len(f.rest) > 0 {
+		if e, rest, ok := nextElement(f.rest); ok && string(e.name) == name {
+			f.rest = rest
+			return e, true
+		}
+	}
+	found, rest, ok := search(f.body, name)
+	if ok {
+		f.rest = rest
+	}
+	return found, ok
 }
 
 // raw returns the value as the driver presents it.

@@ -113,9 +113,6 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	if err != nil {
 		return Change{}, err
 	}
-	if err := c.spec.CheckDocument(after); err != nil {
-		return Change{}, err
-	}
 	field := Field{Name: IDIndex, Kind: c.spec.ID}
 	id, err := field.Value(stored)
 	if err != nil {
@@ -125,8 +122,14 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 		return Change{}, fmt.Errorf("the change altered the _id of document %v", id)
 	}
 	made, err := c.shape.difference(stored, after, c.spec.Counters)
+	if err != nil {
+		return Change{}, err
+	}
 	made.ID, made.Revision = id, revision
-	return made, err
+	if c.spec.ChangesKeys(made) {
+		return made, c.spec.CheckDocument(after)
+	}
+	return made, CheckSize(len(after))
 }
 
 // Observe reads a document and calls look with it. If the document has changed when

@@ -122,19 +122,26 @@ type prepared struct {
 // separates its long texts. It refuses the documents that docstore.Spec.CheckDocument
 // refuses.
 func (t *table) prepare(document bson.Raw, hasReferences bool) (prepared, error) {
-	if err := docstore.CheckEnvelope(document); err != nil {
-		return prepared{}, err
-	}
-	r, values, err := separate(document, hasReferences)
+	r, values, err := toRecord(document, hasReferences)
 	if err != nil {
-		return prepared{}, err
-	}
-	if err := docstore.CheckSize(r.size()); err != nil {
 		return prepared{}, err
 	}
 	p, err := t.place(r)
 	p.values = values
 	return p, err
+}
+
+// toRecord separates the long texts of a document. It refuses the documents that
+// docstore.CheckEnvelope refuses.
+func toRecord(document bson.Raw, hasReferences bool) (record, []apart, error) {
+	if err := docstore.CheckEnvelope(document); err != nil {
+		return record{}, nil, err
+	}
+	r, values, err := separate(document, hasReferences)
+	if err != nil {
+		return record{}, nil, err
+	}
+	return r, values, docstore.CheckSize(r.size())
 }
 
 // place computes the id and the index entries of a stored document.

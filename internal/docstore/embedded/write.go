@@ -103,10 +103,12 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 // made, or nil. A change that no document fits fails all.
 func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
 	size := 0
-	for _, change := range changes {
+	changesKeys := make([]bool, len(changes))
+	for i, change := range changes {
 		if err := t.spec.CheckChange(change); err != nil {
 			return nil, err
 		}
+		changesKeys[i] = t.spec.ChangesKeys(change)
 		for _, set := range change.Set {
 			size += len(set.Value.Value)
 		}
@@ -115,7 +117,7 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 	err = t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, func(old bson.Raw) (bson.Raw, error) {
+			refusals[i], err = b.modify(change.ID, changesKeys[i], func(old bson.Raw) (bson.Raw, error) {
 				switch revision, err := docstore.RevisionOf(old); {
 				case err != nil:
 					return nil, err
@@ -138,7 +140,7 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
 	var refusal error
 	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(id, func(old bson.Raw) (bson.Raw, error) {
+		refusal, err = t.buckets(tx).modify(id, false, func(old bson.Raw) (bson.Raw, error) {
 			return docstore.Increase(old, amounts)
 		})
 		return refusal == nil && err == nil, err
@@ -149,8 +151,9 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	return refusal
 }
 
-// modify replaces a document by the result of change, whose error is the refusal.
-func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
+// modify replaces a document by the result of change, whose error is the refusal. changesKeys
+// is false if the document keeps all its index entries.
+func (b buckets) modify(id docstore.Value, changesKeys bool, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
 	key, refusal := b.table.idKey(id)
 	if refusal != nil {
 		return refusal, nil
@@ -163,6 +166,13 @@ func (b buckets) modify(id docstore.Value, change func(old bson.Raw) (bson.Raw, 
 	changed, refusal := change(old.bson)
 	if refusal != nil {
 		return refusal, nil
+	}
+	if !changesKeys {
+		next, values, refusal := toRecord(changed, old.hasReferences)
+		if refusal != nil {
+			return refusal, nil
+		}
+		return nil, b.putRecord(key, old, next, values)
 	}
 	next, refusal := b.table.prepare(changed, old.hasReferences)
 	if refusal != nil {
@@ -246,10 +256,7 @@ func (b buckets) refuseChange(p, before prepared) error {
 // put stores a document, its long texts and its index entries. before is the document that
 // it replaces; it has no entries if there is none.
 func (b buckets) put(p, before prepared) error {
-	if err := b.putApart(p.id, before.record, p.record, p.values); err != nil {
-		return err
-	}
-	if err := b.documents.Put(p.id, p.stored()); err != nil {
+	if err := b.putRecord(p.id, before.record, p.record, p.values); err != nil {
 		return err
 	}
 	for i, bucket := range b.indexes {
@@ -266,6 +273,14 @@ func (b buckets) put(p, before prepared) error {
 		}
 	}
 	return nil
+}
+
+// putRecord stores a document and its long texts, without index entries.
+func (b buckets) putRecord(id []byte, before, now record, values []apart) error {
+	if err := b.putApart(id, before, now, values); err != nil {
+		return err
+	}
+	return b.documents.Put(id, now.stored())
 }
 
 func (b buckets) remove(p prepared) error {
