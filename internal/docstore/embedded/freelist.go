@@ -16,12 +16,21 @@ import (
 // therefore writes the list. Only a start after a crash may have to walk.
 const listShare = 32 << 10
 
+// Reading the size of the list costs three reads of the file. A list of up to shortList is
+// read again after shortFor commits. So a mass deletion may write its long list that often.
+const (
+	shortList = 8 << 10
+	shortFor  = 7
+)
+
 // freeList decides which commits write the list. Only the committer uses it.
 type freeList struct {
 	db   *bolt.DB
 	file io.ReaderAt
 	// owed is how much of the last list that was written has not been spread over commits yet.
 	owed int64
+	// unread is how many more commits may assume that the list is short.
+	unread int
 	// isMissing reports that the last commit left the list out.
 	isMissing bool
 }
@@ -37,10 +46,16 @@ func (l *freeList) choose() { l.db.NoFreelistSync = l.owed > listShare }
 // committed notes a successful commit.
 func (l *freeList) committed() {
 	l.isMissing = l.db.NoFreelistSync
-	if l.isMissing {
+	switch {
+	case l.isMissing:
 		l.owed -= listShare
-	} else {
+	case l.unread > 0:
+		l.unread--
+	default:
 		l.owed = l.bytes()
+		if l.owed <= shortList {
+			l.unread = shortFor
+		}
 	}
 }
 
