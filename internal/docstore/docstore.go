@@ -114,6 +114,8 @@ type Engine interface {
 	// default, and returns how many. A program calls it now and then: an older version may
 	// have written such documents, and an index may not show them before.
 	Backfill(ctx context.Context) (int64, error)
+	// IsLocal reports whether the store is in this process, so that no read waits for a network.
+	IsLocal() bool
 	// Ping checks that the store can be used now.
 	Ping(ctx context.Context) error
 	// Close waits for the calls in flight and releases the store. Later calls fail with

@@ -59,6 +59,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 type Server struct {
 	accountv1.UnimplementedAccountServiceServer
 
+	store        docstore.Engine
 	users        *docstore.Collection[int64, user]
 	sessions     *docstore.Collection[string, session]
 	rewards      *docstore.Collection[string, reward]
@@ -111,6 +112,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		return nil, err
 	}
 	return &Server{
+		store: deps.Store,
 		users: users, sessions: sessions, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: newTurns()},
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),

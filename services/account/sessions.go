@@ -115,23 +115,19 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 // that is cut off from the majority of the store's servers together with the former primary.
 const sessionStaleness = time.Second
 
-// openSession returns the open session of a user with a token, or docstore.ErrNotFound. It
-// reads the session and the user at the same time.
+// openSession returns the open session of a user with a token, or docstore.ErrNotFound.
 func (s *Server) openSession(ctx context.Context, userID int64, token string) (session, error) {
+	var found session
 	var owner user
-	var ownerErr error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		owner, ownerErr = s.users.GetRecent(ctx, userID, sessionStaleness)
-	}()
-	found, err := s.sessions.GetRecent(ctx, tokenID(token), sessionStaleness)
-	<-done
+	err := docstore.Together(s.store, func() (err error) {
+		found, err = s.sessions.GetRecent(ctx, tokenID(token), sessionStaleness)
+		return err
+	}, func() (err error) {
+		owner, err = s.users.GetRecent(ctx, userID, sessionStaleness)
+		return err
+	})
 	if err != nil {
 		return session{}, err
-	}
-	if ownerErr != nil {
-		return session{}, ownerErr
 	}
 	if found.UserID != userID || !s.isOpen(found, owner) {
 		return session{}, docstore.ErrNotFound

@@ -44,6 +44,9 @@ func (d *declarations) Inspect(context.Context, docstore.Spec) (docstore.Inspect
 // Backfill fails: there is no store to change.
 func (d *declarations) Backfill(context.Context) (int64, error) { return 0, errDeclaredOnly }
 
+// IsLocal returns true: nothing waits for a network.
+func (d *declarations) IsLocal() bool { return true }
+
 // Ping fails: there is no store to ask.
 func (d *declarations) Ping(context.Context) error { return errDeclaredOnly }
 

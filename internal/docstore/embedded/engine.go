@@ -170,6 +170,9 @@ func prepareFile(db *bolt.DB) error {
 	return syncDirectory(filepath.Dir(db.Path()))
 }
 
+// IsLocal returns true.
+func (e *Engine) IsLocal() bool { return true }
+
 // Ping returns an error if a failed commit has stopped the engine from writing.
 func (e *Engine) Ping(ctx context.Context) error {
 	if err := e.view(ctx, func(*bolt.Tx) error { return nil }); err != nil {

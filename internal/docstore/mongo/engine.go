@@ -172,6 +172,9 @@ func location(uri *connstring.ConnString, database string) string {
 	return strings.Join(uri.Hosts, ",") + "/" + database
 }
 
+// IsLocal returns false.
+func (e *Engine) IsLocal() bool { return false }
+
 // Ping checks that the primary answers.
 func (e *Engine) Ping(ctx context.Context) error {
 	return e.call(ctx, func() error { return e.client.Ping(ctx, readpref.Primary()) })

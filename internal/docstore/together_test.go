@@ -1,0 +1,41 @@
+package docstore
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+)
+
+// placedStore is a store of which only the place matters.
+type placedStore struct {
+	Engine
+	isLocal bool
+}
+
+func (s placedStore) IsLocal() bool { return s.isLocal }
+
+func TestReadsTogetherAllEndAndTheFirstErrorInTheirOrderIsReturned(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	for _, isLocal := range []bool{true, false} {
+		var done atomic.Int32
+		read := func(err error) func() error {
+			return func() error { done.Add(1); return err }
+		}
+		err := Together(placedStore{isLocal: isLocal}, read(nil), read(first), read(second), read(nil))
+		if err != first || done.Load() != 4 {
+			t.Errorf("local %t: got %v after %d reads", isLocal, err, done.Load())
+		}
+		if err := Together(placedStore{isLocal: isLocal}, read(nil), read(nil)); err != nil {
+			t.Errorf("local %t: got %v", isLocal, err)
+		}
+	}
+}
+
+// TestReadsTogetherOverANetworkMeet lets each read wait for the other.
+func TestReadsTogetherOverANetworkMeet(t *testing.T) {
+	left, right := make(chan bool), make(chan bool)
+	err := Together(placedStore{}, func() error { close(left); <-right; return nil }, func() error { close(right); <-left; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
