@@ -2,6 +2,7 @@ package service
 
 import (
 	"strconv"
+	"sync"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
@@ -24,38 +25,60 @@ const (
 //
 // Items that protovalidate ignores are skipped. Their handler validates each by itself.
 func textViolations(message protoreflect.Message) (violations []apierror.Violation) {
-	fields := message.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		isText := field.Kind() == protoreflect.StringKind
-		if !isText && field.Kind() != protoreflect.MessageKind || !message.Has(field) {
+	for _, field := range textFieldsOf(message.Descriptor()) {
+		if !message.Has(field.FieldDescriptor) {
 			continue
 		}
-		value := message.Get(field)
-		switch {
-		case !field.IsList():
-			violations = append(violations, fieldViolations(field, value, -1)...)
-		case isText || !ignoresItems(field):
-			for item := range value.List().Len() {
-				violations = append(violations, fieldViolations(field, value.List().Get(item), item)...)
-			}
+		value := message.Get(field.FieldDescriptor)
+		if !field.isList {
+			violations = append(violations, field.violations(value, -1)...)
+			continue
+		}
+		for item := range value.List().Len() {
+			violations = append(violations, field.violations(value.List().Get(item), item)...)
 		}
 	}
 	return violations
 }
 
-// fieldViolations checks a text or a message. item is its index in a list, or -1. An empty name
+// textField is a field that is a text or a message, or a list of them whose items are checked.
+type textField struct {
+	protoreflect.FieldDescriptor
+	isList, isMessage, isName bool
+}
+
+// textFields keeps the result of textFieldsOf by message.
+var textFields sync.Map
+
+func textFieldsOf(message protoreflect.MessageDescriptor) []textField {
+	if known, ok := textFields.Load(message); ok {
+		return known.([]textField)
+	}
+	var found []textField
+	for i := range message.Fields().Len() {
+		field := message.Fields().Get(i)
+		isText, isMessage := field.Kind() == protoreflect.StringKind, field.Kind() == protoreflect.MessageKind
+		if isText || isMessage && !(field.IsList() && ignoresItems(field)) {
+			isName, _ := proto.GetExtension(field.Options(), typev1.E_Name).(bool)
+			found = append(found, textField{field, field.IsList(), isMessage, isName})
+		}
+	}
+	textFields.Store(message, found)
+	return found
+}
+
+// violations checks a text or a message. item is its index in a list, or -1. An empty name
 // violates only the rule of its length.
-func fieldViolations(field protoreflect.FieldDescriptor, value protoreflect.Value, item int) (violations []apierror.Violation) {
-	if field.Kind() == protoreflect.MessageKind {
+func (f textField) violations(value protoreflect.Value, item int) (violations []apierror.Violation) {
+	if f.isMessage {
 		violations = textViolations(value.Message())
 	} else if s := value.String(); !text.IsValid(s) {
 		violations = []apierror.Violation{{Message: notText}}
-	} else if s != "" && text.IsBlank(s) && isName(field) {
+	} else if s != "" && text.IsBlank(s) && f.isName {
 		violations = []apierror.Violation{{Message: isBlank}}
 	}
 	for i, inner := range violations {
-		path := string(field.Name())
+		path := string(f.Name())
 		if item >= 0 {
 			path += "[" + strconv.Itoa(item) + "]"
 		}
@@ -65,11 +88,6 @@ func fieldViolations(field protoreflect.FieldDescriptor, value protoreflect.Valu
 		violations[i].Field = path
 	}
 	return violations
-}
-
-func isName(field protoreflect.FieldDescriptor) bool {
-	isName, _ := proto.GetExtension(field.Options(), typev1.E_Name).(bool)
-	return isName
 }
 
 // ignoresItems reports whether protovalidate ignores the items of a list.
