@@ -68,7 +68,7 @@ func (p protection) perform(t *testing.T, overlay string) string {
 		programs = []string{"github.com/waybook/waybook/standalone"}
 	}
 	directory := t.TempDir()
-	err := launch.Build(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...)
+	err := launch.BuildAlone(directory, launch.AsTested, append([]string{"-overlay=" + overlay}, programs...)...)
 	if p.shape == onMongoDB {
 		err = errors.Join(err, launch.Build(directory, launch.AsShipped, mongotest.FerretDB))
 	}

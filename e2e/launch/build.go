@@ -1,9 +1,14 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"strings"
 
 	// What the programs are made of, so that go test runs a test again, and does not
 	// answer from its cache, when they change.
@@ -23,13 +28,69 @@ const (
 
 // Build builds the programs of some packages into a directory. Packages are import paths, or paths
 // relative to the test's package.
+//
+// Many packages of tests start the same programs, and most of the time of a build is the linker's.
+// So the programs are built once for all, in a directory of the workspace where go build finds them
+// up to date, and the given directory gets links to them.
 func Build(directory string, how Make, packages ...string) error {
+	shared, err := sharedDirectory(how)
+	if err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(shared, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := BuildAlone(shared, how, packages...); err != nil {
+		return err
+	}
+	paths, err := output("go", append([]string{"list"}, packages...)...)
+	if err != nil {
+		return err
+	}
+	for _, program := range strings.Fields(paths) {
+		name := path.Base(program)
+		if err := os.Symlink(filepath.Join(shared, name), filepath.Join(directory, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// BuildAlone is Build for programs that only one test needs. Packages may begin with flags of go
+// build.
+func BuildAlone(directory string, how Make, packages ...string) error {
 	args := []string{"build", "-o", directory + string(filepath.Separator)}
-	if hasRaceDetector && how == AsTested {
+	if how.isRaced() {
 		args = append(args, "-race")
 	}
 	if output, err := exec.Command("go", append(args, packages...)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
 	}
 	return nil
+}
+
+func (how Make) isRaced() bool { return hasRaceDetector && how == AsTested }
+
+// sharedDirectory returns the directory of all programs built in one way. Git ignores it.
+func sharedDirectory(how Make) (string, error) {
+	workspace, err := output("go", "env", "GOWORK")
+	if err != nil {
+		return "", err
+	}
+	name := "programs"
+	if how.isRaced() {
+		name = "programs-race"
+	}
+	directory := filepath.Join(filepath.Dir(strings.TrimSpace(workspace)), ".bin", name)
+	return directory, os.MkdirAll(directory, 0o700)
+}
+
+func output(name string, args ...string) (string, error) {
+	output, err := exec.Command(name, args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %v: %w", name, args, err)
+	}
+	return string(output), nil
 }
