@@ -55,9 +55,11 @@ func New(t testing.TB, binaries, mongoDB string) *Fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Fleet{
-		Certificates: launch.NewCertificates(t), t: t, binaries: binaries, mongoDB: mongoDB, programs: programs, pods: map[string][]*Pod{},
+	certificates := launch.NewCertificates(t)
+	for name := range programs {
+		certificates.Files(name)
 	}
+	return &Fleet{Certificates: certificates, t: t, binaries: binaries, mongoDB: mongoDB, programs: programs, pods: map[string][]*Pod{}}
 }
 
 // StartAll starts a number of pods of each program, the edge last.
@@ -90,7 +92,6 @@ type Pod struct {
 // return it.
 func (f *Fleet) Start(name, address string) *Pod {
 	f.t.Helper()
-	f.Certificates.Files(name)
 	pod := &Pod{Name: name, fleet: f, address: address}
 	if f.mongoDB == StoreEach {
 		pod.Store = f.t.TempDir()

@@ -1,3 +1,5 @@
+//go:build linux
+
 package rolling
 
 import (
@@ -70,7 +72,7 @@ func post(form, cookie, want string) request {
 func mixture(reads, cookies []string) (mixed []request) {
 	const success = "<status>SUCCESS</status>"
 	for n, cookie := range cookies {
-		for _, form := range reads[:3] {
+		for _, form := range reads {
 			mixed = append(mixed, get(form, success))
 		}
 		mixed = append(mixed, post("func=addComment&albumID=1&comment=x", cookie, "X-Waybook-Reason: ALBUM_NOT_FOUND"))
@@ -135,6 +137,17 @@ func (c *crowd) note(change func(*observations)) {
 func (c *crowd) lap() (seen observations) {
 	c.note(func(now *observations) { seen, *now = *now, observations{} })
 	return seen
+}
+
+// awaitService waits until each client has sent another request, on average.
+func (c *crowd) awaitService(t *testing.T) {
+	t.Helper()
+	sent := func() (sent int) {
+		c.note(func(seen *observations) { sent = seen.sent })
+		return sent
+	}
+	before := sent()
+	await(t, func() bool { return sent() >= before+crowdSize })
 }
 
 // client is one client of a crowd.

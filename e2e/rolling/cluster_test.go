@@ -1,3 +1,5 @@
+//go:build linux
+
 package rolling
 
 import (
@@ -15,9 +17,9 @@ import (
 // replicas is the number of pods of each program.
 const replicas = 2
 
-// cluster runs the programs and does what Kubernetes does with their pods: each has an address of
-// its own, and callers learn of it late. An eviction leaves all replicas but one ready, as the
-// disruption budgets of the manifests want it.
+// cluster runs the programs, each pod at an address of its own as Linux allows on loopback, and does
+// what Kubernetes does with them: callers learn of an address late, and an eviction leaves all
+// replicas but one ready, as the disruption budgets of the manifests want it.
 type cluster struct {
 	t        *testing.T
 	fleet    *manifestrun.Fleet
@@ -50,9 +52,7 @@ func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *
 			c.start(name)
 		}
 	}
-	for _, name := range programs() {
-		await(t, func() bool { return len(c.registry.known(name)) == replicas })
-	}
+	await(t, c.isKnown)
 	return c
 }
 
@@ -104,18 +104,39 @@ func (c *cluster) drain(name string) {
 	}
 }
 
-// kill kills a pod's program and returns when it was still running and when it had gone. The pod's
-// program starts again at the same address.
-func (c *cluster) kill(m *member) (before, after time.Time) {
+// kill is the end of a pod by SIGKILL: the program ran before, and had gone after.
+type kill struct {
+	of            string
+	address       netip.AddrPort
+	before, after time.Time
+}
+
+// explains reports whether a request failed because it was in flight at the killed pod. A request to
+// a service is in flight there by way of any edge.
+func (k kill) explains(f failure) bool {
+	return f.began.Before(k.after) && f.ended.After(k.before) && (k.of != "edge" || f.edge == k.address)
+}
+
+// kill kills a pod's program, which starts again at the same address.
+func (c *cluster) kill(m *member) kill {
 	c.t.Helper()
-	before = time.Now()
+	k := kill{of: m.Name, address: m.endpoint.address, before: time.Now()}
 	m.End(syscall.SIGKILL)
-	after = time.Now()
+	k.after = time.Now()
 	c.registry.remove(m.endpoint)
 	m.Pod.Start()
-	m.endpoint = c.registry.add(m.Name, m.endpoint.address)
-	await(c.t, func() bool { return time.Since(m.endpoint.ready) > learning })
-	return before, after
+	m.endpoint = c.registry.add(m.Name, k.address)
+	return k
+}
+
+// isKnown reports whether all callers have learned of all pods.
+func (c *cluster) isKnown() bool {
+	for _, members := range c.running {
+		if slices.ContainsFunc(members, func(m *member) bool { return time.Since(m.endpoint.ready) <= learning }) {
+			return false
+		}
+	}
+	return true
 }
 
 // awaitEnds waits until the evicted pods have ended.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package rolling
 
 import (
@@ -15,7 +17,7 @@ const (
 	// propagation is how long it takes until the readiness or the end of a pod is known outside.
 	propagation = 500 * time.Millisecond
 	// caching is how long the DNS server answers from its cache.
-	caching = time.Second
+	caching = 500 * time.Millisecond
 	// learning is the longest time until all callers know a pod: they ask once a second.
 	learning = propagation + caching + time.Second
 )
