@@ -109,9 +109,17 @@ func mutations() []mutation {
 			c.statefulSets[0].Spec.Template.Spec.Containers[0].ReadinessProbe.TCPSocket.Port = intstr.FromString("mongo")
 		}},
 
-		{"too little time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = ptr.To[int64](15) }},
+		{"too little time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = ptr.To[int64](55) }},
 		{"no time to stop", "stop", func(c *cluster) { c.pod("edge").TerminationGracePeriodSeconds = nil }},
-		{"no wait before the stop", "stop", func(c *cluster) { c.program("edge").Lifecycle = nil }},
+		{"no wait before the stop", "stop", func(c *cluster) {
+			c.program("edge").Env = slices.DeleteFunc(c.program("edge").Env, func(v corev1.EnvVar) bool { return v.Name == "WAYBOOK_SHUTDOWN_DELAY" })
+		}},
+		{"a stop before the caches of DNS servers are over", "stop", func(c *cluster) {
+			setVariable(c.program("album"), corev1.EnvVar{Name: "WAYBOOK_SHUTDOWN_DELAY", Value: "5s"})
+		}},
+		{"a hook before the stop", "stop", func(c *cluster) {
+			c.program("album").Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}}
+		}},
 		{"a rollout that removes pods first", "stop", func(c *cluster) {
 			c.deployments[0].Spec.Strategy.RollingUpdate.MaxUnavailable = ptr.To(intstr.FromString("25%"))
 		}},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	"github.com/waybook/waybook/deploy/rendered"
+	"github.com/waybook/waybook/internal/platform/discovery"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -147,8 +148,13 @@ func checkProbes(c *cluster, complain complain) {
 	}
 }
 
-// checkStop checks that a pod has enough time to stop its program, and that a rollout never reduces
-// the number of pods.
+// callersLearn is the longest time until every caller knows the address of a pod that has become
+// ready: the control plane takes 2 s, a DNS server may answer from its cache for 30 s, and callers
+// ask once every discovery.Interval.
+const callersLearn = 32*time.Second + discovery.Interval
+
+// checkStop checks that a pod which ends serves until its callers know the other pods, that it then
+// has enough time to stop its program, and that a rollout never reduces the number of pods.
 func checkStop(c *cluster, complain complain) {
 	for _, d := range c.deployments {
 		spec := d.Spec.Template.Spec
@@ -157,13 +163,15 @@ func checkStop(c *cluster, complain complain) {
 			grace = time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
 		}
 		for _, container := range spec.Containers {
-			if container.Lifecycle == nil || container.Lifecycle.PreStop == nil || container.Lifecycle.PreStop.Sleep == nil {
-				complain("%s stops before its callers know; it has no preStop sleep", d.Name)
-				continue
+			before, err := time.ParseDuration(value(container, "WAYBOOK_SHUTDOWN_DELAY"))
+			if err != nil || before < callersLearn {
+				complain("%s stops before its callers know: after %v, %v", d.Name, before, err)
 			}
-			before := time.Duration(container.Lifecycle.PreStop.Sleep.Seconds) * time.Second
 			if grace <= before+serve.StopTimeout {
 				complain("%s is killed after %v, but stopping takes %v and then up to %v", d.Name, grace, before, serve.StopTimeout)
+			}
+			if container.Lifecycle != nil {
+				complain("%s has a hook that uses up its time to stop", d.Name)
 			}
 		}
 		rolling := d.Spec.Strategy.RollingUpdate

@@ -4,8 +4,10 @@
 package manifestrun
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/deploy/rendered"
 	"github.com/waybook/waybook/e2e/launch"
@@ -23,6 +25,16 @@ func Services() []string { return []string{"account", "album", "blog", "poi"} }
 // Fleet is a set of pods on this machine.
 type Fleet struct {
 	Certificates *launch.Certificates
+	// DNS is the host:port of the DNS server that the programs ask for each other's addresses. They
+	// get the addresses of the pods as a list if it is empty.
+	DNS string
+	// Ports are the ports of the services behind DNS, by name. All pods of a service have the same.
+	Ports map[string]string
+	// ShutdownDelay replaces the delay of the manifests, which is as long as the caches of DNS
+	// servers.
+	ShutdownDelay time.Duration
+	// Stores are the directories that, with StoreEach, a pod starts with a copy of, by name.
+	Stores map[string]string
 
 	t        testing.TB
 	binaries string
@@ -43,7 +55,11 @@ func New(t testing.TB, binaries, mongoDB string) *Fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Fleet{launch.NewCertificates(t), t, binaries, mongoDB, programs, map[string][]*Pod{}}
+	certificates := launch.NewCertificates(t)
+	for name := range programs {
+		certificates.Files(name)
+	}
+	return &Fleet{Certificates: certificates, t: t, binaries: binaries, mongoDB: mongoDB, programs: programs, pods: map[string][]*Pod{}}
 }
 
 // StartAll starts a number of pods of each program, the edge last.
@@ -51,7 +67,7 @@ func (f *Fleet) StartAll(replicas int) *Fleet {
 	f.t.Helper()
 	for _, name := range append(Services(), "edge") {
 		for range replicas {
-			f.pods[name] = append(f.pods[name], f.start(name))
+			f.pods[name] = append(f.pods[name], f.Start(name, "127.0.0.1:0"))
 		}
 	}
 	return f
@@ -66,17 +82,24 @@ type Pod struct {
 	Name string
 
 	fleet *Fleet
-	// address is the address to listen on; any free port before the first start.
+	// address is the address to listen on; port 0 is any free one at the first start.
 	address string
-	data    string
+	// Store is the directory of the pod's own store, with StoreEach.
+	Store string
 }
 
-func (f *Fleet) start(name string) *Pod {
+// Start starts one more pod, at an address of this machine, and waits until it is ready. Of does not
+// return it.
+func (f *Fleet) Start(name, address string) *Pod {
 	f.t.Helper()
-	f.Certificates.Files(name)
-	pod := &Pod{Name: name, fleet: f, address: "127.0.0.1:0"}
+	pod := &Pod{Name: name, fleet: f, address: address}
 	if f.mongoDB == StoreEach {
-		pod.data = f.t.TempDir()
+		pod.Store = f.t.TempDir()
+		if stored, has := f.Stores[name]; has {
+			if err := os.CopyFS(pod.Store, os.DirFS(stored)); err != nil {
+				f.t.Fatal(err)
+			}
+		}
 	}
 	pod.Start()
 	return pod

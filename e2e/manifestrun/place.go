@@ -43,6 +43,9 @@ func (f *Fleet) placeArgument(pod *Pod, argument string) (string, error) {
 		if value != "dns:///"+name+f.port(name) {
 			return "", fmt.Errorf("%s is not the address of %s, which listens on port %s", argument, name, f.port(name))
 		}
+		if f.DNS != "" {
+			return flag + "=dns://" + f.DNS + "/" + name + ":" + f.Ports[name], nil
+		}
 		if len(f.pods[name]) == 1 {
 			return flag + "=dns:///" + f.pods[name][0].address, nil
 		}
@@ -74,6 +77,8 @@ func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 		// The value is the same on one machine.
 	case "WAYBOOK_COOKIE_SECURE":
 		value = "auto" // no ingress terminates TLS here
+	case "WAYBOOK_SHUTDOWN_DELAY":
+		value = f.ShutdownDelay.String()
 	case "WAYBOOK_ADMIN":
 		if !strings.HasPrefix(value, ":") {
 			return "", fmt.Errorf("%s=%s is not a port on the pod's own address", name, value)
@@ -81,7 +86,7 @@ func (f *Fleet) placeVariable(pod *Pod, name, value string) (string, error) {
 		value = "127.0.0.1:0"
 	case "WAYBOOK_MONGODB_URI":
 		if f.mongoDB == StoreEach {
-			name, value = "WAYBOOK_DATA", pod.data
+			name, value = "WAYBOOK_DATA", pod.Store
 		}
 	case "WAYBOOK_TLS_CERT", "WAYBOOK_TLS_KEY", "WAYBOOK_TLS_CA":
 		if secret := f.programs[pod.Name].Secrets[path.Dir(value)]; secret != "waybook-"+pod.Name+"-tls" {

@@ -23,6 +23,7 @@ func TestManifestValuesArePlacedOnOneMachineOrRefused(t *testing.T) {
 	}
 	want := []string{
 		"GOMAXPROCS=2", "GOMEMLIMIT=201326592", "WAYBOOK_ADMIN=127.0.0.1:0", "WAYBOOK_LOG_FORMAT=json", "WAYBOOK_MONGODB_URI=mongodb://db/waybook",
+		"WAYBOOK_SHUTDOWN_DELAY=0s",
 		"WAYBOOK_TLS_CA=" + fleet.Certificates.Directory("album") + "/ca.crt",
 		"WAYBOOK_TLS_CERT=" + fleet.Certificates.Directory("album") + "/tls.crt",
 		"WAYBOOK_TLS_KEY=" + fleet.Certificates.Directory("album") + "/tls.key",

@@ -1,3 +1,5 @@
+//go:build linux
+
 package rolling
 
 import (
@@ -17,7 +19,6 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/manifestrun"
-	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/platform/devca"
 )
 
@@ -99,9 +100,11 @@ func TestTheEdgeRefusesAServiceWithAWrongCertificate(t *testing.T) {
 
 // The steps are those of docs/operations.md.
 func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
-	fleet := manifestrun.New(t, binaries, mongotest.StartReplicaSet(t)).StartAll(2)
-	load := startLoad(t, fleet)
-	old, young := fleet.Certificates.Authority, launch.NewAuthority(t)
+	stores, requests := seed(t)
+	c := startCluster(t, delay, stores)
+	clients := startCrowd(t, c.registry, requests, shortRate)
+	clients.awaitService(t)
+	old, young := c.fleet.Certificates.Authority, launch.NewAuthority(t)
 	for n, step := range []struct {
 		by      *devca.Authority
 		trusted []*devca.Authority
@@ -112,24 +115,28 @@ func TestCertificatesAndTheirAuthorityAreReplacedUnderLoad(t *testing.T) {
 	} {
 		lifetime := time.Duration(n+2) * day // distinguishes it from the previous certificate
 		atLeast := float64(time.Now().Add(lifetime).Unix())
-		for _, name := range append(manifestrun.Services(), "edge") {
-			launch.WriteCertificate(t, fleet.Certificates.Directory(name), name, lifetime, step.by, step.trusted...)
+		for _, name := range programs() {
+			launch.WriteCertificate(t, c.fleet.Certificates.Directory(name), name, lifetime, step.by, step.trusted...)
 		}
-		for _, name := range append(manifestrun.Services(), "edge") {
-			for _, pod := range fleet.Of(name) {
-				awaitMetric(t, pod, expiry, func(until float64) bool { return until >= atLeast })
+		for _, name := range programs() {
+			for _, m := range c.running[name] {
+				awaitMetric(t, m.Pod, expiry, func(until float64) bool { return until >= atLeast })
 			}
 		}
-		load.await(t, 20)
 	}
-	// Existing connections keep their certificates, so replace a pod to open new ones.
+	// Existing connections keep their certificates, so replace the pods to open new ones.
 	for _, name := range manifestrun.Services() {
-		replace(t, fleet, fleet.Of(name)[0], load)
+		c.drain(name)
 	}
-	load.check(t)
+	c.awaitEnds()
+	clients.awaitService(t)
+	if seen := clients.lap(); len(seen.failures) > 0 {
+		t.Errorf("%d of %d requests failed", len(seen.failures), seen.sent)
+		report(t, seen.failures)
+	}
 	stale := launch.ClientWith(t, launch.WriteCertificate(t, t.TempDir(), "edge", day, old, young))
 	for _, name := range manifestrun.Services() {
-		if got := call(t, fleet.Of(name)[0], stale); got != codes.Unavailable {
+		if got := call(t, c.running[name][0].Pod, stale); got != codes.Unavailable {
 			t.Errorf("%s accepts a certificate of the removed authority: %v", name, got)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package rolling replaces programs, certificates and their authority under load, as a rolling
-// update does, and counts failed requests. It also presents wrong certificates. The programs run as
-// the manifests start them.
+// Package rolling drains and kills programs, and replaces their certificates and authority, under
+// load, and counts failed requests. It also presents wrong certificates. The programs run as the
+// manifests start them.
 package rolling
 
 import (

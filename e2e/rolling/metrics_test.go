@@ -1,3 +1,5 @@
+//go:build linux
+
 package rolling
 
 import (
@@ -14,12 +16,8 @@ import (
 // patience bounds the time of a test that would hang.
 const patience = time.Minute
 
-var (
-	// served counts the requests to a program, except health checks.
-	served = regexp.MustCompile(`(?m)^(?:waybook_rpc_duration_seconds_count\{[^}]*method="/waybook|waybook_edge_request_duration_seconds_count\{)[^}]*\} (\S+)$`)
-	// expiry is the time when the current certificate expires.
-	expiry = regexp.MustCompile(`(?m)^waybook_tls_certificate_expiry_timestamp_seconds (\S+)$`)
-)
+// expiry is the time when the current certificate of a program expires.
+var expiry = regexp.MustCompile(`(?m)^waybook_tls_certificate_expiry_timestamp_seconds (\S+)$`)
 
 // awaitMetric waits until a program has a metric whose value isWanted accepts.
 func awaitMetric(t *testing.T, pod *manifestrun.Pod, metric *regexp.Regexp, isWanted func(float64) bool) {

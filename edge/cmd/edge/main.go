@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"flag"
+	"time"
 
 	_ "time/tzdata" // for -time-zone on machines without zone files
 
@@ -16,7 +17,9 @@ func main() {
 	serve.Main(serve.Program{
 		Name:    "edge",
 		Summary: "the XML edge of Waybook: serves /API.php over the gRPC services.",
-		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		// The proxies in front of an edge notice that it is no longer ready.
+		ShutdownDelay: 5 * time.Second,
+		Flags:         func(flags *flag.FlagSet) { config.Register(flags) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return program.Start(ctx, config, env)
 		},

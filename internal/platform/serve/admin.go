@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -14,9 +15,9 @@ import (
 	"github.com/waybook/waybook/internal/platform/connlimit"
 )
 
-// drainTime is how long requests in flight may take once a server stops. Like the drain
-// time of the gRPC port, it leaves enough of StopTimeout for the other parts.
-const drainTime = 3 * time.Second
+// adminDrainTime is how long requests to the admin port may take once it stops, after all other
+// parts. They are probes, scrapes and profiles.
+const adminDrainTime = time.Second
 
 // AdminHandler serves /healthz (the process is alive), /readyz (it can take requests) and
 // /metrics. The first two are also available as gRPC health checks.
@@ -36,15 +37,18 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	return withHealth(readiness, mux)
 }
 
-// HTTP serves a handler on a listener, within the limits of connections, and pushes its graceful
-// stop. Requests in flight have drainTime to end; then the server closes their connections.
-// Otherwise a client that stops reading could delay the stop for as long as it likes.
+// HTTP serves a handler on a listener, within the limits of connections, and pushes its end. From
+// the notice on, each reply announces that its connection closes. Connections that are idle after
+// the shutdown delay are closed. Requests in flight have DrainTime; otherwise a client that stops
+// reading could delay the stop for as long as it likes.
 func (e Env) HTTP(name string, listener net.Listener, handler http.Handler, connections *connlimit.Limiter) {
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
 	e.Announce(slog.String("http", listener.Addr().String()))
-	server := newServer(handler, http1, patience{headerTime, idleTime})
-	e.http(name, connections.ListenHTTP(listener, server, maxHeaderFields), server)
+	isEnding := new(atomic.Bool)
+	e.Stack.OnNotice(func() { isEnding.Store(true) })
+	server := newServer(closing(isEnding, handler), http1, patience{headerTime, idleTime})
+	e.Stack.PushPort(name, e.http(name, connections.ListenHTTP(listener, server, maxHeaderFields), server))
 }
 
 // Admin serves the admin port and returns its address. The port answers requests to IP addresses,
@@ -71,7 +75,12 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	metrics.CountConnections("admin", connections)
 	// HTTP/2 has no lines to count. The other limits are so low that no number of fields matters.
 	const anyFields = 0
-	e.http("admin port", connections.ListenHTTP(listener, server, anyFields), server)
+	drain := e.http("admin port", connections.ListenHTTP(listener, server, anyFields), server)
+	e.Stack.Push("admin port", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, adminDrainTime)
+		defer cancel()
+		return drain(ctx)
+	})
 	return listener.Addr(), nil
 }
 
@@ -129,7 +138,9 @@ func newServer(handler http.Handler, protocols http.Protocols, patience patience
 	}
 }
 
-func (e Env) http(name string, listener net.Listener, server *http.Server) {
+// http runs a server and returns the function that ends it. That waits for the requests in flight
+// until its context ends, and then closes their connections.
+func (e Env) http(name string, listener net.Listener, server *http.Server) func(context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -137,16 +148,14 @@ func (e Env) http(name string, listener net.Listener, server *http.Server) {
 			e.Fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()
-	e.Stack.Push(name, func(ctx context.Context) error {
-		drainCtx, cancel := context.WithTimeout(ctx, drainTime)
-		defer cancel()
-		err := server.Shutdown(drainCtx)
+	return func(ctx context.Context) error {
+		err := server.Shutdown(ctx)
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			err = server.Close()
 		}
 		<-done
 		return err
-	})
+	}
 }
 
 // Listen opens a TCP listener. Its error names the flag to change.

@@ -227,10 +227,7 @@ func TestARequestInFlightEndsBeforeTheServerDoes(t *testing.T) {
 		_, _ = io.WriteString(w, "whole")
 	}))
 	<-begun
-	env.Stack.Push("unready", func(context.Context) error {
-		close(goOn)
-		return nil
-	})
+	env.Stack.OnNotice(func() { close(goOn) })
 	if err := env.Stack.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}

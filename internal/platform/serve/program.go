@@ -25,9 +25,6 @@ import (
 // request costs a sixth more CPU, which saves only about 5 MiB. GOGC overrides it.
 const heapGrowth = 200
 
-// StopTimeout bounds a graceful stop.
-const StopTimeout = 10 * time.Second
-
 // Program is one of Waybook's programs.
 type Program struct {
 	// Name is the program's name. Summary describes it in one line.
@@ -35,6 +32,8 @@ type Program struct {
 	// Flags declares the program's flags. Each can also be set in the environment:
 	// -mongodb-uri as WAYBOOK_MONGODB_URI.
 	Flags func(*flag.FlagSet)
+	// ShutdownDelay is the default of the flag -shutdown-delay.
+	ShutdownDelay time.Duration
 	// Start starts the program's parts and pushes each on the stack. If it returns an
 	// error, the parts pushed before are stopped. A part that fails later ends the program
 	// through Env.Fail.
@@ -62,14 +61,16 @@ type Env struct {
 
 // settings are the flags common to all programs.
 type settings struct {
-	transport   TransportFlags
-	logs        logFlags
-	tracing     tracing.Flags
-	hasProfiles bool
-	adminHosts  AdminHosts
+	transport     TransportFlags
+	logs          logFlags
+	tracing       tracing.Flags
+	hasProfiles   bool
+	adminHosts    AdminHosts
+	shutdownDelay shutdownDelay
 }
 
-func (s *settings) register(flags *flag.FlagSet) {
+func (s *settings) register(flags *flag.FlagSet, program Program) {
+	s.shutdownDelay.register(flags, program.ShutdownDelay)
 	s.transport.Register(flags)
 	s.logs.register(flags)
 	s.tracing.Register(flags)
@@ -104,7 +105,7 @@ func Run(
 	flags.SetOutput(io.Discard) // errors are reported below, once
 	program.Flags(flags)
 	var set settings
-	set.register(flags)
+	set.register(flags, program)
 	if _, isSet := lookupEnv("GOGC"); !isSet {
 		debug.SetGCPercent(heapGrowth)
 	}
@@ -164,7 +165,8 @@ func runUntilDone(
 	if err != nil && ctx.Err() == nil {
 		return errors.Join(err, stop()) // it never started
 	}
-	if err == nil {
+	isStarted := err == nil
+	if isStarted {
 		start.log(ctx, log)
 	}
 	<-runCtx.Done() // at once when a signal ended the start
@@ -173,6 +175,10 @@ func runUntilDone(
 	reason := cause.Error()
 	if !errors.Is(cause, context.Canceled) {
 		failed, reason = cause, "failure"
+	}
+	stack.Notify()
+	if isStarted && failed == nil {
+		set.shutdownDelay.serveOut(ctx, log)
 	}
 	err = errors.Join(failed, stop())
 	logStop(ctx, log, reason, began)

@@ -46,12 +46,9 @@ func (r *Readiness) Err(ctx context.Context) error {
 	return nil
 }
 
-// Ready marks the program as ready until it begins to stop. It is ready while check, which
+// Ready marks the program as ready until its notice to stop. It is ready while check, which
 // checks its dependencies, returns nil. check may be nil.
 func (e Env) Ready(readiness *Readiness, check func(context.Context) error) {
 	readiness.state.Store(&state{check: check})
-	e.Stack.Push("readiness", func(context.Context) error {
-		readiness.state.Store(&state{unready: errors.New("stopping")})
-		return nil
-	})
+	e.Stack.OnNotice(func() { readiness.state.Store(&state{unready: errors.New("stopping")}) })
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
 
+	"github.com/waybook/waybook/internal/platform/discovery"
 	"github.com/waybook/waybook/internal/platform/mtls"
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
@@ -110,7 +111,7 @@ const serviceConfig = `{
 const StreamWindow, ConnectionWindow = 64 << 10, 1 << 20
 
 // Dial returns a connection to a service, which connects on first use. address is a gRPC
-// target, such as album:9092, whose addresses come from DNS. It may also be several
+// target, such as album:9092, whose addresses come from DNS, again and again. It may also be several
 // addresses separated by commas, or unix:PATH. name is the name of the service and of the
 // flag that holds the address.
 func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
@@ -145,6 +146,7 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 	if isSocket {
 		address = socketTarget(path)
 	}
+	options = append(options, grpc.WithResolvers(discovery.NewBuilder()))
 	if len(addresses) > 1 {
 		listed := manual.NewBuilderWithScheme("list")
 		listed.InitialState(resolver.State{Addresses: resolved(addresses)})

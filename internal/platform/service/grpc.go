@@ -22,9 +22,6 @@ import (
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
-// drainTime is how long calls in flight may take once a server stops.
-const drainTime = 5 * time.Second
-
 // connectionAge is how long a client keeps a connection. A client that reconnects finds new
 // servers and presents its certificate again.
 const connectionAge = 5 * time.Minute
@@ -57,8 +54,8 @@ type Service interface {
 }
 
 // Serve serves services on a listener, with the StoreService of their store, health and
-// reflection, and pushes its graceful stop. The stop reports unhealthy first and then drains
-// the calls in flight. If env has an identity, Serve accepts only calls that policy admits.
+// reflection, and pushes its end, which reports unhealthy first and then drains the calls in
+// flight. If env has an identity, Serve accepts only calls that policy admits.
 // store is nil for a MongoDB.
 func Serve(
 	env serve.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
@@ -107,20 +104,16 @@ func Serve(
 			env.Fail(fmt.Errorf("%s: %w", name, err))
 		}
 	}()
-	env.Stack.Push(name, func(ctx context.Context) error {
+	env.Stack.PushPort(name, func(ctx context.Context) error {
 		healthServer.Shutdown()
 		drained := make(chan struct{})
 		go func() {
 			defer close(drained)
 			server.GracefulStop()
 		}()
-		timer := time.NewTimer(drainTime)
-		defer timer.Stop()
 		select {
 		case <-drained:
 		case <-ctx.Done():
-			server.Stop()
-		case <-timer.C:
 			server.Stop()
 		}
 		<-drained

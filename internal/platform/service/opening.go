@@ -32,14 +32,35 @@ func (o opening) connect(ctx context.Context, flags StoreFlags) (docstore.Engine
 		o.readiness.Starting("opening the collections")
 		return engine, err
 	}
+	waits := &waitLog{log: o.log}
 	engine, err := flags.await(ctx, func(location string, err error) {
 		o.readiness.Starting("waiting for MongoDB at " + location)
-		if err != nil {
-			o.log.WarnContext(ctx, "still waiting for MongoDB", "location", location, "error", err)
-		}
+		waits.report(ctx, location, err)
 	})
 	o.readiness.Starting("opening the collections")
 	return engine, err
+}
+
+// waitEvery is the least time between two log lines about one wait.
+const waitEvery = time.Minute
+
+// waitLog logs that a start waits for MongoDB: when it begins, after its first failed attempt, and
+// then once every waitEvery.
+type waitLog struct {
+	log    *slog.Logger
+	warned time.Time
+}
+
+// report logs a report of mongo.OpenAndReport.
+func (w *waitLog) report(ctx context.Context, location string, err error) {
+	if err == nil {
+		w.log.InfoContext(ctx, "waiting for MongoDB", "location", location)
+		return
+	}
+	if now := time.Now(); w.warned.IsZero() || now.Sub(w.warned) >= waitEvery {
+		w.warned = now
+		w.log.WarnContext(ctx, "still waiting for MongoDB", "location", location, "error", err)
+	}
 }
 
 // Open opens a collection. It reports the indexes that are built for stored documents.

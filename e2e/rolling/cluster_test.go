@@ -1,0 +1,161 @@
+//go:build linux
+
+package rolling
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/manifestrun"
+)
+
+// replicas is the number of pods of each program.
+const replicas = 2
+
+// cluster runs the programs, each pod at an address of its own as Linux allows on loopback, and does
+// what Kubernetes does with them: callers learn of an address late, and an eviction leaves all
+// replicas but one ready, as the disruption budgets of the manifests want it.
+type cluster struct {
+	t        *testing.T
+	fleet    *manifestrun.Fleet
+	registry *registry
+	running  map[string][]*member
+	// ending are the pods that have been told to end.
+	ending []*member
+	// addresses is the number of addresses given to pods.
+	addresses int
+}
+
+// member is a pod with its endpoint.
+type member struct {
+	*manifestrun.Pod
+	endpoint *endpoint
+}
+
+// startCluster starts all programs. Each pod of a service starts with a copy of the service's store
+// in stores.
+func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, fleet: manifestrun.New(t, binaries, manifestrun.StoreEach), registry: startRegistry(t), running: map[string][]*member{}}
+	c.fleet.DNS, c.fleet.ShutdownDelay, c.fleet.Stores = c.registry.server.LocalAddr().String(), delay, stores
+	c.fleet.Ports = map[string]string{}
+	for _, name := range programs() {
+		c.fleet.Ports[name] = freePort(t)
+	}
+	for _, name := range programs() {
+		for range replicas {
+			c.start(name)
+		}
+	}
+	await(t, c.isKnown)
+	return c
+}
+
+// programs returns the names of the programs, callers after those that they call.
+func programs() []string { return append(manifestrun.Services(), "edge") }
+
+// freePort returns a port that is free on all addresses of the machine.
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// start starts a pod at an address that no pod has had. It is ready from then on.
+func (c *cluster) start(name string) *member {
+	c.t.Helper()
+	c.addresses++
+	address := fmt.Sprintf("127.99.%d.%d:%s", c.addresses/250, c.addresses%250+1, c.fleet.Ports[name])
+	m := &member{Pod: c.fleet.Start(name, address)}
+	m.endpoint = c.registry.add(name, netip.MustParseAddrPort(address))
+	c.running[name] = append(c.running[name], m)
+	return m
+}
+
+// evict tells a pod to end. Callers hear of it later. Another pod starts meanwhile; the eviction is
+// over when that is ready, so that the budget allows the next.
+func (c *cluster) evict(m *member) {
+	c.t.Helper()
+	c.registry.remove(m.endpoint)
+	m.Signal(syscall.SIGTERM)
+	c.running[m.Name] = slices.DeleteFunc(c.running[m.Name], func(other *member) bool { return other == m })
+	c.ending = append(c.ending, m)
+	c.start(m.Name)
+}
+
+// drain evicts all pods of a program, one after another, as fast as the budget allows.
+func (c *cluster) drain(name string) {
+	c.t.Helper()
+	for _, m := range slices.Clone(c.running[name]) {
+		c.evict(m)
+	}
+}
+
+// kill is the end of a pod by SIGKILL: the program ran before, and had gone after.
+type kill struct {
+	of            string
+	address       netip.AddrPort
+	before, after time.Time
+}
+
+// explains reports whether a request failed because it was in flight at the killed pod. A request to
+// a service is in flight there by way of any edge.
+func (k kill) explains(f failure) bool {
+	return f.began.Before(k.after) && f.ended.After(k.before) && (k.of != "edge" || f.edge == k.address)
+}
+
+// kill kills a pod's program, which starts again at the same address.
+func (c *cluster) kill(m *member) kill {
+	c.t.Helper()
+	k := kill{of: m.Name, address: m.endpoint.address, before: time.Now()}
+	m.End(syscall.SIGKILL)
+	k.after = time.Now()
+	c.registry.remove(m.endpoint)
+	m.Pod.Start()
+	m.endpoint = c.registry.add(m.Name, k.address)
+	return k
+}
+
+// isKnown reports whether all callers have learned of all pods.
+func (c *cluster) isKnown() bool {
+	for _, members := range c.running {
+		if slices.ContainsFunc(members, func(m *member) bool { return time.Since(m.endpoint.ready) <= learning }) {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitEnds waits until the evicted pods have ended.
+func (c *cluster) awaitEnds() {
+	c.t.Helper()
+	for _, m := range c.ending {
+		if status := m.Wait(); status != 0 {
+			c.t.Errorf("%s ended with status %d:\n%s", m.Name, status, m.Printed())
+		}
+	}
+	c.ending = nil
+}
+
+// await waits until a condition holds.
+func await(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the condition does not come true")
+		}
+	}
+}
