@@ -17,6 +17,7 @@ func main() {
 		Name:    "edge",
 		Summary: "the XML edge of Waybook: serves /API.php over the gRPC services.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		Check:   func(checks *serve.Checks) { config.Check(checks) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return program.Start(ctx, config, env)
 		},
