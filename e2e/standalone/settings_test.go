@@ -57,10 +57,10 @@ func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(data, "waybook.db")); err != nil {
 		t.Error(err)
 	}
-	expectParts(t, p.Logged(), "level=INFO msg=started")
 	if status := p.End(syscall.SIGTERM); status != 0 {
 		t.Errorf("status %d\n%s", status, p.Printed())
 	}
+	expectParts(t, p.Logged(), "level=INFO msg=started") // text, by the flag, and info, by the environment
 }
 
 func TestAnInvalidFileOfSettingsIsStatus2(t *testing.T) {
