@@ -12,8 +12,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 // analyze runs systemd-analyze in a directory and returns its output.
@@ -244,5 +246,15 @@ func TestTheExampleOfSettingsIsValid(t *testing.T) {
 	p := launch.Begin(t, standalone, nil, "-check", "-config", filepath.Join(deploy, "systemd/waybook.yaml"), "-data", t.TempDir())
 	if status := p.Wait(); status != 0 {
 		t.Errorf("status %d\n%s", status, p.Printed())
+	}
+}
+
+func TestTheUnitWaitsAsLongAsAStopMayTake(t *testing.T) {
+	found := regexp.MustCompile(`(?m)^TimeoutStopSec=(\S+)$`).FindStringSubmatch(example(t, "systemd/waybook.service"))
+	if found == nil {
+		t.Fatal("the unit has no TimeoutStopSec")
+	}
+	if timeout, err := time.ParseDuration(found[1]); err != nil || timeout <= serve.StopTimeout {
+		t.Errorf("systemd kills the program after %s, %v; a stop may take %v", found[1], err, serve.StopTimeout)
 	}
 }
