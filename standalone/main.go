@@ -18,6 +18,7 @@ func main() {
 		Name:    "standalone",
 		Summary: "all of Waybook in one process, on the embedded store by default.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
+		Check:   func(checks *serve.Checks) { config.Check(checks) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			app, err := app.Start(ctx, config, env)
 			if err != nil {

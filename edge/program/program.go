@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"time"
 
 	"buf.build/go/protovalidate"
 
@@ -49,11 +48,23 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	observe.RegisterAccessLog(flags, &c.HasAccessLog, true)
 }
 
+// Check reports the faults of the settings.
+func (c *Config) Check(checks *serve.Checks) {
+	checks.Listen("http", c.HTTP)
+	checks.Listen("admin", c.Admin)
+	checks.Dial("account", c.Account)
+	checks.Dial("album", c.Album)
+	checks.Dial("blog", c.Blog)
+	checks.Dial("poi", c.Poi)
+	_, err := serve.Zone(c.TimeZone)
+	checks.Report(err)
+}
+
 // Start starts the edge and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env serve.Env) error {
-	zone, err := time.LoadLocation(config.TimeZone)
+	zone, err := serve.Zone(config.TimeZone)
 	if err != nil {
-		return fmt.Errorf("-time-zone: %w", err)
+		return err
 	}
 	validator, err := protovalidate.New()
 	if err != nil {

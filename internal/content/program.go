@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 
+	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -15,6 +16,8 @@ type Program struct {
 	Name, GRPC string
 	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
+	// Check reports the faults of the service's own settings; it may be nil.
+	Check func(*serve.Checks)
 	// New creates the service.
 	New func(context.Context, Deps) (service.Service, error)
 }
@@ -29,6 +32,12 @@ func (p Program) Main() {
 			flags.StringVar(&account, "account", "127.0.0.1:9091", "`address` of the account service")
 			if p.Flags != nil {
 				p.Flags(flags)
+			}
+		},
+		Check: func(checks *serve.Checks) {
+			checks.Dial("account", account)
+			if p.Check != nil {
+				p.Check(checks)
 			}
 		},
 		New: func(ctx context.Context, host service.Host) (service.Service, error) {

@@ -51,10 +51,18 @@ type Config struct {
 	Zone *time.Location
 }
 
+// Check reports a setting out of its range.
+func (c Config) Check() error {
+	if c.Reward < 0 || c.Reward > MaxReward {
+		return fmt.Errorf("-reward is %d; it must be from 0 to %d", c.Reward, MaxReward)
+	}
+	return nil
+}
+
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err error) {
-	if config.Reward < 0 || config.Reward > MaxReward {
-		return nil, fmt.Errorf("-reward is %d; it must be from 0 to %d", config.Reward, MaxReward)
+	if err := config.Check(); err != nil {
+		return nil, err
 	}
 	s := &Server{
 		profiles: deps.Profiles, account: deps.Account, newID: deps.NewID, now: deps.Now,

@@ -44,9 +44,9 @@ type App struct {
 
 // Start starts Waybook and pushes its parts on env's stack.
 func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
-	zone, err := time.LoadLocation(config.TimeZone)
+	zone, err := serve.Zone(config.TimeZone)
 	if err != nil {
-		return nil, fmt.Errorf("-time-zone: %w", err)
+		return nil, err
 	}
 	validator, err := protovalidate.New()
 	if err != nil {

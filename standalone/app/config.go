@@ -9,6 +9,7 @@ import (
 	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
+	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
@@ -66,4 +67,15 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
 	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
 	audit.Register(flags, &c.HasAuditLog)
+}
+
+// Check reports the faults of the settings.
+func (c *Config) Check(checks *serve.Checks) {
+	checks.Listen("http", c.HTTP)
+	checks.ListenGRPC("grpc", c.grpcAddress())
+	checks.Listen("admin", c.Admin)
+	checks.Report(c.Store.Check())
+	zone, err := serve.Zone(c.TimeZone)
+	checks.Report(err)
+	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }

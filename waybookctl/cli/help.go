@@ -8,6 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/settings"
 	"github.com/waybook/waybook/waybookctl/completion"
 )
 
@@ -55,7 +56,7 @@ func EnvName(flag *kong.Flag) string {
 	if flag == nil || !flag.Tag.Has("twin") {
 		return ""
 	}
-	return "WAYBOOK_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+	return settings.EnvName(flag.Name)
 }
 
 // environment resolves flags that are not given from environment variables.
@@ -79,7 +80,7 @@ func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (a
 		return nil, nil
 	}
 	e.used = append(e.used, flag)
-	return value, nil
+	return settings.Trim(value), nil
 }
 
 // blame adds the environment variables that an error may concern.

@@ -20,6 +20,7 @@ func main() {
 		// The proxies in front of an edge notice that it is no longer ready.
 		ShutdownDelay: 5 * time.Second,
 		Flags:         func(flags *flag.FlagSet) { config.Register(flags) },
+		Check:         func(checks *serve.Checks) { config.Check(checks) },
 		Start: func(ctx context.Context, env serve.Env) error {
 			return program.Start(ctx, config, env)
 		},

@@ -99,10 +99,13 @@ func Open(ctx context.Context, uri, database string) (*Engine, error) {
 // OpenAndReport is like Open and reports that it waits for the server at a location: before
 // the first attempt with a nil error, and after each failed one with its error.
 func OpenAndReport(ctx context.Context, uri, database string, waits func(location string, err error)) (*Engine, error) {
+	if err := CheckURI(uri); err != nil {
+		return nil, fmt.Errorf("open MongoDB: %w", err)
+	}
 	parsed, err := connstring.ParseAndValidate(uri)
 	if err != nil {
 		// The driver's text may contain the URI, and the URI may contain a password.
-		return nil, errors.New("open MongoDB: the URI is malformed, or its DNS records cannot be read")
+		return nil, errors.New("open MongoDB: the DNS records of the URI's host cannot be read, or an option of the URI is invalid")
 	}
 	database = cmp.Or(database, parsed.Database, DefaultDatabase)
 	client, err := mongo.Connect(settings(uri))

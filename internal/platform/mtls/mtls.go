@@ -129,14 +129,14 @@ func (f Files) read() (contents [3][]byte, err error) {
 func (f Files) parse(contents [3][]byte) (*material, error) {
 	certificate, err := tls.X509KeyPair(contents[0], contents[1])
 	if err != nil {
-		return nil, fmt.Errorf("%s and %s: %w", f.Certificate, f.Key, err)
+		return nil, fmt.Errorf("-tls-cert %s and -tls-key %s: %w", f.Certificate, f.Key, err)
 	}
 	if len(certificate.Leaf.DNSNames) == 0 {
-		return nil, fmt.Errorf("%s: the certificate has no DNS name; other processes identify its owner by one", f.Certificate)
+		return nil, fmt.Errorf("-tls-cert %s: the certificate has no DNS name; other processes identify its owner by one", f.Certificate)
 	}
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM(contents[2]) {
-		return nil, fmt.Errorf("%s: no certificate in PEM format", f.Authorities)
+		return nil, fmt.Errorf("-tls-ca %s: no certificate in PEM format", f.Authorities)
 	}
 	return &material{certificate, authorities}, nil
 }

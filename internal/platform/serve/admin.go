@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // adminDrainTime is how long requests to the admin port may take once it stops, after all other
@@ -163,7 +164,7 @@ func Listen(ctx context.Context, flagName, address string) (net.Listener, error)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("can't listen on %s (change it with -%s or %s; port 0 picks a free one): %w",
-			address, flagName, envName(flagName), err)
+			address, flagName, settings.EnvName(flagName), err)
 	}
 	return listener, nil
 }

@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // AdminHosts are the host names under which programs may use the admin port. The flag is a
@@ -42,7 +44,7 @@ func (h AdminHosts) protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !h.include(r.Host) {
 			http.Error(w, fmt.Sprintf("the host %q is not allowed here; use an IP address, or allow it with -admin-hosts or %s",
-				r.Host, envName(adminHostsFlag)), http.StatusMisdirectedRequest)
+				r.Host, settings.EnvName(adminHostsFlag)), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)

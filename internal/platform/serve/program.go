@@ -12,11 +12,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/settings"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
@@ -34,6 +34,9 @@ type Program struct {
 	Flags func(*flag.FlagSet)
 	// ShutdownDelay is the default of the flag -shutdown-delay.
 	ShutdownDelay time.Duration
+	// Check reports the invalid settings that a start would find later than the parsing of
+	// flags. It may be nil.
+	Check func(*Checks)
 	// Start starts the program's parts and pushes each on the stack. If it returns an
 	// error, the parts pushed before are stopped. A part that fails later ends the program
 	// through Env.Fail.
@@ -59,8 +62,9 @@ type Env struct {
 	start *startLine
 }
 
-// settings are the flags common to all programs.
-type settings struct {
+// common are the flags of all programs.
+type common struct {
+	settings      settings.Flags
 	transport     TransportFlags
 	logs          logFlags
 	tracing       tracing.Flags
@@ -69,7 +73,8 @@ type settings struct {
 	shutdownDelay shutdownDelay
 }
 
-func (s *settings) register(flags *flag.FlagSet, program Program) {
+func (s *common) register(flags *flag.FlagSet, program Program) {
+	s.settings.Register(flags)
 	s.shutdownDelay.register(flags, program.ShutdownDelay)
 	s.transport.Register(flags)
 	s.logs.register(flags)
@@ -77,17 +82,9 @@ func (s *settings) register(flags *flag.FlagSet, program Program) {
 	flags.BoolVar(&s.hasProfiles, "pprof", false, "serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
 	flags.Var(&s.adminHosts, adminHostsFlag,
 		"comma-separated host `names` under which programs may use the admin port, besides localhost and IP addresses")
-	flags.Bool(versionFlag, false, "print the version, the commit and the Go version, and exit; not read from the environment")
 }
 
 const adminHostsFlag = "admin-hosts"
-
-// versionFlag is the only flag that the environment cannot set, because an image may have
-// its own WAYBOOK_VERSION.
-const versionFlag = "version"
-
-// errVersion ends the parsing of a command line that requests the version.
-var errVersion = errors.New("the version was requested")
 
 // Main runs a program until SIGINT or SIGTERM and exits the process. The status is 0 after
 // a clean stop, 2 for invalid flags, and 1 after any other failure.
@@ -104,26 +101,33 @@ func Run(
 	flags := flag.NewFlagSet(program.Name, flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // errors are reported below, once
 	program.Flags(flags)
-	var set settings
+	var set common
 	set.register(flags, program)
 	if _, isSet := lookupEnv("GOGC"); !isSet {
 		debug.SetGCPercent(heapGrowth)
 	}
-	err := parse(flags, args, lookupEnv)
+	err := set.settings.Read(flags, args, lookupEnv)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -version can also be given in the environment: -some-flag as %s.\n\n",
-			program.Name, program.Summary, envName("some-flag"))
+		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -check and -version can also be given in the environment, -some-flag as %s,\n"+
+			"and in the file that -config names, as some-flag.\n\n", program.Name, program.Summary, settings.EnvName("some-flag"))
 		flags.SetOutput(stdout)
 		flags.PrintDefaults()
 		return 0
 	}
-	if errors.Is(err, errVersion) {
+	if err == nil && set.settings.OnlyVersion {
 		fmt.Fprintln(stdout, buildinfo.Read().Line(program.Name))
 		return 0
+	}
+	if set.settings.OnlyCheck {
+		err = errors.Join(err, check(program, set, lookupEnv))
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v; see -help\n", program.Name, err)
 		return 2
+	}
+	if set.settings.OnlyCheck {
+		fmt.Fprintf(stdout, "%s: the settings are valid\n", program.Name)
+		return 0
 	}
 	log := set.logs.open(stderr).With("program", program.Name)
 	switch err := runUntilDone(ctx, program, set, lookupEnv, log, stdout); {
@@ -138,7 +142,7 @@ func Run(
 }
 
 func runUntilDone(
-	ctx context.Context, program Program, set settings, lookupEnv tracing.LookupEnv, log *slog.Logger, out io.Writer,
+	ctx context.Context, program Program, set common, lookupEnv tracing.LookupEnv, log *slog.Logger, out io.Writer,
 ) error {
 	transport, err := set.transport.Load(log)
 	if err != nil {
@@ -165,11 +169,14 @@ func runUntilDone(
 	if err != nil && ctx.Err() == nil {
 		return errors.Join(err, stop()) // it never started
 	}
+	manager := serviceManager(lookupEnv, log)
 	isStarted := err == nil
 	if isStarted {
 		start.log(ctx, log)
+		manager.report("READY=1")
 	}
 	<-runCtx.Done() // at once when a signal ended the start
+	manager.report("STOPPING=1")
 	began, cause := time.Now(), context.Cause(runCtx)
 	var failed error
 	reason := cause.Error()
@@ -183,34 +190,4 @@ func runUntilDone(
 	err = errors.Join(failed, stop())
 	logStop(ctx, log, reason, began)
 	return err
-}
-
-// parse reads the flags from args. It reads the others from the environment.
-func parse(flags *flag.FlagSet, args []string, lookupEnv func(string) (string, bool)) error {
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	}
-	if flags.Lookup(versionFlag).Value.String() == "true" {
-		return errVersion
-	}
-	given := map[string]bool{versionFlag: true}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	var failed error
-	flags.VisitAll(func(f *flag.Flag) {
-		value, ok := lookupEnv(envName(f.Name))
-		if !ok || given[f.Name] {
-			return
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("invalid value %q for %s: %w", value, envName(f.Name), err))
-		}
-	})
-	return failed
-}
-
-func envName(flagName string) string {
-	return "WAYBOOK_" + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // unixScheme begins the address of a Unix socket, unix:PATH. gRPC has the same form.
@@ -26,14 +28,14 @@ const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 func listenUnix(ctx context.Context, flagName, path string) (net.Listener, error) {
 	listener, err := openSocket(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("can't listen on the Unix socket %s (change it with -%s or %s): %w", path, flagName, envName(flagName), err)
+		return nil, fmt.Errorf("can't listen on the Unix socket %s (change it with -%s or %s): %w", path, flagName, settings.EnvName(flagName), err)
 	}
 	return listener, nil
 }
 
 func openSocket(ctx context.Context, path string) (net.Listener, error) {
-	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("its path has %d bytes; the system allows %d", len(path), maxSocketPath)
+	if err := checkSocketPath(path); err != nil {
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -51,20 +53,22 @@ func openSocket(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
+// checkSocketPath reports why a socket cannot have a path.
+func checkSocketPath(path string) error {
+	if len(path) > maxSocketPath {
+		return fmt.Errorf("its path has %d bytes; the system allows %d", len(path), maxSocketPath)
+	}
+	_, err := hasSocket(path)
+	return err
+}
+
 // socketMode lets only the owner connect.
 const socketMode = 0o600
 
 // removeAbandoned removes a socket that nobody listens on.
 func removeAbandoned(ctx context.Context, path string) error {
-	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if exists, err := hasSocket(path); err != nil || !exists {
 		return err
-	}
-	if info.Mode().Type() != fs.ModeSocket {
-		return errors.New("the file exists and is not a socket")
 	}
 	connection, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
@@ -74,6 +78,18 @@ func removeAbandoned(ctx context.Context, path string) error {
 		return err
 	}
 	return os.Remove(path)
+}
+
+// hasSocket reports whether a path has a socket. Any other file there is an error.
+func hasSocket(path string) (bool, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil && info.Mode().Type() != fs.ModeSocket {
+		err = errors.New("the file exists and is not a socket")
+	}
+	return err == nil, err
 }
 
 // Target returns the address of a listener as gRPC clients write it, such as

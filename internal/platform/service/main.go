@@ -56,6 +56,8 @@ type Program struct {
 	Name, GRPC string
 	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
+	// Check reports the faults of the service's own settings; it may be nil.
+	Check func(*serve.Checks)
 	// New creates the service. It pushes the parts that it starts on the host's stack.
 	New func(context.Context, Host) (Service, error)
 }
@@ -83,6 +85,14 @@ func (m Program) Process() serve.Program {
 			audit.Register(flags, &hasAuditLog)
 			if m.Flags != nil {
 				m.Flags(flags)
+			}
+		},
+		Check: func(checks *serve.Checks) {
+			checks.ListenGRPC("grpc", grpcAddress)
+			checks.Listen("admin", adminAddress)
+			checks.Report(store.Check())
+			if m.Check != nil {
+				m.Check(checks)
 			}
 		},
 		Start: func(ctx context.Context, env serve.Env) error {

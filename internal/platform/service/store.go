@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // openTimeout bounds how long Open waits for MongoDB.
@@ -26,8 +27,41 @@ type StoreFlags struct {
 // Register declares the flags. data is the default directory.
 func (f *StoreFlags) Register(flags *flag.FlagSet, data string) {
 	flags.StringVar(&f.Data, "data", data, "`directory` of the embedded store, created if missing")
-	flags.StringVar(&f.MongoDBURI, "mongodb-uri", "",
+	flags.Var((*mongoDBURI)(&f.MongoDBURI), mongoDBFlag,
 		"`URI` of the MongoDB (6 or newer) to use instead of the embedded store, such as mongodb://host/waybook?replicaSet=rs0")
+	settings.FromFile(flags, mongoDBFlag, "the URI of the MongoDB, for a URI with a password")
+}
+
+const mongoDBFlag = "mongodb-uri"
+
+// mongoDBURI is the value of -mongodb-uri.
+type mongoDBURI string
+
+// String returns the URI.
+func (u *mongoDBURI) String() string { return string(*u) }
+
+// Set sets the URI. Check and Open report a malformed one, without its password.
+func (u *mongoDBURI) Set(value string) error {
+	*u = mongoDBURI(value)
+	return nil
+}
+
+// HasSecret reports whether the URI may hold a password.
+func (u *mongoDBURI) HasSecret() bool { return mongo.MayHavePassword(string(*u)) }
+
+// Check reports why the store cannot be opened, without opening it: a malformed URI, or a directory
+// or a file that this user cannot write.
+func (f *StoreFlags) Check() error {
+	if f.MongoDBURI == "" {
+		if err := checkWritable(f.File()); err != nil {
+			return fmt.Errorf("-data: %w", err)
+		}
+		return nil
+	}
+	if err := mongo.CheckURI(f.MongoDBURI); err != nil {
+		return fmt.Errorf("-%s: %w", mongoDBFlag, err)
+	}
+	return nil
 }
 
 // Open opens the store. It waits for MongoDB for up to openTimeout.
@@ -60,7 +94,7 @@ func (f *StoreFlags) connect(ctx context.Context) (docstore.Engine, error) {
 func (f *StoreFlags) await(ctx context.Context, waits func(location string, err error)) (docstore.Engine, error) {
 	engine, err := mongo.OpenAndReport(ctx, f.MongoDBURI, "", waits)
 	if err != nil {
-		return nil, fmt.Errorf("-mongodb-uri: %w", err)
+		return nil, fmt.Errorf("-%s: %w", mongoDBFlag, err)
 	}
 	return engine, nil
 }

@@ -66,6 +66,12 @@ func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, l
 	}, nil
 }
 
+// Check reports a configuration that cannot work.
+func (f Flags) Check(lookupEnv LookupEnv) error {
+	_, err := f.isOn(lookupEnv)
+	return err
+}
+
 // isOn reports whether a collector is configured. It returns an error if the configuration
 // cannot work.
 func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {

@@ -1,0 +1,68 @@
+// Package machine_test tests Waybook on one machine as docs/one-machine.md installs it: the unit of
+// systemd, and nginx and Caddy in front of it.
+package machine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// deploy is the directory of the examples.
+const deploy = "../../deploy"
+
+// standalone and edge are programs, which are built once for all tests.
+var standalone, edge string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	directory, err := os.MkdirTemp("", "waybook-machine")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	const module = "github.com/waybook/waybook/"
+	if err := launch.Build(directory, launch.AsShipped, module+"standalone", module+"edge/cmd/edge"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	standalone, edge = filepath.Join(directory, "standalone"), filepath.Join(directory, "edge")
+	if status := m.Run(); status != 0 {
+		return status
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// example reads a file of the examples.
+func example(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// write writes a file below a directory and returns its path.
+func write(t testing.TB, directory, name, text string) string {
+	t.Helper()
+	path := filepath.Join(directory, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
