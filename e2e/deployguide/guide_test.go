@@ -59,6 +59,10 @@ func newDesk(t *testing.T) *desk {
 	for _, program := range []string{"kubectl", "bash", "curl", "openssl", "sed", "tr"} {
 		examples.Need(t, program)
 	}
+	if version, err := exec.CommandContext(t.Context(), "kubectl", "version", "--client").CombinedOutput(); err != nil ||
+		!strings.Contains(string(version), "Kustomize Version: v5") {
+		t.Skipf("SKIPPED: kubectl is too old or fails (%v): %s", err, version)
+	}
 	d := &desk{t: t, directory: t.TempDir(), cluster: kubeapi.Start(t)}
 	if err := os.CopyFS(filepath.Join(d.directory, "deploy", "k8s"), os.DirFS("../../deploy/k8s")); err != nil {
 		t.Fatal(err)
