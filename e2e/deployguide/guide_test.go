@@ -131,13 +131,17 @@ func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	examples.Need(t, "bash")
 	var d *desk
 	count := 0
 	for _, block := range blocks {
 		switch block.Language {
 		case "sh":
-		case "sh cluster", "sh images", "sh registry":
-			continue // need a cluster; deploy/image tests the images
+		case "sh cluster", "sh images", "sh registry": // need a cluster; deploy/image tests the images
+			if output, err := exec.CommandContext(t.Context(), "bash", "-n", "-c", block.Text).CombinedOutput(); err != nil {
+				t.Errorf("line %d: %v\n%s", block.Line, err, output)
+			}
+			continue
 		default:
 			t.Errorf("line %d: a block of the unsupported language %q", block.Line, block.Language)
 			continue
@@ -159,6 +163,9 @@ func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 func TestCertificatesCanBeRenewedInTheNamespace(t *testing.T) {
 	d := newDesk(t)
 	const certificates = "go run ./waybookctl certs ~/.waybook-certificates --secrets | kubectl apply -f -\n"
+	if output, err := d.run(certificates); err == nil || !strings.Contains(output, `namespaces "waybook" not found`) {
+		t.Errorf("Secrets were applied without their namespace: %s", output)
+	}
 	d.must(namespace + certificates + "kubectl apply -k deploy/k8s/overlays/dev\n")
 	before := d.only("Namespace").GetLabels()
 	if before["pod-security.kubernetes.io/enforce"] != "restricted" || before["app.kubernetes.io/part-of"] != "waybook" {
