@@ -26,6 +26,8 @@ type request struct {
 	programs []Program
 	// archives is the directory for an archive of each image.
 	archives string
+	// registry, if set, gets the images instead.
+	registry string
 	// list prints the names only.
 	list bool
 	// unpacked, if set, is the directory for the files of one image instead.
@@ -50,6 +52,15 @@ func Main(ctx context.Context, args []string, lookupEnv func(string) (string, bo
 	if asked.unpacked != "" {
 		return asked.unpack(ctx)
 	}
+	if asked.registry != "" {
+		fmt.Fprintln(out, "images:")
+		for _, program := range asked.programs {
+			if err := asked.push(ctx, program, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if err := os.MkdirAll(asked.archives, 0o755); err != nil { // #nosec G301 -- images are public
 		return err
 	}
@@ -68,6 +79,7 @@ func parse(args []string, lookupEnv func(string) (string, bool), out io.Writer) 
 	flags.StringVar(&asked.Root, "root", ".", "`directory` of the workspace")
 	flags.StringVar(&asked.Version, "tag", "dev", "`tag` of the images, and their version label")
 	flags.StringVar(&asked.archives, "out", "deploy/out", "`directory` for an archive of each image")
+	flags.StringVar(&asked.registry, "push", "", "`registry` to push the images to instead, such as registry.example.com; prints their digests for a kustomization")
 	flags.StringVar(&asked.unpacked, "unpack", "", "`directory` for the files of one program's image instead of archives, for a Dockerfile")
 	flags.BoolVar(&asked.list, "list", false, "only print the names and summaries of the programs")
 	platforms := flags.String("platforms", "linux/amd64", "`platforms` to build for, such as linux/amd64,linux/arm64")

@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +23,7 @@ type certificate struct {
 		SecretName  string          `json:"secretName"`
 		CommonName  string          `json:"commonName,omitempty"`
 		DNSNames    []string        `json:"dnsNames,omitempty"`
+		IPAddresses []string        `json:"ipAddresses,omitempty"`
 		IsCA        bool            `json:"isCA,omitempty"`
 		Duration    metav1.Duration `json:"duration"`
 		RenewBefore metav1.Duration `json:"renewBefore"`
@@ -102,6 +104,16 @@ func checkCertificates(c *cluster, complain complain) {
 		case !slices.Contains(found.Spec.DNSNames, name), found.Spec.IssuerRef.Name != "waybook",
 			!slices.Contains(found.Spec.Usages, "server auth"), !slices.Contains(found.Spec.Usages, "client auth"):
 			complain("the certificate of %s is for %v to %v", name, found.Spec.DNSNames, found.Spec.Usages)
+		case c.service(name) != nil && name != "edge":
+			// By these, callers in other namespaces dial it, and waybookctl through kubectl port-forward.
+			for _, host := range []string{name + "." + cmp.Or(c.variant.namespace, "waybook") + ".svc", "localhost"} {
+				if !slices.Contains(found.Spec.DNSNames, host) {
+					complain("the certificate of %s is not for %s", name, host)
+				}
+			}
+			if !slices.Equal(found.Spec.IPAddresses, []string{"127.0.0.1"}) {
+				complain("the certificate of %s is for the addresses %v", name, found.Spec.IPAddresses)
+			}
 		}
 	}
 }

@@ -9,7 +9,11 @@ import (
 func checks() map[string]func(*cluster, complain) {
 	return map[string]func(*cluster, complain){
 		"security":     checkSecurity,
+		"accounts":     checkAccounts,
 		"resources":    checkResources,
+		"requests":     checkRequests,
+		"scaling":      checkScaling,
+		"runbooks":     checkRunbooks,
 		"probes":       checkProbes,
 		"stop":         checkStop,
 		"services":     checkServices,

@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -22,6 +24,8 @@ import (
 type cluster struct {
 	variant      variant
 	namespaces   []*corev1.Namespace
+	accounts     []*corev1.ServiceAccount
+	priorities   []*schedulingv1.PriorityClass
 	deployments  []*appsv1.Deployment
 	statefulSets []*appsv1.StatefulSet
 	jobs         []*batchv1.Job
@@ -34,16 +38,17 @@ type cluster struct {
 	ingresses    []*networkingv1.Ingress
 	routes       []*gatewayv1.HTTPRoute
 	podMonitors  []*monitoringv1.PodMonitor
+	rules        []*monitoringv1.PrometheusRule
 	certificates []*certificate
 	issuers      []*issuer
 }
 
-// newScheme knows the kinds that deploy/k8s may contain, and no others.
+// newScheme knows the kinds that deploy/k8s may contain, and no others. Roles are not among them.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, autoscalingv2.AddToScheme,
-		policyv1.AddToScheme, networkingv1.AddToScheme, gatewayv1.Install, monitoringv1.AddToScheme,
+		policyv1.AddToScheme, schedulingv1.AddToScheme, networkingv1.AddToScheme, gatewayv1.Install, monitoringv1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err
@@ -76,7 +81,17 @@ func decode(v variant, documents [][]byte) (*cluster, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", kind.Kind, kind.Name, err)
 		}
-		if kind.Kind != "Namespace" && kind.Namespace != "waybook" {
+		namespace := cmp.Or(v.namespace, "waybook")
+		switch kind.Kind {
+		case "Namespace":
+			namespace = ""
+			if kind.Name != cmp.Or(v.namespace, "waybook") {
+				return nil, fmt.Errorf("the namespace is %s", kind.Name)
+			}
+		case "PriorityClass":
+			namespace = ""
+		}
+		if kind.Namespace != namespace {
 			return nil, fmt.Errorf("%s %s is in the namespace %q", kind.Kind, kind.Name, kind.Namespace)
 		}
 	}
@@ -87,6 +102,10 @@ func (c *cluster) add(object runtime.Object) error {
 	switch o := object.(type) {
 	case *corev1.Namespace:
 		c.namespaces = append(c.namespaces, o)
+	case *corev1.ServiceAccount:
+		c.accounts = append(c.accounts, o)
+	case *schedulingv1.PriorityClass:
+		c.priorities = append(c.priorities, o)
 	case *appsv1.Deployment:
 		c.deployments = append(c.deployments, o)
 	case *appsv1.StatefulSet:
@@ -111,7 +130,8 @@ func (c *cluster) add(object runtime.Object) error {
 		c.routes = append(c.routes, o)
 	case *monitoringv1.PodMonitor:
 		c.podMonitors = append(c.podMonitors, o)
-	case *monitoringv1.PrometheusRule: // decoded strictly here; a test of its queries checks it
+	case *monitoringv1.PrometheusRule:
+		c.rules = append(c.rules, o)
 	default:
 		return fmt.Errorf("no check covers a %T", object)
 	}
@@ -134,7 +154,7 @@ func (c *cluster) workloads() (all []workload) {
 		all = append(all, workload{s.Name, s.Spec.Selector, &s.Spec.Template})
 	}
 	for _, j := range c.jobs {
-		all = append(all, workload{j.Name, nil, &j.Spec.Template})
+		all = append(all, workload{j.Labels["app.kubernetes.io/name"], nil, &j.Spec.Template}) // its own name has a hash
 	}
 	return all
 }

@@ -54,7 +54,8 @@ func monitorOf(name, port string) *monitoringv1.PodMonitor {
 	}}
 }
 
-// mutations apply to dev with cert-manager and monitoring, which has all kinds of objects.
+// mutations apply to dev with cert-manager and monitoring, and those of scaling to prod. Together, both
+// have all kinds of objects.
 func mutations() []mutation {
 	return []mutation{
 		{"a namespace that enforces less", "security", func(c *cluster) {
@@ -73,7 +74,7 @@ func mutations() []mutation {
 		{"no limit", "resources", func(c *cluster) { delete(c.program("edge").Resources.Limits, corev1.ResourceMemory) }},
 		{"no request", "resources", func(c *cluster) { delete(c.program("edge").Resources.Requests, corev1.ResourceCPU) }},
 		{"a limit close to GOMEMLIMIT", "resources", func(c *cluster) {
-			c.program("edge").Resources.Limits[corev1.ResourceMemory] = resource.MustParse("200Mi")
+			c.program("edge").Resources.Limits[corev1.ResourceMemory] = resource.MustParse("70Mi")
 		}},
 		{"GOMEMLIMIT of the limit itself", "resources", func(c *cluster) {
 			setVariable(c.program("edge"), corev1.EnvVar{Name: "GOMEMLIMIT", ValueFrom: &corev1.EnvVarSource{
@@ -171,21 +172,49 @@ func mutations() []mutation {
 		{"no certificates", "certificates", func(c *cluster) { c.certificates = nil }},
 		{"a certificate for servers only", "certificates", func(c *cluster) { c.certificate("waybook-poi-tls").Spec.Usages = []string{"server auth"} }},
 		{"a certificate without the name", "certificates", func(c *cluster) { c.certificate("waybook-poi-tls").Spec.DNSNames = []string{"poi.waybook.svc"} }},
+		{"a certificate without the namespace", "certificates", func(c *cluster) {
+			c.certificate("waybook-poi-tls").Spec.DNSNames = []string{"poi", "poi.other.svc", "localhost"}
+		}},
+		{"a certificate that port-forward cannot use", "certificates", func(c *cluster) { c.certificate("waybook-poi-tls").Spec.IPAddresses = nil }},
 		{"no issuer", "certificates", func(c *cluster) { c.issuers = c.issuers[:1] }},
 		{"a renewal that is late", "certificates", func(c *cluster) {
 			spec := &c.certificate("waybook-poi-tls").Spec
 			spec.RenewBefore = spec.Duration
 		}},
 
-		{"an autoscaler of nothing", "replicas", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
-		{"a single replica", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
-		{"a maximum below the minimum", "replicas", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
-		{"a fixed number of replicas despite an autoscaler", "replicas", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
+		{"an autoscaler of nothing", "scaling", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
+		{"a single replica", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
+		{"a maximum below the minimum", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"a fixed number of replicas despite an autoscaler", "scaling", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
 		{"a budget that allows no eviction", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0)) }},
 		{"a budget that allows eviction of all replicas", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(2)) }},
 		{"a budget of nothing", "replicas", func(c *cluster) { c.budgets[0].Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }},
 		{"no budget", "replicas", func(c *cluster) { c.budgets = c.budgets[1:] }},
-		{"a replica set that may lose its majority", "replicas", func(c *cluster) { c.statefulSets[0].Spec.Replicas = ptr.To[int32](2) }},
+		{"members that nobody initiates", "replicas", func(c *cluster) { c.statefulSets[0].Spec.Replicas = ptr.To[int32](3) }},
+
+		{"a program that requests a core on a laptop", "requests", func(c *cluster) {
+			c.program("edge").Resources.Requests[corev1.ResourceCPU] = resource.MustParse("250m")
+		}},
+		{"a program that requests much memory on a laptop", "requests", func(c *cluster) {
+			c.program("edge").Resources.Requests[corev1.ResourceMemory] = resource.MustParse("192Mi")
+		}},
+		{"two pods of a program on a laptop", "requests", func(c *cluster) {
+			for _, d := range c.deployments {
+				d.Spec.Replicas = ptr.To[int32](4)
+			}
+		}},
+		{"an init container that requests a core on a laptop", "requests", func(c *cluster) {
+			c.statefulSets[0].Spec.Template.Spec.InitContainers[0].Resources.Requests[corev1.ResourceCPU] = resource.MustParse("1")
+		}},
+
+		{"the account of everybody", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "" }},
+		{"the account of another program", "accounts", func(c *cluster) { c.pod("edge").ServiceAccountName = "poi" }},
+		{"an account that mounts a token", "accounts", func(c *cluster) { c.accounts[0].AutomountServiceAccountToken = nil }},
+		{"no accounts", "accounts", func(c *cluster) { c.accounts = nil }},
+		{"a priority without its class", "accounts", func(c *cluster) { c.pod("edge").PriorityClassName = "waybook" }},
+
+		{"a runbook of the repository's own", "runbooks", setRunbook("docs/operations.md#waybooktargetdown")},
+		{"the runbook of another alert", "runbooks", setRunbook("https://example.com/operations#waybooktargetup")},
 
 		{"an image without a tag", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge" }},
 		{"the latest image", "images", func(c *cluster) { c.program("edge").Image = "waybook/edge:latest" }},
@@ -210,8 +239,8 @@ func mutations() []mutation {
 		}},
 		{"all ports", "network", func(c *cluster) { c.policy("monitoring").Ingress[0].Ports = nil }},
 		{"a missing arrow", "network", func(c *cluster) { c.policy("to-account").Egress = nil }},
-		{"an edge for everybody", "network", func(c *cluster) { c.policy("edge").Ingress[0].From = nil }},
-		{"an edge for the controller's neighbours", "network", func(c *cluster) { c.policy("edge").Ingress[0].From[0].PodSelector = nil }},
+		{"an edge for everybody", "network", func(c *cluster) { c.policy("entrance").Ingress[0].From = nil }},
+		{"an edge for the controller's neighbours", "network", func(c *cluster) { c.policy("entrance").Ingress[0].From[0].PodSelector = nil }},
 		{"a port that does not exist", "network", func(c *cluster) { c.policy("account").Ingress[0].Ports[0].Port = ptr.To(intstr.FromString("rpc")) }},
 	}
 }
@@ -227,14 +256,24 @@ func setEdge(name, value string) func(*cluster) {
 	}
 }
 
+// setRunbook returns a mutation that changes the link of the first alert.
+func setRunbook(link string) func(*cluster) {
+	return func(c *cluster) { c.rules[0].Spec.Groups[0].Rules[0].Annotations["runbook_url"] = link }
+}
+
 func TestEachCheckFindsItsMistakes(t *testing.T) {
-	v := variant{"dev", []string{"cert-manager", "monitoring"}}
-	documents := render(t, v)
+	dev := variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}
+	prod := variant{overlay: "prod"}
+	documents := map[string][][]byte{"dev": render(t, dev), "prod": render(t, prod)}
 	seen := map[string]bool{}
 	for _, m := range mutations() {
 		t.Run(m.check+": "+m.name, func(t *testing.T) {
 			seen[m.check] = true
-			c, err := decode(v, documents)
+			v := dev
+			if m.check == "scaling" {
+				v = prod
+			}
+			c, err := decode(v, documents[v.overlay])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,14 +291,14 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 }
 
 func TestDecodingIsStrict(t *testing.T) {
-	v := variant{"dev", []string{"cert-manager", "gateway-api", "monitoring"}}
+	v := variant{overlay: "dev", components: []string{"cert-manager", "gateway-api", "monitoring"}}
 	documents := render(t, v)
 	for name, change := range map[string][2]string{
 		"a misspelled field":                  {"revisionHistoryLimit:", "revisionHistoryLimits:"},
 		"a field in the wrong place":          {"  podManagementPolicy:", "  enableServiceLinks:"},
-		"a string for a number":               {"maxReplicas: 10", "maxReplicas: ten"},
+		"a string for a number":               {"replicas: 1", "replicas: one"},
 		"a kind that is not known":            {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
-		"a version that was removed":          {"apiVersion: autoscaling/v2", "apiVersion: autoscaling/v2beta2"},
+		"a version that was removed":          {"apiVersion: policy/v1", "apiVersion: policy/v1beta1"},
 		"a misspelled field of a route":       {"backendRefs:", "backends:"},
 		"a misspelled field of a certificate": {"dnsNames:", "dnsName:"},
 		"a misspelled field of an issuer":     {"selfSigned:", "selfsigned:"},

@@ -49,6 +49,8 @@ func (c *cluster) endpoints() []endpoint {
 			labels: map[string]string{"gateway.networking.k8s.io/gateway-name": "gateway"}},
 		{name: "prometheus", namespace: namespaceNamed("monitoring"), address: pod, ports: []port{{"", 9090, corev1.ProtocolTCP}}},
 		{name: "collector", namespace: namespaceNamed("tracing"), address: pod, ports: []port{{"", 4317, corev1.ProtocolTCP}}},
+		{name: "operated", namespace: namespaceNamed("mongodb"), address: pod, ports: []port{{"", 27017, corev1.ProtocolTCP}},
+			labels: map[string]string{"app": "waybook-svc"}},
 		{name: "dns", namespace: namespaceNamed("kube-system"), address: pod, labels: map[string]string{"k8s-app": "kube-dns"},
 			ports: []port{{"", 53, corev1.ProtocolUDP}, {"", 53, corev1.ProtocolTCP}}},
 		{name: "newcomer", namespace: namespaceNamed("waybook"), address: pod, ports: []port{{"", 80, corev1.ProtocolTCP}}},
@@ -160,13 +162,16 @@ edge,account,album,blog,poi,prepare,newcomer -> dns:53/UDP
 	} else {
 		table += "controller -> edge:8080\n"
 	}
-	if v.has("mongodb") {
+	switch {
+	case v.has("mongodb"):
 		table += `
 account,album,blog,poi,prepare,mongodb,mongodb-initiate -> mongodb:27017
 mongodb,mongodb-initiate -> dns:53
 mongodb,mongodb-initiate -> dns:53/UDP
 `
-	} else {
+	case v.has("mongodb-community"):
+		table += "account,album,blog,poi,prepare -> operated:27017\n"
+	default:
 		table += "account,album,blog,poi,prepare -> database:27017\n"
 	}
 	if v.has("tracing") {

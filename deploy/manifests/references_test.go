@@ -16,9 +16,15 @@ func (v variant) external() map[string][]string {
 	secrets := map[string][]string{}
 	if v.overlay == "prod" {
 		secrets["waybook-mongodb"] = []string{"uri"}
+		if v.has("mongodb-community") {
+			secrets["waybook-mongodb"] = []string{"connectionString.standard"}
+		}
 		if !v.has("gateway-api") {
 			secrets["waybook-public-tls"] = []string{"tls.crt", "tls.key"}
 		}
+	}
+	if v.has("pull-secret") {
+		secrets["waybook-registry"] = []string{corev1.DockerConfigJsonKey}
 	}
 	if !v.has("cert-manager") {
 		for _, name := range []string{"edge", "account", "album", "blog", "poi"} {
@@ -108,6 +114,11 @@ func checkReferences(c *cluster, complain complain) {
 			if volume.ConfigMap != nil {
 				need(w.name, "ConfigMap", volume.ConfigMap.Name, keysOf(volume.ConfigMap.Items)...)
 			}
+		}
+	}
+	for _, account := range c.accounts {
+		for _, secret := range account.ImagePullSecrets {
+			need("account "+account.Name, "Secret", secret.Name, corev1.DockerConfigJsonKey)
 		}
 	}
 	for _, ingress := range c.ingresses {

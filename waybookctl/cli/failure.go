@@ -144,6 +144,9 @@ func nextStep(reason string) string {
 
 // describeTransport describes a call that none of Waybook's services answered.
 func describeTransport(call *callError, code codes.Code) failure {
+	if f, found := describeTLS(call); found {
+		return f
+	}
 	at := fmt.Sprintf("%s service", call.service)
 	switch code {
 	case codes.Unavailable:

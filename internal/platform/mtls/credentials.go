@@ -3,7 +3,9 @@ package mtls
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
+	"syscall"
 
 	"google.golang.org/grpc/credentials"
 )
@@ -35,7 +37,28 @@ type client struct {
 }
 
 func (c client) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return credentials.NewTLS(c.identity.current().config()).ClientHandshake(ctx, authority, conn)
+	secured, info, err := credentials.NewTLS(c.identity.current().config()).ClientHandshake(ctx, authority, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	return refusable{secured}, info, nil
+}
+
+// refusable is a client's connection. In TLS 1.3 a server refuses a client's certificate after the
+// client's handshake: it sends an alert and closes. A write may then fail before the alert is read.
+type refusable struct{ net.Conn }
+
+// Write writes, and returns the alert if one explains why the other side no longer reads.
+func (c refusable) Write(data []byte) (int, error) {
+	n, err := c.Conn.Write(data)
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		// The connection is reset, so that this does not block.
+		var alert *net.OpError
+		if _, cause := c.Read(make([]byte, 1)); errors.As(cause, &alert) && alert.Op == "remote error" {
+			return n, alert
+		}
+	}
+	return n, err
 }
 
 func (c client) Clone() credentials.TransportCredentials {

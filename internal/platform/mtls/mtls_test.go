@@ -170,6 +170,20 @@ func TestOnlyClientsWithATrustedCertificateAreServed(t *testing.T) {
 	}
 }
 
+func TestARefusedClientLearnsTheReason(t *testing.T) {
+	ours, other := newAuthority(t), newAuthority(t)
+	serverFiles, clientFiles := newFiles(t), newFiles(t)
+	write(t, serverFiles, ours, "album", day, ours)
+	write(t, clientFiles, other, "edge", day, ours)
+	address, _ := serveHealth(t, mustLoad(t, serverFiles, time.Now))
+	client := mustLoad(t, clientFiles, time.Now).Client()
+	for range 20 { // the alert and the end of the connection race with the client's first write
+		if err := call(t, address, grpc.WithTransportCredentials(client)); err == nil || !strings.Contains(err.Error(), "remote error: tls: ") {
+			t.Fatalf("the client learns %v", err)
+		}
+	}
+}
+
 func TestReplacedFilesTakeEffectWithoutAFailedCall(t *testing.T) {
 	old, young := newAuthority(t), newAuthority(t)
 	var time clock

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,8 +175,8 @@ func resolved(addresses []string) []resolver.Address {
 
 // Dial connects to another service and pushes the closing of the connection. Calls over it
 // carry the trace and the request id of their context.
-func (e Env) Dial(name, address string) (*grpc.ClientConn, error) {
-	connection, err := e.Transport.Dial(name, address, append(e.Tracing.DialOptions(), requestid.DialOptions()...)...)
+func (e Env) Dial(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	connection, err := e.Transport.Dial(name, address, slices.Concat(e.Tracing.DialOptions(), requestid.DialOptions(), options)...)
 	if err != nil {
 		return nil, err
 	}

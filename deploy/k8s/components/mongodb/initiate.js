@@ -1,12 +1,12 @@
-// Runs in mongosh. The members' key is also the password of the user __system, with which
-// they call each other. Before the first user is created, it is the only credential.
+// Runs in mongosh. The member's key is also the password of the user __system. Before the first user
+// is created, it is the only credential.
 const key = require("fs").readFileSync("/secret/keyfile", "utf8").replace(/\s/g, "");
-const members = [0, 1, 2].map((n) => `mongodb-${n}.mongodb:27017`);
+const host = "mongodb-0.mongodb:27017";
 
-const asMember = (hosts, options) =>
-  connect(`mongodb://__system:${encodeURIComponent(key)}@${hosts}/admin?authSource=local&authMechanism=SCRAM-SHA-256&${options}`);
+const asMember = (options) =>
+  connect(`mongodb://__system:${encodeURIComponent(key)}@${host}/admin?authSource=local&authMechanism=SCRAM-SHA-256&${options}`);
 
-const first = asMember(members[0], "directConnection=true");
+const first = asMember("directConnection=true");
 let initiated = true;
 try {
   first.adminCommand({ replSetGetStatus: 1 });
@@ -17,10 +17,10 @@ try {
   initiated = false;
 }
 if (!initiated) {
-  first.adminCommand({ replSetInitiate: { _id: "rs0", members: members.map((host, n) => ({ _id: n, host })) } });
+  first.adminCommand({ replSetInitiate: { _id: "rs0", members: [{ _id: 0, host }] } });
 }
 
-const admin = asMember(members.join(","), "replicaSet=rs0");
+const admin = asMember("replicaSet=rs0");
 const user = { pwd: process.env.PASSWORD, roles: [{ role: "readWrite", db: "waybook" }] };
 if (admin.getUser("waybook")) {
   admin.updateUser("waybook", user);
