@@ -116,6 +116,14 @@ func (p *Process) hostOf(address string) string {
 	return parsed.Host
 }
 
+// AwaitLog waits until the standard error contains a text.
+func (p *Process) AwaitLog(part string) {
+	p.t.Helper()
+	if !p.errors.await(p.done, func(text string) bool { return strings.Contains(text, part) }) {
+		p.t.Fatalf("the program does not log %q.\n%s", part, p.Printed())
+	}
+}
+
 // Signal sends a signal.
 func (p *Process) Signal(signal os.Signal) {
 	p.t.Helper()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
@@ -29,11 +28,7 @@ func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := launch.Begin(t, binary, environment, append(launch.FreePorts(t.TempDir()), "-demo=false")...)
-			for limit := time.Now().Add(time.Minute); !strings.Contains(p.Logged(), "still waiting for MongoDB"); {
-				if !p.Alive() || time.Now().After(limit) {
-					t.Fatalf("it does not wait for the database:\n%s", p.Printed())
-				}
-			}
+			p.AwaitLog("still waiting for MongoDB")
 			if status := p.End(syscall.SIGTERM); status != 0 {
 				t.Errorf("status %d\n%s", status, p.Printed())
 			}

@@ -5,8 +5,8 @@ import (
 	"flag"
 )
 
-// commandLine reads the flags of a command line. It returns flag.ErrHelp, or an error that it has
-// added to the faults.
+// commandLine reads the flags of a command line and adds its faults. It returns flag.ErrHelp at a
+// request for help, which ends the reading.
 func (r *reading) commandLine(args []string) error {
 	r.flags.Usage = func() {} // the caller prints help and faults
 	r.flags.VisitAll(func(f *flag.Flag) { f.Value = &lenient{f.Value, f.Name, r} })
@@ -14,12 +14,14 @@ func (r *reading) commandLine(args []string) error {
 	r.flags.VisitAll(func(f *flag.Flag) { f.Value = f.Value.(*lenient).Value })
 	r.flags.Visit(func(f *flag.Flag) { r.given[f.Name] = "-" + f.Name })
 	switch {
-	case err != nil && !errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flag.ErrHelp):
+		return err
+	case err != nil:
 		r.fault("%w", err)
-	case err == nil && r.flags.NArg() > 0:
+	case r.flags.NArg() > 0:
 		r.fault("unexpected argument %q", shortened(r.flags.Arg(0)))
 	}
-	return err
+	return nil
 }
 
 // lenient is a flag's value that adds an invalid value to the faults. The flag package would end

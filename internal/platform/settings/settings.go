@@ -41,14 +41,11 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 }
 
 // Read sets the flags of a flag set, which must include those of f. It reports every fault, each
-// with the setting that has it, and flag.ErrHelp if the command line requests help.
+// with the setting that has it, and flag.ErrHelp if a command line without faults requests help.
 func (f *Flags) Read(flags *flag.FlagSet, args []string, lookupEnv func(string) (string, bool)) error {
 	r := &reading{flags: flags, given: map[string]string{}}
-	if err := r.commandLine(args); errors.Is(err, flag.ErrHelp) {
+	if err := r.commandLine(args); len(r.faults) == 0 && (f.OnlyVersion || err != nil) {
 		return err
-	}
-	if f.OnlyVersion && len(r.faults) == 0 {
-		return nil
 	}
 	r.environment(lookupEnv)
 	if f.File != "" {

@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -219,6 +220,15 @@ func TestTheEnvironmentNamesTheFile(t *testing.T) {
 	got, err := read(t, nil, map[string]string{"WAYBOOK_CONFIG": write(t, "size: 7\n")}, "")
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestHelpIsGivenUnlessTheFlagsBeforeItAreInvalid(t *testing.T) {
+	if _, err := read(t, []string{"-size=4", "-help"}, map[string]string{"WAYBOOK_SIZE": "x"}, ""); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := read(t, []string{"-size=many", "-help"}, nil, ""); errors.Is(err, flag.ErrHelp) || err == nil || !strings.Contains(err.Error(), "-size") {
+		t.Errorf("got %v", err)
 	}
 }
 
