@@ -41,7 +41,7 @@ func StartServices(t testing.TB, binaries, data string, args ...string) map[stri
 // StartEdge starts an edge in front of services, with variables in its environment.
 func StartEdge(t testing.TB, binaries string, services map[string]*Process, environment []string, args ...string) *Process {
 	t.Helper()
-	own := []string{"-http", "127.0.0.1:0", "-admin", "127.0.0.1:0"}
+	own := []string{"-http", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-shutdown-delay", "0s"} // no proxy has to notice its end
 	for _, name := range []string{"account", "album", "blog", "poi"} {
 		own = append(own, "-"+name, services[name].GRPC)
 	}
