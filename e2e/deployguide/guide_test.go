@@ -120,6 +120,9 @@ func (d *desk) startPrograms() {
 	}
 	fleet := manifestrun.New(d.t, binaries, manifestrun.StoreEach)
 	fleet.Certificates.Authority = authority
+	for _, name := range append(manifestrun.Services(), "edge") {
+		fleet.Certificates.Files(name)
+	}
 	fleet.StartAll(1)
 	d.places = strings.NewReplacer("127.0.0.1:8080", fleet.Of("edge")[0].Address(), "127.0.0.1:9091", fleet.Of("account")[0].Address())
 }
