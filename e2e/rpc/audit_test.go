@@ -286,6 +286,9 @@ func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
 		counted := eventCounts(t, s.app)
 		want := []string{
 			`waybook_audit_events_total{event="call_refused",outcome="refused"} 2`,
+			`waybook_audit_events_total{event="login",outcome="limited"} 0`,
+			`waybook_audit_events_total{event="login",outcome="ok"} 0`,
+			`waybook_audit_events_total{event="login",outcome="refused"} 0`,
 			`waybook_audit_events_total{event="owner_mismatch",outcome="refused"} 0`,
 		}
 		if !slices.Equal(counted, want) {

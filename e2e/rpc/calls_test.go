@@ -104,6 +104,7 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		"album_id": album, "blog_id": blog, "poi_id": poi, "photo_id": int64(1), "comment_id": int64(1),
 		"name": "x", "title": "x", "text": "x", "thumbnail_url": "x", "photo_url": "x", "key": "x",
 		"token": strings.Repeat("0", 32), "choice": int32(1), "source": "blog/1", "amount": int64(1),
+		"sha256": make([]byte, 32),
 	}
 	if method.Name() == "CreateApplication" {
 		delete(values, "key") // otherwise each would be the same application

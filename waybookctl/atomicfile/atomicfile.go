@@ -32,6 +32,14 @@ func Write(path string, permissions fs.FileMode, write func(io.Writer) error) er
 	return syncFolder(filepath.Dir(path))
 }
 
+// Replace renames a file that is synced to path, durably.
+func Replace(file, path string) error {
+	if err := os.Rename(file, path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
 func writePartial(path string, permissions fs.FileMode, write func(io.Writer) error) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, permissions)
 	if err != nil {

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"time"
 
 	"github.com/waybook/waybook/internal/platform/service"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
@@ -13,20 +15,36 @@ import (
 
 type storeBackup struct {
 	Service string `placeholder:"SERVICE" enum:"account,album,blog,poi" default:"account" help:"Back up the store of the program that serves this service, ${default} by default. Standalone has one store for all four."`
-	File    string `arg:"" help:"File to write. It appears only when complete and verified, and only its owner can read it, because it holds hashes of passwords."`
+	Keep    int    `placeholder:"COUNT" help:"Take <file> as a directory, write waybook-TIME.db there, and keep the newest COUNT such files."`
+	File    string `arg:"" help:"File to write, or a directory with --keep. A file appears only when complete and verified, and only its owner can read it, because it holds hashes of passwords."`
 }
 
 // Help returns the detailed help.
 func (*storeBackup) Help() string {
-	return `The service keeps running. The file is the embedded store at the moment when the backup began; to restore it, stop
-the service and put it in place of waybook.db. Until the backup ends, the store's own file grows with each write. The service
-ends a backup whose reader takes no data for 15 seconds. On MongoDB use mongodump.`
+	return `The service keeps running. The file is the embedded store at the moment when the backup began; "store restore" puts
+it in place of a store. Until the backup ends, the store's own file grows with each write. The service ends a backup whose
+reader takes no data for 15 seconds. On MongoDB use mongodump.
+
+With --keep, the oldest files are removed after the new one is complete and verified, so the directory needs space for
+COUNT + 1. The service remembers when its last backup began (waybook_store_last_backup_timestamp_seconds).`
 }
 
 // Run backs up the store of a running service.
 func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer, report progress.Reporter) error {
+	file, rotation := c.File, storekeeping.NewRotation(c.File, c.Service, c.Keep)
+	if c.Keep < 0 {
+		return usageError("--keep must be at least 1")
+	}
+	if c.Keep > 0 {
+		var err error
+		if file, err = rotation.Path(time.Now()); err != nil {
+			return err
+		}
+	}
+	made := backupMade{File: file}
 	hasStarted := false
-	done, err := storekeeping.Backup(ctx, to.store[c.Service], c.File, func(arrived, size int64) {
+	var err error
+	made.BackedUp, err = storekeeping.Backup(ctx, to.store[c.Service], file, func(arrived, size int64) {
 		if !hasStarted {
 			hasStarted = true
 			report.Start("receiving", progress.Bytes, size)
@@ -39,12 +57,82 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	if err != nil {
 		return err
 	}
+	if made.Unconfirmed != nil {
+		out.Note("the backup is complete, but the service did not record it, so its metric shows an older one: %s", describe(ctx, made.Unconfirmed).message)
+	}
+	if c.Keep > 0 {
+		if made.Removed, err = rotation.Prune(file); err != nil {
+			return fmt.Errorf("the backup %s is complete, but an older one can't be removed: %w", file, err)
+		}
+	}
+	value, err := output.FromJSON(made)
+	if err != nil {
+		return err
+	}
+	return out.Value(value, func(page *output.Page) {
+		page.Text(fmt.Sprintf("%s: %s, SHA-256 %s.", file, mebibytes(made.Bytes), made.SHA256))
+		for _, name := range made.Removed {
+			page.Text("Removed " + name + ".")
+		}
+	})
+}
+
+// backupMade is the result of a backup.
+type backupMade struct {
+	File string `json:"file"`
+	storekeeping.BackedUp
+
+	// Removed are the names of older files that were removed.
+	Removed []string `json:"removed,omitempty"`
+}
+
+type storeRestore struct {
+	Data    string `twin:"" default:"waybook-data" placeholder:"DIRECTORY" help:"Directory of the embedded store, ${default} by default, created if missing. No service may have it open."`
+	Service string `placeholder:"SERVICE" enum:"account,album,blog,poi" default:"account" help:"With a directory: restore a backup that was made with this --service, ${default} by default."`
+	Backup  string `arg:"" help:"File that \"store backup\" wrote, or a directory of them, of which the newest is restored."`
+}
+
+// Help returns the detailed help.
+func (*storeRestore) Help() string {
+	return `The command checks every page, document and index of the backup, copies it, and reads the copy again. Only then does
+the copy take the place of waybook.db. The former store stays beside it, as waybook.db.before-TIME. Run the command as the
+user of the service, which must be able to read and write the file.`
+}
+
+// Run restores a store.
+func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
+	backup := c.Backup
+	if info, err := os.Stat(backup); err != nil {
+		return err
+	} else if info.IsDir() {
+		if backup, err = storekeeping.NewRotation(backup, c.Service, 1).Newest(); err != nil {
+			return err
+		}
+	}
+	hasStarted := false
+	options := storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}
+	done, err := storekeeping.Restore(ctx, options, backup, time.Now(), func(copied, size int64) {
+		if !hasStarted {
+			hasStarted = true
+			report.Start("restoring", progress.Bytes, size)
+		}
+		report.Reach(copied)
+	})
+	if hasStarted {
+		report.Finish()
+	}
+	if err != nil {
+		return err
+	}
 	value, err := output.FromJSON(done)
 	if err != nil {
 		return err
 	}
 	return out.Value(value, func(page *output.Page) {
-		page.Text(fmt.Sprintf("%s: %s, SHA-256 %s.", c.File, mebibytes(done.Bytes), done.SHA256))
+		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes), done.SHA256))
+		if done.Former != "" {
+			page.Text("The former store is " + done.Former + ".")
+		}
 	})
 }
 

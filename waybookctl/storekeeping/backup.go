@@ -19,12 +19,28 @@ import (
 type BackedUp struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+	// Unconfirmed is why the service did not record the backup, so that its metric does not
+	// show it. It is nil if the service did.
+	Unconfirmed error `json:"-"`
 }
 
 // Backup writes a copy of the embedded store of a running program to a file, which appears only
-// when it is complete, verified and synced. The file is a store file. progress receives how many
-// of the bytes have arrived.
-func Backup(ctx context.Context, client storev1.StoreServiceClient, path string, progress func(arrived, size int64)) (done BackedUp, err error) {
+// when it is complete, verified and synced. The file is a store file. Then it confirms the backup
+// to the program. progress receives how many of the bytes have arrived.
+func Backup(ctx context.Context, client storev1.StoreServiceClient, path string, progress func(arrived, size int64)) (BackedUp, error) {
+	done, err := copyTo(ctx, client, path, progress)
+	if err != nil {
+		return done, err
+	}
+	sum, err := hex.DecodeString(done.SHA256)
+	if err == nil {
+		_, err = client.ConfirmBackup(ctx, &storev1.ConfirmBackupRequest{Sha256: sum})
+	}
+	done.Unconfirmed = err
+	return done, nil
+}
+
+func copyTo(ctx context.Context, client storev1.StoreServiceClient, path string, progress func(arrived, size int64)) (done BackedUp, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream if the file cannot be written
 	stream, err := client.Backup(ctx, &storev1.BackupRequest{})

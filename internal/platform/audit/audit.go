@@ -26,6 +26,9 @@ const (
 	OperatorCall = "operator_call"
 )
 
+// login is the event that the contract of account declares for attempts to log in.
+const login = "login"
+
 // The outcomes of an event.
 const (
 	succeeded = "ok"
@@ -62,6 +65,9 @@ func New(rules *access.Rules, hasLines bool, log *slog.Logger, registry promethe
 	// Create these series now, so that their first increase is visible.
 	for _, event := range []string{CallRefused, OwnerMismatch} {
 		l.events.WithLabelValues(event, refused)
+	}
+	for _, outcome := range []string{succeeded, refused, limited} {
+		l.events.WithLabelValues(login, outcome)
 	}
 	return l
 }

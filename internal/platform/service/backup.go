@@ -5,7 +5,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -24,6 +26,8 @@ type Source interface {
 	// Backup writes a copy of the store as it is at one moment. begin receives its size in
 	// bytes before the first write.
 	Backup(ctx context.Context, to io.Writer, begin func(bytes int64) error) error
+	// RecordBackup records that a complete backup exists that began at a moment.
+	RecordBackup(began time.Time) error
 }
 
 // storeServer implements StoreService.
@@ -32,13 +36,22 @@ type storeServer struct {
 
 	source Source
 	stall  time.Duration
+	now    func() time.Time
 	// running is a semaphore of one, held while the source is read.
 	running chan struct{}
+	// last is the last backup that was read to its end; nil if there was none.
+	last atomic.Pointer[copied]
+}
+
+// copied is a backup that was read to its end.
+type copied struct {
+	began time.Time
+	sum   []byte
 }
 
 // newStoreServer returns the service of a store. source is nil for a MongoDB.
 func newStoreServer(source Source) *storeServer {
-	return &storeServer{source: source, stall: stallTimeout, running: make(chan struct{}, 1)}
+	return &storeServer{source: source, stall: stallTimeout, now: time.Now, running: make(chan struct{}, 1)}
 }
 
 // Backup streams a copy of the store. The source is read in a goroutine of its own, which
@@ -54,15 +67,16 @@ func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreami
 		return apierror.New(codes.ResourceExhausted, "BACKUP_RUNNING", "another backup of this store is running; retry after it")
 	}
 	ctx, cancel := context.WithCancel(stream.Context())
-	copied := &copying{ctx: ctx, stall: s.stall, parts: make(chan *storev1.BackupResponse)}
+	running := &copying{ctx: ctx, stall: s.stall, parts: make(chan *storev1.BackupResponse)}
 	done := make(chan error, 1)
+	began := s.now()
 	go func() {
-		defer close(copied.parts)
-		err := copied.run(s.source)
+		defer close(running.parts)
+		err := running.run(s.source, func(sum []byte) { s.last.Store(&copied{began, sum}) })
 		<-s.running
 		done <- err
 	}()
-	for part := range copied.parts {
+	for part := range running.parts {
 		if err := stream.Send(part); err != nil {
 			cancel()
 			return errors.Join(err, ignoreCanceled(<-done))
@@ -70,6 +84,18 @@ func (s *storeServer) Backup(_ *storev1.BackupRequest, stream grpc.ServerStreami
 	}
 	cancel()
 	return <-done
+}
+
+// ConfirmBackup records the moment when the last backup began.
+func (s *storeServer) ConfirmBackup(_ context.Context, request *storev1.ConfirmBackupRequest) (*storev1.ConfirmBackupResponse, error) {
+	last := s.last.Load()
+	if last == nil || !bytes.Equal(last.sum, request.GetSha256()) {
+		return nil, apierror.New(codes.FailedPrecondition, "BACKUP_UNKNOWN", "this is not the last backup that this process sent")
+	}
+	if err := s.source.RecordBackup(last.began); err != nil {
+		return nil, fmt.Errorf("record a backup: %w", err)
+	}
+	return &storev1.ConfirmBackupResponse{}, nil
 }
 
 func ignoreCanceled(err error) error {
@@ -86,7 +112,9 @@ type copying struct {
 	parts chan *storev1.BackupResponse
 }
 
-func (c *copying) run(source Source) error {
+// run hands over all messages. It calls finished with the checksum before the last one,
+// because the reader may confirm the backup as soon as it has that message.
+func (c *copying) run(source Source, finished func(sum []byte)) error {
 	sum := sha256.New()
 	err := source.Backup(c.ctx, io.MultiWriter(sum, c), func(size int64) error {
 		return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_Start{Start: &storev1.BackupStart{SizeBytes: size}}})
@@ -94,7 +122,9 @@ func (c *copying) run(source Source) error {
 	if err != nil {
 		return err
 	}
-	return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: sum.Sum(nil)}}})
+	total := sum.Sum(nil)
+	finished(total)
+	return c.hand(&storev1.BackupResponse{Part: &storev1.BackupResponse_End{End: &storev1.BackupEnd{Sha256: total}}})
 }
 
 // Write hands over a chunk. The source uses its buffer again, so the chunk is a copy.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -31,9 +30,10 @@ type page struct {
 }
 
 // newStore returns an embedded store with as many MiB of documents.
-func newStore(t *testing.T, mebibytes int) *embedded.Engine {
+func newStore(t *testing.T, mebibytes int) embeddedSource {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	flags := StoreFlags{Data: t.TempDir()}
+	engine, err := embedded.Open(flags.File())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func newStore(t *testing.T, mebibytes int) *embedded.Engine {
 			t.Fatal(err)
 		}
 	}
-	return engine
+	return newEmbeddedSource(engine, flags)
 }
 
 // serveStore serves a store over TCP and returns a client that receives at most 64 KiB ahead.
@@ -197,11 +197,47 @@ func (f failing) Backup(_ context.Context, to io.Writer, begin func(int64) error
 	return f.cause
 }
 
+func (failing) RecordBackup(time.Time) error { return nil }
+
 func TestAFailedBackupHasNoEnd(t *testing.T) {
 	client := serveStore(t, newStoreServer(failing{errors.New("a page can't be read")}))
 	last, err := rest(begin(t, client))
 	expect(t, err, codes.Internal, "internal error")
 	if len(last.GetChunk()) != 1000 {
 		t.Errorf("the last message is %v", last)
+	}
+}
+
+func TestABackupIsRecordedWhenItsReaderConfirmsIt(t *testing.T) {
+	source := newStore(t, 1)
+	server := newStoreServer(source)
+	began := time.Date(2026, 11, 22, 3, 17, 0, 0, time.UTC)
+	server.now = func() time.Time { return began }
+	client := serveStore(t, server)
+	confirm := func(sum []byte) error {
+		_, err := client.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum})
+		return err
+	}
+	expect(t, confirm(make([]byte, 32)), codes.FailedPrecondition, "not the last backup")
+	last, err := rest(begin(t, client))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := last.GetEnd().GetSha256()
+	if source.lastBackup() != 0 {
+		t.Error("a backup counts before it is confirmed")
+	}
+	expect(t, confirm(make([]byte, 32)), codes.FailedPrecondition, "not the last backup")
+	if err := confirm(sum); err != nil {
+		t.Fatal(err)
+	}
+	if got := source.lastBackup(); got != float64(began.Unix()) {
+		t.Errorf("the last backup began at %v, want %v", got, began.Unix())
+	}
+	again := newStoreServer(source) // the program has started again
+	_, err = again.ConfirmBackup(t.Context(), &storev1.ConfirmBackupRequest{Sha256: sum})
+	expect(t, err, codes.FailedPrecondition, "not the last backup")
+	if got := source.lastBackup(); got != float64(began.Unix()) {
+		t.Errorf("after a restart the last backup began at %v", got)
 	}
 }

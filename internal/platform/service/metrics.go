@@ -41,7 +41,9 @@ func OpenStore(
 	opened := &Store{}
 	switch engine := engine.(type) {
 	case *embedded.Engine:
-		opened.Source = engine
+		source := newEmbeddedSource(engine, flags)
+		source.count(metrics)
+		opened.Source = source
 		env.Announce(slog.String("store", "embedded "+flags.File()))
 		countFile(metrics, engine)
 	case *mongo.Engine:
