@@ -21,7 +21,7 @@ import (
 func (c *cluster) edgeFlags() (settings edge.Flags, err error) {
 	flags := flag.NewFlagSet("edge", flag.ContinueOnError)
 	settings.Register(flags)
-	for name, value := range c.flags(c.program("edge")) {
+	for name, value := range c.flags(c.program(c.variant.edge())) {
 		if flags.Lookup(name) == nil {
 			continue // a setting of the program, not of the interface
 		}
@@ -56,7 +56,7 @@ func checkClients(c *cluster, complain complain) {
 		complain("%g writes of a user and %d long replies of an address: there is a limit of neither",
 			settings.UserWrites, settings.ClientLongReplies)
 	}
-	if isSecure := settings.CookieSecure == edge.SecureAlways; isSecure != (c.variant.overlay == "prod") {
+	if isSecure := settings.CookieSecure == edge.SecureAlways; isSecure != (c.variant.overlay != "dev") {
 		complain("-cookie-secure is %s", settings.CookieSecure)
 	}
 	settings.ClientRate = 1.0 / 1000

@@ -29,6 +29,9 @@ type cluster struct {
 	deployments  []*appsv1.Deployment
 	statefulSets []*appsv1.StatefulSet
 	jobs         []*batchv1.Job
+	cronJobs     []*batchv1.CronJob
+	claims       []*corev1.PersistentVolumeClaim
+	accounts     []*corev1.ServiceAccount
 	services     []*corev1.Service
 	configMaps   []*corev1.ConfigMap
 	secrets      []*corev1.Secret
@@ -112,6 +115,12 @@ func (c *cluster) add(object runtime.Object) error {
 		c.statefulSets = append(c.statefulSets, o)
 	case *batchv1.Job:
 		c.jobs = append(c.jobs, o)
+	case *batchv1.CronJob:
+		c.cronJobs = append(c.cronJobs, o)
+	case *corev1.PersistentVolumeClaim:
+		c.claims = append(c.claims, o)
+	case *corev1.ServiceAccount:
+		c.accounts = append(c.accounts, o)
 	case *corev1.Service:
 		c.services = append(c.services, o)
 	case *corev1.ConfigMap:
@@ -155,6 +164,9 @@ func (c *cluster) workloads() (all []workload) {
 	}
 	for _, j := range c.jobs {
 		all = append(all, workload{j.Labels["app.kubernetes.io/name"], nil, &j.Spec.Template}) // its own name has a hash
+	}
+	for _, j := range c.cronJobs {
+		all = append(all, workload{j.Name, nil, &j.Spec.JobTemplate.Spec.Template})
 	}
 	return all
 }

@@ -20,14 +20,14 @@ type mutation struct {
 	mutate      func(*cluster)
 }
 
-// pod returns the pod of a deployment, and program its container.
+// pod returns the pod of a workload, and program its container.
 func (c *cluster) pod(name string) *corev1.PodSpec {
-	for _, d := range c.deployments {
-		if d.Name == name {
-			return &d.Spec.Template.Spec
+	for _, w := range c.workloads() {
+		if w.name == name {
+			return &w.template.Spec
 		}
 	}
-	panic("no deployment " + name)
+	panic("no workload " + name)
 }
 
 func (c *cluster) program(name string) *corev1.Container { return &c.pod(name).Containers[0] }

@@ -182,6 +182,9 @@ mongodb,mongodb-initiate -> dns:53/UDP
 			table += "prometheus -> " + name + ":8081\n"
 		}
 	}
+	if v.overlay == "single" {
+		table = singleArrows(v)
+	}
 	for line := range strings.Lines(table) {
 		from, to, found := strings.Cut(strings.TrimSpace(line), " -> ")
 		if !found {

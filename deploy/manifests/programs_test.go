@@ -103,15 +103,20 @@ func TestTheJobsCommandExists(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, job := range c.jobs {
-		container := &job.Spec.Template.Spec.Containers[0]
-		output, err := exec.CommandContext(t.Context(), executable, append(slices.Clone(container.Args), "--help")...).CombinedOutput()
-		if err != nil {
-			t.Errorf("waybookctl %v: %v\n%s", container.Args, err, output)
-		}
-		for flag := range c.flags(container) {
-			if !strings.Contains(string(output), "--"+flag) {
-				t.Errorf("waybookctl %v has no --%s:\n%s", container.Args, flag, output)
-			}
+		c.expectCommand(t, executable, &job.Spec.Template.Spec.Containers[0])
+	}
+}
+
+// expectCommand expects that waybookctl has the command of a container, with its flags.
+func (c *cluster) expectCommand(t *testing.T, executable string, container *corev1.Container) {
+	t.Helper()
+	output, err := exec.CommandContext(t.Context(), executable, append(slices.Clone(container.Args), "--help")...).CombinedOutput()
+	if err != nil {
+		t.Errorf("waybookctl %v: %v\n%s", container.Args, err, output)
+	}
+	for flag := range c.flags(container) {
+		if !strings.Contains(string(output), "--"+flag) {
+			t.Errorf("waybookctl %v has no --%s:\n%s", container.Args, flag, output)
 		}
 	}
 }

@@ -13,6 +13,9 @@ import (
 
 // external returns the Secrets, with their keys, that deploy/README.md asks operators to create.
 func (v variant) external() map[string][]string {
+	if v.overlay == "single" {
+		return v.externalOfSingle()
+	}
 	secrets := map[string][]string{}
 	if v.overlay == "prod" {
 		secrets["waybook-mongodb"] = []string{"uri"}
@@ -39,7 +42,7 @@ func TestTheReadmeNamesTheSecretsThatOperatorsCreate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range variants() {
+	for _, v := range append(variants(), singles()...) {
 		for name, keys := range v.external() {
 			for _, word := range append(keys, name) {
 				if !bytes.Contains(readme, []byte("`"+word+"`")) {

@@ -34,6 +34,14 @@ func (v variant) has(component string) bool {
 	return false
 }
 
+// edge returns the name of the program that serves /API.php.
+func (v variant) edge() string {
+	if v.overlay == "single" {
+		return "standalone"
+	}
+	return "edge"
+}
+
 // variants returns all overlays with all combinations of their optional components.
 func variants() (all []variant) {
 	for overlay, optional := range map[string][]string{

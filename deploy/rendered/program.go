@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -18,8 +20,8 @@ import (
 type Program struct {
 	Args        []string
 	Environment map[string]string
-	// Secrets are the names of the mounted Secrets, by directory.
-	Secrets map[string]string
+	// Secrets are the names of the mounted Secrets, by directory, and Claims those of volumes.
+	Secrets, Claims map[string]string
 }
 
 // Settings are the contents of ConfigMaps or Secrets: values by name and key.
@@ -28,41 +30,77 @@ type Settings map[string]map[string]string
 // Programs returns the programs of all deployments among the documents, by name. secrets are the
 // contents of the Secrets. Anything in a manifest that it does not support is an error.
 func Programs(documents [][]byte, secrets Settings) (map[string]Program, error) {
+	return programsOf(documents, secrets, "Deployment")
+}
+
+// Single returns the programs of all StatefulSets and CronJobs among the documents of the overlay
+// single, as Programs does.
+func Single(documents [][]byte, secrets Settings) (map[string]Program, error) {
+	return programsOf(documents, secrets, "StatefulSet", "CronJob")
+}
+
+func programsOf(documents [][]byte, secrets Settings, kinds ...string) (map[string]Program, error) {
 	configMaps := Settings{}
-	var deployments []*appsv1.Deployment
+	pods := map[string]*corev1.PodSpec{}
 	for _, document := range documents {
 		var kind metav1.TypeMeta
 		if err := yaml.Unmarshal(document, &kind); err != nil {
 			return nil, err
 		}
-		var err error
-		switch kind.Kind {
-		case "ConfigMap":
+		if kind.Kind == "ConfigMap" {
 			var object corev1.ConfigMap
-			err = yaml.UnmarshalStrict(document, &object)
+			if err := yaml.UnmarshalStrict(document, &object); err != nil {
+				return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+			}
 			configMaps[object.Name] = object.Data
-		case "Deployment":
-			var object appsv1.Deployment
-			err = yaml.UnmarshalStrict(document, &object)
-			deployments = append(deployments, &object)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+		if slices.Contains(kinds, kind.Kind) {
+			name, pod, err := podOf(kind.Kind, document)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", kind.Kind, err)
+			}
+			pods[name] = pod
 		}
 	}
 	programs := map[string]Program{}
-	for _, deployment := range deployments {
-		program, err := programOf(&deployment.Spec.Template.Spec, configMaps, secrets)
+	for name, pod := range pods {
+		program, err := programOf(pod, configMaps, secrets)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", deployment.Name, err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		programs[deployment.Name] = program
+		programs[name] = program
 	}
 	return programs, nil
 }
 
+// podOf returns the name of a workload and its pod. Each claim of a StatefulSet is a volume of the
+// pod.
+func podOf(kind string, document []byte) (string, *corev1.PodSpec, error) {
+	switch kind {
+	case "Deployment":
+		var object appsv1.Deployment
+		err := yaml.UnmarshalStrict(document, &object)
+		return object.Name, &object.Spec.Template.Spec, err
+	case "StatefulSet":
+		var object appsv1.StatefulSet
+		err := yaml.UnmarshalStrict(document, &object)
+		pod := &object.Spec.Template.Spec
+		for _, claim := range object.Spec.VolumeClaimTemplates {
+			pod.Volumes = append(pod.Volumes, corev1.Volume{Name: claim.Name, VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim.Name + "-" + object.Name + "-0"},
+			}})
+		}
+		return object.Name, pod, err
+	case "CronJob":
+		var object batchv1.CronJob
+		err := yaml.UnmarshalStrict(document, &object)
+		return object.Name, &object.Spec.JobTemplate.Spec.Template.Spec, err
+	}
+	return "", nil, errors.New("it creates no pods")
+}
+
 func programOf(pod *corev1.PodSpec, configMaps, secrets Settings) (Program, error) {
-	program := Program{Environment: map[string]string{}, Secrets: map[string]string{}}
+	program := Program{Environment: map[string]string{}, Secrets: map[string]string{}, Claims: map[string]string{}}
 	if len(pod.Containers) != 1 || len(pod.InitContainers) > 0 {
 		return program, errors.New("it has other containers than the program's")
 	}
@@ -90,11 +128,15 @@ func programOf(pod *corev1.PodSpec, configMaps, secrets Settings) (Program, erro
 		program.Environment[variable.Name] = value
 	}
 	for _, mount := range container.VolumeMounts {
-		secret := secretIn(pod, mount)
-		if secret == "" {
-			return program, fmt.Errorf("%s is not an entire Secret", mount.MountPath)
+		secret, claim := mounted(pod, mount)
+		switch {
+		case secret != "":
+			program.Secrets[mount.MountPath] = secret
+		case claim != "":
+			program.Claims[mount.MountPath] = claim
+		default:
+			return program, fmt.Errorf("%s is not an entire Secret or volume", mount.MountPath)
 		}
-		program.Secrets[mount.MountPath] = secret
 	}
 	return program, nil
 }
@@ -121,12 +163,16 @@ func valueOf(container *corev1.Container, variable corev1.EnvVar, secrets Settin
 	return "", fmt.Errorf("its value %q %v is not supported", variable.Value, from)
 }
 
-// secretIn returns the Secret that is mounted as a whole, or "".
-func secretIn(pod *corev1.PodSpec, mount corev1.VolumeMount) string {
+// mounted returns the Secret, or the claim of a volume, that is mounted as a whole, or nothing.
+func mounted(pod *corev1.PodSpec, mount corev1.VolumeMount) (secret, claim string) {
 	for _, volume := range pod.Volumes {
-		if volume.Name == mount.Name && volume.Secret != nil && len(volume.Secret.Items) == 0 && mount.SubPath == "" {
-			return volume.Secret.SecretName
+		switch {
+		case volume.Name != mount.Name || mount.SubPath != "":
+		case volume.Secret != nil && len(volume.Secret.Items) == 0:
+			return volume.Secret.SecretName, ""
+		case volume.PersistentVolumeClaim != nil:
+			return "", volume.PersistentVolumeClaim.ClaimName
 		}
 	}
-	return ""
+	return "", ""
 }

@@ -51,15 +51,15 @@ func TestAProgramHasTheValuesThatKubernetesFillsIn(t *testing.T) {
 
 func TestAnUnsupportedManifestIsRefused(t *testing.T) {
 	for want, change := range map[string][2]string{
-		"not the image's program":   {"        image: registry.example.com/waybook/edge:v0.0.0\n", "        command: [sh]\n        image: x\n"},
-		"refers to a variable":      {"-http=:8080", "-http=$(ADDRESS)"},
-		"variables come from":       {"- configMapRef:", "- secretRef:"},
-		"is not supported":          {"value: json", "value: $(FORMAT)"},
-		"there is no key url":       {"key: uri", "key: url"},
-		"has no limits.disk":        {"resource: limits.cpu", "resource: limits.disk"},
-		"is not an entire Secret":   {"readOnly: true", "subPath: tls"},
-		"other containers than the": {"      containers:\n", "      initContainers: [{name: first}]\n      containers:\n"},
-		"unknown field":             {"automountServiceAccountToken", "mountToken"},
+		"not the image's program":           {"        image: registry.example.com/waybook/edge:v0.0.0\n", "        command: [sh]\n        image: x\n"},
+		"refers to a variable":              {"-http=:8080", "-http=$(ADDRESS)"},
+		"variables come from":               {"- configMapRef:", "- secretRef:"},
+		"is not supported":                  {"value: json", "value: $(FORMAT)"},
+		"there is no key url":               {"key: uri", "key: url"},
+		"has no limits.disk":                {"resource: limits.cpu", "resource: limits.disk"},
+		"is not an entire Secret or volume": {"readOnly: true", "subPath: tls"},
+		"other containers than the":         {"      containers:\n", "      initContainers: [{name: first}]\n      containers:\n"},
+		"unknown field":                     {"automountServiceAccountToken", "mountToken"},
 	} {
 		documents := overlay(t, "prod")
 		for n, document := range documents {
