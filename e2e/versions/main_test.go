@@ -72,7 +72,7 @@ func build(directory string) error {
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program of %s: %w\n%s", olderCommit, err, output)
 	}
-	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone")
+	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
 }
 
 // missingError reports that the sources of a version are not at hand.

@@ -1,0 +1,88 @@
+package versions
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// upgrade runs deploy/drills/upgrade from the older to the present version.
+func upgrade(t *testing.T, args ...string) (printed string, ok bool) {
+	t.Helper()
+	scratch := t.TempDir()
+	script := exec.CommandContext(t.Context(), "../../deploy/drills/upgrade", args...)
+	script.Env = append(os.Environ(), "TMPDIR="+scratch, "BIN="+filepath.Dir(programs.present))
+	output, err := script.CombinedOutput()
+	if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+		t.Errorf("the drill left %v, %v", left, err)
+	}
+	return string(output), err == nil
+}
+
+func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
+	skipWithoutOlder(t)
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: there is no curl, which the drills need")
+	}
+	data, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	older := launch.Start(t, programs.older, data, "-demo=false")
+	albums := launch.CreateAlbums(t, launch.Dial(t, older.GRPC), "相簿", 3)
+	shown, err := albumv1.NewAlbumServiceClient(launch.Dial(t, older.GRPC)).GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albums[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := fmt.Sprintf("func=getUserAlbumList&userID=%d", shown.GetAlbum().GetOwner().GetUserId())
+	album := fmt.Sprintf("func=getAlbum&albumID=%d", albums[1])
+	if reply := get(t, "http://"+older.HTTP+"/API.php?"+list); strings.Count(reply, "相簿") != 3 {
+		t.Fatalf("the older version replies %s", reply)
+	}
+	if status := older.End(os.Interrupt); status != 0 {
+		t.Fatalf("status %d", status)
+	}
+	contents, err := os.ReadFile(filepath.Join(data, "waybook.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(backup, contents, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	// The older version reads only an older format of the file (docs/operations.md).
+	printed, ok := upgrade(t, programs.older, programs.present, backup, list, album)
+	if !ok || strings.Contains(printed, "CHANGED") || !strings.Contains(printed, "NO ROLLBACK") || !strings.HasSuffix(printed, "ok\n") {
+		t.Errorf("the drill printed:\n%s", printed)
+	}
+	if printed, ok := upgrade(t, programs.older, programs.present, backup, "func=getAlbum&albumID=1"); ok || !strings.Contains(printed, "the old version replies") {
+		t.Errorf("with a query of nothing, the drill printed:\n%s", printed)
+	}
+	if printed, ok := upgrade(t, programs.older, "/bin/false", backup, list); ok || !strings.Contains(printed, "does not start") {
+		t.Errorf("with a new version that does not start, the drill printed:\n%s", printed)
+	}
+}
+
+func get(t *testing.T, url string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
+}
