@@ -28,7 +28,8 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(binaries) }()
-	if err := launch.Build(binaries, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...); err != nil {
+	if err := launch.Build(binaries, launch.AsTested, append(launch.Programs(),
+		"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -63,6 +63,7 @@ func describe(ctx context.Context, err error) failure {
 	var call *callError
 	var file *transfer.InvalidFileError
 	var refused refusedError
+	var notKept notKeptError
 	switch {
 	case ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return failure{status: statusInterrupted, message: "interrupted"}
@@ -74,6 +75,8 @@ func describe(ctx context.Context, err error) failure {
 		return describeCall(call)
 	case errors.As(err, &file):
 		return describeFile(file)
+	case errors.As(err, &notKept):
+		return failure{status: statusNotFound, message: notKept.Error()}
 	case errors.As(err, &refused):
 		return failure{status: statusRefused, message: refused.Error()}
 	}

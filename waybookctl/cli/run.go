@@ -57,6 +57,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	parsed.BindTo(reporterTo(streams.Err), (*progress.Reporter)(nil))
 	parsed.Bind(
 		secrets{in: streams.In, prompt: streams.Err},
+		&tree.Connection,
 		&output.Printer{Format: tree.Output, Out: streams.Out, Notes: streams.Err},
 	)
 	if err := parsed.BindSingletonProvider(func() (*services, error) {

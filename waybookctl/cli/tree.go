@@ -29,6 +29,7 @@ type commands struct {
 	Entry       entryCommands       `cmd:"" help:"Diary entries, also called blogs, with their comments."`
 	Landmark    landmarkCommands    `cmd:"" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
+	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`
 	Complete    completeWords       `cmd:"" hidden:"" passthrough:"all" help:"Print completion candidates for a command line."`

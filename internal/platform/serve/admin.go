@@ -63,7 +63,7 @@ func (e Env) Admin(ctx context.Context, address string, readiness *Readiness, me
 	both.SetHTTP1(true)
 	both.SetUnencryptedHTTP2(true) // gRPC health checks
 	e.describe(ctx, readiness, metrics)
-	handler := AdminHandler(readiness, metrics)
+	handler := withSlowRequests(AdminHandler(readiness, metrics), e.Tracing.Slow())
 	if e.HasProfiles {
 		handler = withProfiles(handler)
 	}

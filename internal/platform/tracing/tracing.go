@@ -26,6 +26,7 @@ const scope = "github.com/waybook/waybook"
 type Tracing struct {
 	provider trace.TracerProvider
 	tracer   trace.Tracer
+	slow     *Slow
 }
 
 // New returns a Tracing that creates its spans with a provider.
@@ -35,6 +36,9 @@ func New(provider trace.TracerProvider) Tracing {
 
 // Tracer returns the tracer; nil if tracing is off.
 func (t Tracing) Tracer() trace.Tracer { return t.tracer }
+
+// Slow returns the kept slow requests; nil if none are kept.
+func (t Tracing) Slow() *Slow { return t.slow }
 
 // ServerOptions create a span for each call that a gRPC server receives. Its parent is the
 // caller's span: every client that may call is trusted.
