@@ -31,7 +31,6 @@ type cluster struct {
 	jobs         []*batchv1.Job
 	cronJobs     []*batchv1.CronJob
 	claims       []*corev1.PersistentVolumeClaim
-	accounts     []*corev1.ServiceAccount
 	services     []*corev1.Service
 	configMaps   []*corev1.ConfigMap
 	secrets      []*corev1.Secret
@@ -119,8 +118,6 @@ func (c *cluster) add(object runtime.Object) error {
 		c.cronJobs = append(c.cronJobs, o)
 	case *corev1.PersistentVolumeClaim:
 		c.claims = append(c.claims, o)
-	case *corev1.ServiceAccount:
-		c.accounts = append(c.accounts, o)
 	case *corev1.Service:
 		c.services = append(c.services, o)
 	case *corev1.ConfigMap:

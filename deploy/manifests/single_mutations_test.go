@@ -76,7 +76,7 @@ func singleMutations() []mutation {
 }
 
 func TestEachCheckOfTheOverlaySingleFindsItsMistakes(t *testing.T) {
-	v := variant{"single", []string{"cert-manager-single", "monitoring"}}
+	v := variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}
 	documents := render(t, v)
 	seen := map[string]bool{}
 	for _, m := range singleMutations() {

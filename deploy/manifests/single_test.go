@@ -19,9 +19,9 @@ import (
 func singles() []variant {
 	return []variant{
 		{overlay: "single"},
-		{"single", []string{"cert-manager-single", "monitoring"}},
-		{"single", []string{"gateway-api", "tracing"}},
-		{"single", []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
+		{overlay: "single", components: []string{"cert-manager-single", "monitoring"}},
+		{overlay: "single", components: []string{"gateway-api", "tracing"}},
+		{overlay: "single", components: []string{"cert-manager-single", "gateway-api", "monitoring", "tracing"}},
 	}
 }
 
@@ -265,7 +265,7 @@ func TestTheOverlaySinglePassesEveryCheck(t *testing.T) {
 
 func TestTheProgramsOfTheOverlaySingleAcceptTheirFlags(t *testing.T) {
 	programs := compile(t, "standalone", "waybookctl")
-	for _, v := range []variant{{overlay: "single"}, {"single", []string{"tracing"}}} {
+	for _, v := range []variant{{overlay: "single"}, {overlay: "single", components: []string{"tracing"}}} {
 		c, err := decode(v, render(t, v))
 		if err != nil {
 			t.Fatal(err)
