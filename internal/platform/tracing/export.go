@@ -48,9 +48,6 @@ func (f Flags) Start(ctx context.Context, program string, lookupEnv LookupEnv, l
 	if err != nil {
 		return Tracing{}, stop, err
 	}
-	if f.Slow < 0 {
-		return Tracing{}, stop, errors.New("-slow-requests: must not be negative")
-	}
 	var slow *Slow
 	var options []sdktrace.TracerProviderOption
 	if f.Slow > 0 {
@@ -107,6 +104,9 @@ func (f Flags) sending(ctx context.Context, program string, log *slog.Logger, mo
 // isOn reports whether a collector is configured. It returns an error if the configuration
 // cannot work.
 func (f Flags) isOn(lookupEnv LookupEnv) (bool, error) {
+	if f.Slow < 0 {
+		return false, errors.New("-slow-requests: must not be negative")
+	}
 	get := func(name string) string {
 		value, _ := lookupEnv(name)
 		return value
