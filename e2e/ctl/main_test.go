@@ -6,14 +6,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/waybook/waybook/e2e/launch"
 	// What the program is made of, so that these tests run again when it changes.
@@ -23,29 +20,11 @@ import (
 // binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if binaries, err = os.MkdirTemp("", "waybookctl"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(binaries) }()
-	err = launch.Build(binaries, launch.AsTested,
-		"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if status := m.Run(); status != 0 {
-		return status
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binaries = directory
+		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
+	}))
 }
 
 // startEmpty starts standalone on an empty store.

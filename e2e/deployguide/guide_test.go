@@ -24,24 +24,15 @@ import (
 // binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if binaries, err = os.MkdirTemp("", "deployguide"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(binaries) }()
-	packages := []string{"github.com/waybook/waybook/waybookctl", "github.com/waybook/waybook/edge/cmd/edge"}
-	for _, name := range manifestrun.Services() {
-		packages = append(packages, "github.com/waybook/waybook/services/"+name+"/cmd/"+name)
-	}
-	if err := launch.Build(binaries, launch.AsTested, packages...); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binaries = directory
+		packages := []string{"github.com/waybook/waybook/waybookctl", "github.com/waybook/waybook/edge/cmd/edge"}
+		for _, name := range manifestrun.Services() {
+			packages = append(packages, "github.com/waybook/waybook/services/"+name+"/cmd/"+name)
+		}
+		return launch.Build(directory, launch.AsTested, packages...)
+	}))
 }
 
 // desk is where an operator works: a copy of deploy/k8s, a home directory, and an empty cluster.

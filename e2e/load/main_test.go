@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/waybook/waybook/e2e/launch"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -18,28 +16,11 @@ import (
 // directory holds the stores that runs share, and binary is the program, which is built once.
 var directory, binary string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if directory, err = os.MkdirTemp("", "waybook-load"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(directory) }()
-	if err := launch.Build(directory, launch.AsShipped, "github.com/waybook/waybook/standalone"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	binary = filepath.Join(directory, "standalone")
-	if status := m.Run(); status != 0 {
-		return status
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binary = filepath.Join(directory, "standalone")
+		return launch.Build(directory, launch.AsShipped, "github.com/waybook/waybook/standalone")
+	}))
 }
 
 // category is the category of all landmarks here.

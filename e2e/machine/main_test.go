@@ -3,12 +3,9 @@
 package machine_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-
-	"go.uber.org/goleak"
 
 	"github.com/waybook/waybook/e2e/launch"
 )
@@ -19,29 +16,11 @@ const deploy = "../../deploy"
 // standalone and edge are programs, which are built once for all tests.
 var standalone, edge string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	directory, err := os.MkdirTemp("", "waybook-machine")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(directory) }()
-	const module = "github.com/waybook/waybook/"
-	if err := launch.Build(directory, launch.AsShipped, module+"standalone", module+"edge/cmd/edge"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	standalone, edge = filepath.Join(directory, "standalone"), filepath.Join(directory, "edge")
-	if status := m.Run(); status != 0 {
-		return status
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		standalone, edge = filepath.Join(directory, "standalone"), filepath.Join(directory, "edge")
+		return launch.Build(directory, launch.AsShipped, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge")
+	}))
 }
 
 // example reads a file of the examples.

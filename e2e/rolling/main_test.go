@@ -4,7 +4,6 @@
 package rolling
 
 import (
-	"fmt"
 	"os"
 	"testing"
 
@@ -14,18 +13,9 @@ import (
 // binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if binaries, err = os.MkdirTemp("", "rolling"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(binaries) }()
-	if err := launch.Build(binaries, launch.AsTested, launch.Programs()...); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binaries = directory
+		return launch.Build(directory, launch.AsTested, launch.Programs()...)
+	}))
 }

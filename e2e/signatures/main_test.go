@@ -2,7 +2,6 @@
 package signatures_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,21 +20,11 @@ import (
 // binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if binaries, err = os.MkdirTemp("", "signatures"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(binaries) }()
-	err = launch.Build(binaries, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binaries = directory
+		return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/edge/cmd/edge")
+	}))
 }
 
 // startStandalone starts standalone on an empty store.

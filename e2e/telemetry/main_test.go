@@ -3,7 +3,6 @@
 package telemetry_test
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,36 +10,18 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/waybook/waybook/e2e/launch"
 )
 
 // binaries is the directory of the programs, which are built once for all tests.
 var binaries string
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	var err error
-	if binaries, err = os.MkdirTemp("", "waybook-telemetry"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(binaries) }()
-	if err := launch.Build(binaries, launch.AsTested, append(launch.Programs(),
-		"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")...); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if status := m.Run(); status != 0 {
-		return status
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+func TestMain(m *testing.M) {
+	os.Exit(launch.Main(m, func(directory string) error {
+		binaries = directory
+		return launch.Build(directory, launch.AsTested, append(launch.Programs(),
+			"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")...)
+	}))
 }
 
 // site is a running Waybook, in one process or several.

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/waybook/waybook/e2e/launch"
 )
 
@@ -29,28 +27,7 @@ var programs struct {
 	missing string
 }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	directory, err := os.MkdirTemp("", "versions")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(directory) }()
-	if err := build(directory); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	if status := m.Run(); status != 0 {
-		return status
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
+func TestMain(m *testing.M) { os.Exit(launch.Main(m, build)) }
 
 // build builds the programs of both versions.
 func build(directory string) error {
