@@ -1,13 +1,9 @@
 package ctl_test
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,32 +12,15 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// lastBackup returns the metric waybook_store_last_backup_timestamp_seconds of a program.
+// lastBackup returns the time of the last backup of a program, in seconds.
 func lastBackup(t *testing.T, p *launch.Process) float64 {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+p.Admin+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
+	const name = "waybook_store_last_backup_timestamp_seconds"
+	at, found := launch.Metric(t, p.Admin, name)
+	if !found {
+		t.Fatalf("there is no %s", name)
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile(`(?m)^waybook_store_last_backup_timestamp_seconds (\S+)$`).FindSubmatch(body)
-	if found == nil {
-		t.Fatal("there is no waybook_store_last_backup_timestamp_seconds")
-	}
-	value, err := strconv.ParseFloat(string(found[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return value
+	return at
 }
 
 func TestBackupsAreKeptByCountAndTheServiceRemembersTheLast(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -186,7 +184,7 @@ func TestAReaderWhoLeavesAnExportIsNoFailureOfTheService(t *testing.T) {
 		if time.Now().After(limit) {
 			t.Fatal("the call does not end")
 		}
-		for line := range strings.Lines(metricsOf(t, p)) {
+		for line := range strings.Lines(launch.Metrics(t, p.Admin)) {
 			if strings.HasPrefix(line, "waybook_rpc_duration_seconds_count{") && strings.Contains(line, method) {
 				counted = append(counted, line)
 			}
@@ -195,20 +193,4 @@ func TestAReaderWhoLeavesAnExportIsNoFailureOfTheService(t *testing.T) {
 	if len(counted) != 1 || !strings.Contains(counted[0], `code="Canceled"`) || strings.Contains(p.Logged(), "level=ERROR") {
 		t.Errorf("counted %s, and logged:\n%s", counted, p.Logged())
 	}
-}
-
-// metricsOf returns the metrics of a program.
-func metricsOf(t *testing.T, p *launch.Process) string {
-	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get("http://" + p.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"log/slog"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,23 +128,11 @@ func goroutinesOf(t testing.TB, p *launch.Process) int {
 // metricOf returns one metric of a process.
 func metricOf(t testing.TB, p *launch.Process, name string) float64 {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Get("http://" + p.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
+	value, found := launch.Metric(t, p.Admin, name)
+	if !found {
+		t.Fatalf("the metrics have no %s", name)
 	}
-	defer func() { _ = response.Body.Close() }()
-	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
-			n, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}
-	}
-	t.Fatalf("the metrics have no %s", name)
-	return 0
+	return value
 }
 
 // settled returns the lowest heap of a process, in MiB, while it serves a few readers, which

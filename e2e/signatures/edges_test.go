@@ -127,7 +127,7 @@ func TestObserveModeCountsRequestsThatRequireModeRefuses(t *testing.T) {
 	for _, form := range []string{once, once, "func=logout", "func=logout&sig=x", strings.Replace(once, "sig=", "sig=0", 1)} {
 		expect(t, p, http.MethodPost, form, "")
 	}
-	counted := metrics(t, p)
+	counted := launch.Metrics(t, p.Admin)
 	p.End(syscall.SIGTERM) // completes the log
 	logged := p.Logged()
 	for outcome, count := range map[string]string{"hmac": "1", "SIGNATURE_REPLAYED": "1", "SIGNATURE_REQUIRED": "1", "MISSING_PARAMETER": "1", "INVALID_PARAMETER": "1"} {
@@ -143,7 +143,7 @@ func TestObserveModeCountsRequestsThatRequireModeRefuses(t *testing.T) {
 func TestSignaturesAreNotReportedUnlessEnabled(t *testing.T) {
 	p := startStandalone(t, "-access-log")
 	expect(t, p, "GET", read().Encode()+"&key=a&ts=b&sig=c&sig=d", "")
-	counted := metrics(t, p)
+	counted := launch.Metrics(t, p.Admin)
 	p.End(syscall.SIGTERM)
 	if strings.Contains(counted, "waybook_edge_signatures_total{") || strings.Contains(p.Logged(), "signature") {
 		t.Errorf("signatures are reported:\n%s", p.Logged())

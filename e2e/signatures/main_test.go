@@ -121,18 +121,3 @@ func expect(t *testing.T, edge *launch.Process, method, form, want string) {
 		t.Errorf("%s %s: %q, want %q", method, form, reason, want)
 	}
 }
-
-// metrics returns the metrics of a process.
-func metrics(t *testing.T, p *launch.Process) string {
-	t.Helper()
-	response, err := http.Get("http://" + p.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
