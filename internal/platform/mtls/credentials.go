@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"sync/atomic"
 	"syscall"
 
 	"google.golang.org/grpc/credentials"
@@ -41,17 +42,31 @@ func (c client) ClientHandshake(ctx context.Context, authority string, conn net.
 	if err != nil {
 		return nil, nil, err
 	}
-	return refusable{secured}, info, nil
+	return &refusable{Conn: secured}, info, nil
 }
 
 // refusable is a client's connection. In TLS 1.3 a server refuses a client's certificate after the
 // client's handshake: it sends an alert and closes. A write may then fail before the alert is read.
-type refusable struct{ net.Conn }
+type refusable struct {
+	net.Conn
+	// isAccepted is set once the server has sent data, which it does to accepted clients only.
+	isAccepted atomic.Bool
+}
 
-// Write writes, and returns the alert if one explains why the other side no longer reads.
-func (c refusable) Write(data []byte) (int, error) {
+// Read reads.
+func (c *refusable) Read(data []byte) (int, error) {
+	n, err := c.Conn.Read(data)
+	if n > 0 {
+		c.isAccepted.Store(true)
+	}
+	return n, err
+}
+
+// Write writes, and returns the alert if one explains why the other side no longer reads. To an
+// accepted client the other side may have sent replies before it closed, so nothing is read then.
+func (c *refusable) Write(data []byte) (int, error) {
 	n, err := c.Conn.Write(data)
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+	if !c.isAccepted.Load() && (errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)) {
 		// The connection is reset, so that this does not block.
 		var alert *net.OpError
 		if _, cause := c.Read(make([]byte, 1)); errors.As(cause, &alert) && alert.Op == "remote error" {

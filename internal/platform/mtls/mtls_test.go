@@ -2,6 +2,7 @@ package mtls
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
@@ -181,6 +182,51 @@ func TestARefusedClientLearnsTheReason(t *testing.T) {
 		if err := call(t, address, grpc.WithTransportCredentials(client)); err == nil || !strings.Contains(err.Error(), "remote error: tls: ") {
 			t.Fatalf("the client learns %v", err)
 		}
+	}
+}
+
+// A server that ends sends its last replies before it closes. The client still gets them, also if it
+// was writing at that moment.
+func TestAFailedWriteTakesNothingFromTheReader(t *testing.T) {
+	authority, serverFiles, clientFiles := newAuthority(t), newFiles(t), newFiles(t)
+	write(t, serverFiles, authority, "album", day, authority)
+	write(t, clientFiles, authority, "edge", day, authority)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		conn, err := listener.Accept()
+		if err == nil {
+			conn, _, err = mustLoad(t, serverFiles, time.Now).Server().ServerHandshake(conn)
+		}
+		if err == nil {
+			_, err = conn.Write([]byte("ab"))
+		}
+		ended <- errors.Join(err, conn.Close(), listener.Close())
+	}()
+	plain, err := new(net.Dialer).DialContext(t.Context(), "tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, _, err := mustLoad(t, clientFiles, time.Now).Client().ClientHandshake(t.Context(), "album", plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	var one [1]byte
+	if _, err := conn.Read(one[:]); err != nil || one[0] != 'a' {
+		t.Fatalf("read %q, %v", one, err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	for err == nil {
+		_, err = conn.Write(make([]byte, 1024))
+	}
+	if _, err := conn.Read(one[:]); err != nil || one[0] != 'b' {
+		t.Errorf("after the failed write: read %q, %v", one, err)
 	}
 }
 
