@@ -17,7 +17,8 @@ import (
 var directory, binary string
 
 func TestMain(m *testing.M) {
-	os.Exit(launch.Main(m, func(directory string) error {
+	os.Exit(launch.Main(m, func(made string) error {
+		directory = made
 		binary = filepath.Join(directory, "standalone")
 		return launch.Build(directory, launch.AsShipped, "github.com/waybook/waybook/standalone")
 	}))
