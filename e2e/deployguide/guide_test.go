@@ -27,11 +27,7 @@ var binaries string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
-		packages := []string{"github.com/waybook/waybook/waybookctl", "github.com/waybook/waybook/edge/cmd/edge"}
-		for _, name := range manifestrun.Services() {
-			packages = append(packages, "github.com/waybook/waybook/services/"+name+"/cmd/"+name)
-		}
-		return launch.Build(directory, launch.AsTested, packages...)
+		return launch.Build(directory, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/waybookctl")...)
 	}))
 }
 

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Metrics returns the metrics that an admin port serves. Its connection is closed after the reply.
-func Metrics(t testing.TB, admin string) string {
+// Get returns the body of the reply to a GET. Its connection is closed after the reply.
+func Get(t testing.TB, url string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin+"/metrics", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,6 +26,12 @@ func Metrics(t testing.TB, admin string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// Metrics returns the metrics that an admin port serves.
+func Metrics(t testing.TB, admin string) string {
+	t.Helper()
+	return Get(t, "http://"+admin+"/metrics")
 }
 
 // Metric returns the value of a metric without labels. found is false if the port has none of that

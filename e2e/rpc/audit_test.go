@@ -2,15 +2,11 @@ package rpc_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"io"
 	"log/slog"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/e2e/launch"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -300,21 +297,7 @@ func TestEventsAreCountedWithTheAuditLogOffToo(t *testing.T) {
 // eventCounts returns the metrics of the audit log.
 func eventCounts(t *testing.T, app *app.App) (counts []string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, fmt.Sprintf("http://%s/metrics", app.Admin), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(body)) {
+	for line := range strings.Lines(launch.Metrics(t, app.Admin.String())) {
 		if strings.HasPrefix(line, "waybook_audit_events_total{") {
 			counts = append(counts, strings.TrimSpace(line))
 		}

@@ -2,8 +2,6 @@ package versions
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,7 +39,7 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 	}
 	list := fmt.Sprintf("func=getUserAlbumList&userID=%d", shown.GetAlbum().GetOwner().GetUserId())
 	album := fmt.Sprintf("func=getAlbum&albumID=%d", albums[1])
-	if reply := get(t, "http://"+older.HTTP+"/API.php?"+list); strings.Count(reply, "相簿") != 3 {
+	if reply := launch.Get(t, "http://"+older.HTTP+"/API.php?"+list); strings.Count(reply, "相簿") != 3 {
 		t.Fatalf("the older version replies %s", reply)
 	}
 	if status := older.End(os.Interrupt); status != 0 {
@@ -66,23 +64,4 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 	if printed, ok := upgrade(t, programs.older, "/bin/false", backup, list); ok || !strings.Contains(printed, "does not start") {
 		t.Errorf("with a new version that does not start, the drill printed:\n%s", printed)
 	}
-}
-
-func get(t *testing.T, url string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
 }
