@@ -39,17 +39,26 @@ func TestAxeFindsNothingSerious(t *testing.T) {
 			case "session":
 				p.openSession()
 			}
-			if _, err := evaluate[[]byte](p, string(source)); err != nil {
-				t.Fatal(err)
-			}
+			p.load(string(source))
 			for _, found := range value[[]string](p, check) {
 				t.Errorf("%s, %s: %s", name, fmt.Sprint(s), strings.TrimSpace(found))
 			}
 		}
 	}
-	// The checker sees a mistake.
+	// The checker sees a mistake. The page is opened anew: behind an open dialog nothing counts.
+	p.visit("#/read")
+	p.awaitQuiet()
+	p.load(string(source))
 	value[bool](p, `(document.querySelector('main').append(document.createElement('button')), true)`)
 	if found := value[[]string](p, check); len(found) != 1 || !strings.HasPrefix(found[0], "button-name") {
 		t.Errorf("of a button without a name it finds %q", found)
+	}
+}
+
+// load runs a script in the page.
+func (p *page) load(script string) {
+	p.t.Helper()
+	if _, err := evaluate[[]byte](p, script); err != nil {
+		p.t.Fatal(err)
 	}
 }
