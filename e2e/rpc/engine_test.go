@@ -92,7 +92,7 @@ func (b *brittle) count(t *testing.T, collection string) int64 {
 	b.mu.Lock()
 	table := b.tables[collection]
 	b.mu.Unlock()
-	n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex))
+	n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
 	return got(t, n, err)
 }
 

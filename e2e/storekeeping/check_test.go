@@ -211,7 +211,7 @@ func (s store) twin(spec docstore.Spec) {
 	s.must(err)
 	table, err := engine.Open(ctx, spec)
 	s.must(err)
-	documents, _, err := table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1})
+	documents, _, err := table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1})
 	s.must(err)
 	var twin bson.D
 	s.must(bson.Unmarshal(documents[0], &twin))

@@ -159,7 +159,7 @@ func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
 func (s store) addPhoto() {
 	s.t.Helper()
 	s.tamper(func(ctx context.Context, r *recorder) {
-		documents, _, err := r.tables["poi_photos"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 1})
+		documents, _, err := r.tables["poi_photos"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1})
 		s.must(err)
 		errs, err := r.tables["poi_photos"].Insert(ctx, []bson.Raw{withID(s, documents[0], 1)})
 		s.must(err)
@@ -254,7 +254,7 @@ func TestDocumentsThatViolateAUniqueIndexAreReported(t *testing.T) {
 	s.fill()
 	path := filepath.Join(t.TempDir(), "dump")
 	s.tamper(func(ctx context.Context, r *recorder) {
-		users, _, err := r.tables["users"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 2})
+		users, _, err := r.tables["users"].Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 2})
 		s.must(err)
 		file, err := os.Create(path)
 		s.must(err)

@@ -174,7 +174,7 @@ func (s store) contents(specs []docstore.Spec) map[string]string {
 	for _, spec := range specs {
 		inspection, err := engine.Inspect(ctx, spec)
 		s.must(err)
-		documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: 10_000})
+		documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 10_000})
 		s.must(err)
 		for _, document := range documents {
 			all[fmt.Sprintf("%s %s", spec.Name, document.Lookup("_id"))] = document.String()

@@ -51,7 +51,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 			return nil, err
 		}
 		*into = &child.Set[P, C]{
-			Parents: parents, Children: documents, NewID: deps.NewID,
+			Parents: parents, Children: documents, IDs: deps.NewIDs(),
 			Count: spec.Count, Counter: spec.Counter, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
@@ -78,7 +78,7 @@ func Choices[P any](into **choices.Counter[P], spec ChoiceSpec[P]) Attachment[P]
 			return nil, err
 		}
 		*into = &choices.Counter[P]{
-			Parents: parents, Choices: documents, NewID: deps.NewID,
+			Parents: parents, Choices: documents, IDs: deps.NewIDs(),
 			Mark: spec.Mark, Add: spec.Add, Numbers: spec.Numbers, Background: deps.Counting,
 		}
 		return *into, nil

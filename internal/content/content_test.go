@@ -155,7 +155,7 @@ func (w *world) fill(t *testing.T, boxID int64) {
 // count counts the documents of a collection.
 func (w *world) count(t *testing.T, name string) int64 {
 	t.Helper()
-	n, err := w.store.tables[name].Count(t.Context(), docstore.All(docstore.IDIndex))
+	n, err := w.store.tables[name].Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
 	must(t, err)
 	return n
 }
@@ -208,7 +208,7 @@ func TestEveryAttachmentIsSweptAndConstrained(t *testing.T) {
 func TestASweepCountsTheChoicesOfCrashedCalls(t *testing.T) {
 	w := newWorld(t)
 	must(t, w.ballots.Choices.Insert(t.Context(), choices.Choice{
-		ID: 1, ParentID: boxID, UserID: 3, Wanted: 1, Pending: choices.Pending,
+		ID: boxID, ParentID: boxID, UserID: 3, Wanted: 1, Pending: choices.Pending,
 	}))
 	must(t, w.Sweep(t.Context()))
 	found, err := w.Get(t.Context(), boxID)
@@ -279,7 +279,7 @@ func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 		{5, isEven, []int64{8, 10, 12, 14, 16}},
 	} {
 		var sent []int64
-		found, err := summaries.Send(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 2}, c.count, c.keep, func(batch []*int64) error {
+		found, err := summaries.Send(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 2}, c.count, c.keep, func(batch []*int64) error {
 			for _, id := range batch {
 				sent = append(sent, *id)
 			}

@@ -210,7 +210,7 @@ func (w *shop) clear(t *testing.T) {
 		t.Errorf("%d tombstones", w.count(t, "box_trash"))
 	}
 	for _, name := range slices.Concat([]string{"boxes", "box_trash"}, slices.Collect(maps.Keys(perBox()))) {
-		_, err := w.store.tables[name].DeleteAll(t.Context(), docstore.All(docstore.IDIndex))
+		_, err := w.store.tables[name].DeleteAll(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
 		must(t, err)
 	}
 }

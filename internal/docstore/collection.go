@@ -56,6 +56,9 @@ func (c *Collection[K, T]) InsertMany(ctx context.Context, documents []T) (errs 
 		if raws[i], err = encode(&documents[i], 1); err != nil {
 			return nil, c.wrap("insert", err)
 		}
+		if err = c.spec.CheckPlace(raws[i]); err != nil {
+			return nil, c.wrap("insert", err)
+		}
 	}
 	if errs, err = c.table.Insert(ctx, raws); err != nil {
 		return nil, c.wrap("insert", err)
@@ -111,6 +114,24 @@ func (c *Collection[K, T]) GetMany(ctx context.Context, ids []K) ([]T, error) {
 		return nil, c.wrap("get many", err)
 	}
 	return c.decodeAll(raws)
+}
+
+// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss what
+// was written a moment ago; GetLinearizable does not.
+func (c *Collection[K, T]) GetDurable(ctx context.Context, ids []K) ([]T, error) {
+	raws, err := c.table.GetDurable(ctx, valuesOf(ids))
+	if err != nil {
+		return nil, c.wrap("get durable", err)
+	}
+	return c.decodeAll(raws)
+}
+
+// Highest returns the highest id from from on, in the place that from names if the collection is
+// sharded ByPlace, and 0 if there is none. It walks down from the highest id of all, so it is fast
+// where few ids are above from: when from was drawn just now. The ids must be integers.
+func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, error) {
+	highest, err := c.table.Highest(ctx, from)
+	return highest, c.wrap("find the highest id", err)
 }
 
 // Increment adds amounts to fields that Spec.Counters names, without reading the document.

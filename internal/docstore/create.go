@@ -8,7 +8,10 @@ import (
 )
 
 // maxDraws bounds how many ids Create tries.
-const maxDraws = 16
+const maxDraws = 64
+
+// Draw returns a new id above after. taken is how many in a row were taken; see id.Source.Next.
+type Draw = func(after int64, taken int) (int64, error)
 
 // RequestIndex is the name of the unique index by which Create recognises a
 // repeated request. Its last field holds the request key.
@@ -68,21 +71,29 @@ func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (docum
 }
 
 // Create stores the document that build returns for an id and a request key. It calls
-// newID until an id is free. If the same owner has sent the same request before, Create
+// draw until an id is free. If the same owner has sent the same request before, Create
 // stores nothing and returns the existing document in its current state. It does so even
 // if another document has taken a key that a new document would need. The collection declares
 // RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
 // in a unique index other than RequestIndex, and ErrConflict if 256 times in a row the
 // request's document was there for the insert and deleted before it was read.
 func Create[T any](
-	ctx context.Context, c *Collection[int64, T], newID func() int64, request Request, build func(id int64, requestKey string) T,
+	ctx context.Context, c *Collection[int64, T], draw Draw, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
 	var none T
-	for range maxDraws {
-		document, outcome, err := createAs(ctx, c, newID(), request, build)
+	highest := int64(0)
+	for taken := range maxDraws {
+		drawn, err := draw(highest, taken)
+		if err != nil {
+			return none, 0, c.wrap("create", err)
+		}
+		document, outcome, err := createAs(ctx, c, drawn, request, build)
 		var duplicate *DuplicateError
 		if !errors.As(err, &duplicate) || duplicate.Index != IDIndex {
 			return document, outcome, err
+		}
+		if highest, err = c.Highest(ctx, drawn); err != nil {
+			return none, 0, err
 		}
 	}
 	return none, 0, c.wrap("create", fmt.Errorf("all of %d generated ids were taken", maxDraws))

@@ -14,7 +14,8 @@
 //     means that the write has not happened.
 //   - A write of one document, with all its index entries, is atomic.
 //   - A read that starts after a write returned nil sees that write.
-//   - A selection or an id of another kind than declared is a plain error.
+//   - A selection or an id of another kind than declared is a plain error, and so is a selection
+//     that asks every shard of a sharded cluster without saying so (Where.Everywhere).
 package docstore
 
 import (
@@ -70,26 +71,13 @@ type Spec struct {
 	// Counters are the top-level integer fields that Increment changes. They are not
 	// indexed. An Update changes them by an amount.
 	Counters []string
-	// Sharding is the placement of the collection on a sharded cluster.
+	// Sharding is how the collection lies on a sharded cluster.
 	Sharding Sharding
+	// PlaceFields are the integer fields that name the same place as the _id of their document:
+	// the id of its owner or of its parent. Only collections sharded ByPlace have them. Insert
+	// refuses a document whose field names another place, and no Update changes one.
+	PlaceFields []string
 }
-
-// Sharding is the placement of a collection on a sharded MongoDB cluster. Other stores
-// ignore it.
-//
-// A cluster enforces a unique index on each shard separately. The index is unique over
-// all shards only if the shard key is a prefix of it. Every collection has the unique
-// index of _id, so the shard key must be _id. No other unique index begins with _id, so
-// a collection that declares one stays on one shard.
-type Sharding int
-
-const (
-	// OneShard keeps the collection whole on one shard.
-	OneShard Sharding = iota
-	// ByID spreads the collection over the shards by a hash of _id. A read by another
-	// index asks every shard.
-	ByID
-)
 
 // MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
 // fields and _id. Insert and Update refuse a longer key with a plain error.
@@ -148,6 +136,12 @@ type Table interface {
 	GetRecent(ctx context.Context, id Value, staleness time.Duration) (bson.Raw, error)
 	// GetMany returns the documents that exist, in any order, each once.
 	GetMany(ctx context.Context, ids []Value) ([]bson.Raw, error)
+	// GetDurable is GetMany, and no later failure of a server undoes what it shows. It may miss
+	// what was written a moment ago.
+	GetDurable(ctx context.Context, ids []Value) ([]bson.Raw, error)
+	// Highest returns the highest integer _id of those from from on in the place that from names;
+	// 0 if there is none. In a collection that is not sharded ByPlace, there is one place.
+	Highest(ctx context.Context, from int64) (int64, error)
 	// Update changes the document with change.ID, if it has change.Revision, and raises its
 	// revision by one. Fields that the change does not name stay as they are. Errors:
 	// ErrConflict for another revision, ErrNotFound, *DuplicateError.
@@ -181,4 +175,6 @@ const (
 	// AddsField holds how often Increment has changed the document; it is missing until the
 	// first time.
 	AddsField = "_adds"
+	// PlaceField holds the document's place where the engine stores it. No read returns it.
+	PlaceField = "_place"
 )

@@ -54,20 +54,19 @@ func (s Spec) Validate() error {
 			fields[field.Name] = true
 		}
 		first[index.Fields[0].Name] = true
-		if index.Unique && s.Sharding != OneShard {
-			return fmt.Errorf("docstore: collection %q cannot be sharded: index %q would be unique on each shard only", s.Name, index.Name)
-		}
 	}
 	for field := range s.Defaults {
 		if !first[field] {
 			return fmt.Errorf("docstore: collection %q: field %q has a default but begins no index", s.Name, field)
 		}
 	}
-	return nil
+	return s.checkSharding()
 }
 
 // isMaintained reports whether engines maintain a field.
-func isMaintained(field string) bool { return field == RevisionField || field == AddsField }
+func isMaintained(field string) bool {
+	return field == RevisionField || field == AddsField || field == PlaceField
+}
 
 // CheckDocument returns an error if every engine must refuse the document. There are
 // these reasons:

@@ -1,6 +1,10 @@
 package docstore
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/waybook/waybook/internal/id"
+)
 
 // Index declares an index. Documents sort by the fields in their order and, where all
 // of them are equal, by _id. Every document must have every indexed field, unless
@@ -10,43 +14,47 @@ type Index struct {
 	Name string
 	// Fields are one or more top-level fields.
 	Fields []Field
-	// Unique refuses a second document with equal fields.
+	// Unique refuses a second document with equal fields; in a collection sharded ByPlace, in
+	// the same place.
 	Unique bool
+	// Walked lets selections in a unique index of a collection sharded ByPlace read the documents
+	// of all places. MongoDB needs a second index for that.
+	Walked bool
 }
 
 // Index1 is an index of one field. Its methods select documents by values of the right
 // type.
 type Index1[A Key] struct {
 	// Name is the index's name. A is the field's name.
-	Name, A string
-	Unique  bool
+	Name, A        string
+	Unique, Walked bool
 }
 
 // Index2 is an index of two fields.
 type Index2[A, B Key] struct {
-	Name, A, B string
-	Unique     bool
+	Name, A, B     string
+	Unique, Walked bool
 }
 
 // Index3 is an index of three fields.
 type Index3[A, B, C Key] struct {
-	Name, A, B, C string
-	Unique        bool
+	Name, A, B, C  string
+	Unique, Walked bool
 }
 
 // Declare returns the index's declaration for a Spec.
 func (i Index1[A]) Declare() Index {
-	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A)}}
+	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Fields: []Field{fieldOf[A](i.A)}}
 }
 
 // Declare returns the index's declaration for a Spec.
 func (i Index2[A, B]) Declare() Index {
-	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B)}}
+	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B)}}
 }
 
 // Declare returns the index's declaration for a Spec.
 func (i Index3[A, B, C]) Declare() Index {
-	return Index{Name: i.Name, Unique: i.Unique, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B), fieldOf[C](i.C)}}
+	return Index{Name: i.Name, Unique: i.Unique, Walked: i.Walked, Fields: []Field{fieldOf[A](i.A), fieldOf[B](i.B), fieldOf[C](i.C)}}
 }
 
 func fieldOf[K Key](name string) Field {
@@ -110,6 +118,9 @@ type Where struct {
 	index string
 	equal []Value
 	spans []Span
+
+	place                  id.Place
+	isPlaced, isEverywhere bool
 }
 
 // Span is a range of values; a bound that is none does not limit.

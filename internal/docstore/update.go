@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -127,6 +128,9 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 	}
 	made.ID, made.Revision = id, revision
 	if c.spec.ChangesKeys(made) {
+		if isMoved := slices.ContainsFunc(made.Set, func(set Assignment) bool { return slices.Contains(c.spec.PlaceFields, set.Path) }); isMoved {
+			return Change{}, fmt.Errorf("the change altered a place field of document %v", id)
+		}
 		return made, c.spec.CheckDocument(after)
 	}
 	return made, CheckSize(len(after))

@@ -12,7 +12,7 @@ func BenchmarkNext(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			source.Next()
+			_, _ = source.Next(id.AnyPlace(), 0, 0)
 		}
 	})
 }

@@ -1,9 +1,10 @@
-// Package id generates the decimal identifiers of Waybook. They are positive, at most
-// 2^53-1 so that any client can hold them, ordered by time, and random in the low bits
-// (rule 14.1).
+// Package id generates the decimal identifiers of Waybook. They are positive, at most 2^53-1 so
+// that any client can hold them (rule 14.1), ordered by time, and name the place of their
+// document in the low bits.
 package id
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -12,35 +13,123 @@ import (
 // Max is the highest identifier.
 const Max = 1<<53 - 1
 
-// 41 bits of milliseconds last for 69 years from the epoch. The 12 random bits below them
-// separate processes that generate identifiers in the same millisecond.
-const randomBits = 12
+// tick is the unit of time in an identifier. The 37 bits above the place last for 69 years from
+// the epoch.
+const (
+	tick     = 16 * time.Millisecond
+	maxTicks = 1<<(53-PlaceBits) - 1
+)
 
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Source generates identifiers. Each is higher than the one before, even when the clock
-// steps back. Two sources may generate the same identifier. The unique _id index then
-// rejects one insert, and its caller tries again with another. It may be used concurrently.
+const (
+	// maxAhead bounds how far identifiers of one place run ahead of the clock, in ticks: 30 days,
+	// or 162 million identifiers drawn at once.
+	maxAhead = int64(30 * 24 * time.Hour / tick)
+	// lead is how far identifiers of different places may run ahead of the clock to be in the
+	// order in which they were drawn, in ticks.
+	lead = 16
+	// takenBeforeGaps is how many identifiers may be taken before the next leaves out ticks: twice
+	// as many each time, up to 2^maxGapBits.
+	takenBeforeGaps = 8
+	maxGapBits      = 20
+	// keptPlaces is how many places a source remembers before it looks for those to forget.
+	keptPlaces = 1024
+)
+
+// ErrAhead reports that so many identifiers of one place were drawn that the next one would be
+// 30 days ahead of the clock.
+var ErrAhead = errors.New("id: this place has too many identifiers for now")
+
+// Source generates the identifiers of one collection. It may be used concurrently.
+//
+// Identifiers of one place always grow, even when the clock steps back. There is one for each
+// tick of 16 ms. When more are drawn, they run ahead of the clock, by 30 days at most. As long as
+// few are drawn, those of different places grow too, in the order in which they are drawn; under
+// load they do to within a quarter of a second.
+//
+// Two sources may generate the same identifier. The unique index of _id then refuses one insert,
+// and its caller draws again, above the highest identifier of the place. For the other source may
+// be far ahead of the clock.
 type Source struct {
 	now func() time.Time
 
-	mu   sync.Mutex
-	last int64
+	mu sync.Mutex
+	// clock is the latest tick that now has shown.
+	clock int64
+	// latest is the highest identifier that is ahead of the clock by lead at most.
+	latest int64
+	// last has the tick of the last identifier of each place where it may not be before clock.
+	last map[Place]int64
+	// full is the size of last at which places are forgotten.
+	full int
 }
 
 // NewSource returns a source that reads the time from now.
 func NewSource(now func() time.Time) *Source {
-	return &Source{now: now}
+	return &Source{now: now, last: make(map[Place]int64), full: keptPlaces}
 }
 
-// Next returns a new identifier.
-func (s *Source) Next() int64 {
-	drawn := s.now().Sub(epoch).Milliseconds()<<randomBits | rand.Int64N(1<<randomBits) // #nosec G404 -- no secret
+// Next returns an identifier in a place that is above after. taken is how many in a row were taken
+// that the caller has drawn: from the eighth on, Next leaves out ticks at random, more each time,
+// so that sources that draw at the same time part. Errors: ErrAhead.
+func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
+	now := s.now().Sub(epoch) / tick
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if drawn <= s.last {
-		drawn = s.last + 1 + rand.Int64N(8) // #nosec G404 -- no secret
+	s.clock = max(s.clock, int64(now), 1)
+	drawn := s.clock
+	if before := s.latest >> PlaceBits; join(drawn, place) <= s.latest && before < s.clock+lead {
+		drawn = before
+		if place <= PlaceOf(s.latest) {
+			drawn++
+		}
 	}
-	s.last = drawn
-	return drawn
+	if last, isAhead := s.last[place]; isAhead {
+		drawn = max(drawn, last+1)
+	}
+	if after > 0 && PlaceOf(after) == place {
+		drawn = max(drawn, after>>PlaceBits+1)
+	}
+	if taken >= takenBeforeGaps {
+		drawn += rand.Int64N(1 << min(taken-takenBeforeGaps+1, maxGapBits)) // #nosec G404 -- no secret
+	}
+	if drawn > s.clock+maxAhead || drawn > maxTicks {
+		return 0, ErrAhead
+	}
+	s.last[place] = drawn
+	if len(s.last) >= s.full {
+		s.forget()
+	}
+	if drawn <= s.clock+lead {
+		s.latest = max(s.latest, join(drawn, place))
+	}
+	return join(drawn, place), nil
 }
+
+// In returns a function that draws identifiers in a place as Next does.
+func (s *Source) In(place Place) func(after int64, taken int) (int64, error) {
+	return func(after int64, taken int) (int64, error) { return s.Next(place, after, taken) }
+}
+
+// pastTicks is how far back Unordered draws: three days.
+const pastTicks = 1 << 24
+
+// Unordered returns an identifier in a place that is in no order with others. A place has as many
+// of them as anybody can store. The caller draws again if it is taken.
+func (s *Source) Unordered(place Place) int64 {
+	now := max(int64(s.now().Sub(epoch)/tick), pastTicks)
+	return join(now-rand.Int64N(pastTicks), place) // #nosec G404 -- no secret
+}
+
+// forget forgets the places whose next identifier is later than the last one anyway.
+func (s *Source) forget() {
+	for place, last := range s.last {
+		if last < s.clock {
+			delete(s.last, place)
+		}
+	}
+	s.full = 2*len(s.last) + keptPlaces
+}
+
+func join(ticks int64, place Place) int64 { return ticks<<PlaceBits | int64(place) }

@@ -1,6 +1,9 @@
 package id_test
 
 import (
+	"errors"
+	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -8,17 +11,54 @@ import (
 	"github.com/waybook/waybook/internal/id"
 )
 
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
 func at(now time.Time) func() time.Time { return func() time.Time { return now } }
 
-func TestEachIdentifierIsHigherThanTheOneBefore(t *testing.T) {
-	source := id.NewSource(time.Now)
-	last := int64(0)
+// draw draws an identifier that is not taken.
+func draw(t *testing.T, source *id.Source, place id.Place) int64 {
+	t.Helper()
+	drawn, err := source.Next(place, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id.PlaceOf(drawn) != place {
+		t.Fatalf("%d is in place %d; it was drawn in %d", drawn, id.PlaceOf(drawn), place)
+	}
+	return drawn
+}
+
+func TestEachIdentifierOfAPlaceIsHigherThanTheOneBefore(t *testing.T) {
+	source, last := id.NewSource(time.Now), map[id.Place]int64{}
 	for range 100_000 {
-		next := source.Next()
+		place := id.Place(rand.N(50))
+		next := draw(t, source, place)
+		if next <= last[place] {
+			t.Fatalf("%d came after %d", next, last[place])
+		}
+		last[place] = next
+	}
+}
+
+func TestFewIdentifiersOfDifferentPlacesGrowInOneTick(t *testing.T) {
+	source, last := id.NewSource(at(noon)), int64(0)
+	for range 15 {
+		next := draw(t, source, id.AnyPlace())
 		if next <= last {
 			t.Fatalf("%d came after %d", next, last)
 		}
 		last = next
+	}
+}
+
+func TestManyIdentifiersOfDifferentPlacesStayNearTheClock(t *testing.T) {
+	const leadMillis = 16 * 17
+	source := id.NewSource(at(noon))
+	limit := draw(t, id.NewSource(at(noon.Add(leadMillis*time.Millisecond))), 0)
+	for place := range id.Places {
+		if next := draw(t, source, id.Place(place)); next >= limit {
+			t.Fatalf("%d is more than %d ms ahead", next, leadMillis)
+		}
 	}
 }
 
@@ -32,7 +72,7 @@ func TestAnIdentifierIsPositiveAndHeldByADouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := id.NewSource(at(now))
 			for range 1000 {
-				drawn := source.Next()
+				drawn := draw(t, source, id.AnyPlace())
 				if drawn < 1 || drawn > id.Max {
 					t.Fatalf("drew %d", drawn)
 				}
@@ -45,42 +85,45 @@ func TestAnIdentifierIsPositiveAndHeldByADouble(t *testing.T) {
 }
 
 func TestAClockThatStepsBackDoesNotLowerIdentifiers(t *testing.T) {
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	now := noon
 	source := id.NewSource(func() time.Time { return now })
-	before := source.Next()
+	before := draw(t, source, 7)
 	now = now.Add(-time.Hour)
+	for i := range 100_000 {
+		draw(t, source, id.Place(i)) // many others do not make it forget
+	}
 	for range 100 {
-		after := source.Next()
+		after := draw(t, source, 7)
 		if after <= before {
 			t.Fatalf("%d came after %d", after, before)
 		}
 		before = after
 	}
 	now = now.Add(2 * time.Hour)
-	if after := source.Next(); after <= before {
+	if after := draw(t, source, 7); after <= before {
 		t.Fatalf("%d came after %d once the clock had caught up", after, before)
 	}
 }
 
-func TestALaterMillisecondHasHigherIdentifiersInEverySource(t *testing.T) {
-	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+func TestALaterTickHasHigherIdentifiersInEverySource(t *testing.T) {
 	for range 1000 {
-		earlier, later := id.NewSource(at(now)).Next(), id.NewSource(at(now.Add(time.Millisecond))).Next()
+		earlier := draw(t, id.NewSource(at(noon)), id.AnyPlace())
+		later := draw(t, id.NewSource(at(noon.Add(16*time.Millisecond))), id.AnyPlace())
 		if later <= earlier {
-			t.Fatalf("%d was generated a millisecond after %d", later, earlier)
+			t.Fatalf("%d was generated a tick after %d", later, earlier)
 		}
 	}
 }
 
 func TestConcurrentIdentifiersAreAllDifferent(t *testing.T) {
 	const drawers, draws = 16, 5000
-	source := id.NewSource(at(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)))
+	source := id.NewSource(at(noon))
 	var drawn [drawers][draws]int64
 	var group sync.WaitGroup
 	for i := range drawers {
 		group.Go(func() {
 			for j := range draws {
-				drawn[i][j] = source.Next()
+				drawn[i][j] = draw(t, source, 1)
 			}
 		})
 	}
@@ -95,6 +138,92 @@ func TestConcurrentIdentifiersAreAllDifferent(t *testing.T) {
 				t.Fatalf("one goroutine got %d after %d", next, drawn[i][j-1])
 			}
 			seen[next] = true
+		}
+	}
+}
+
+func TestAnIdentifierIsAboveTheOneThatItsCallerKnows(t *testing.T) {
+	ahead, behind := id.NewSource(at(noon)), id.NewSource(at(noon))
+	highest := int64(0)
+	for range 1000 {
+		highest = draw(t, ahead, 3)
+	}
+	next, err := behind.Next(3, highest, 1)
+	if err != nil || next != highest+id.Places {
+		t.Errorf("%d comes after %d: %v", next, highest, err)
+	}
+	if after := draw(t, behind, 3); after <= next {
+		t.Errorf("%d came after %d", after, next)
+	}
+}
+
+func TestSourcesThatDrawTheSameIdentifiersPart(t *testing.T) {
+	first, second := id.NewSource(at(noon)), id.NewSource(at(noon))
+	for taken := range 100 {
+		a, errA := first.Next(3, 0, taken)
+		b, errB := second.Next(3, 0, taken)
+		if errA != nil || errB != nil {
+			t.Fatal(errA, errB)
+		}
+		if a != b {
+			return
+		}
+	}
+	t.Error("they drew the same a hundred times")
+}
+
+func TestAPlaceThatIsTooFarAheadIsRefused(t *testing.T) {
+	now := noon
+	source := id.NewSource(func() time.Time { return now })
+	highest := draw(t, id.NewSource(at(noon.AddDate(0, 0, 30))), 3)
+	if _, err := source.Next(3, highest-id.Places, 0); err != nil {
+		t.Errorf("30 days ahead: %v", err)
+	}
+	if drawn, err := source.Next(3, highest, 0); !errors.Is(err, id.ErrAhead) {
+		t.Errorf("more than 30 days ahead it drew %d: %v", drawn, err)
+	}
+	draw(t, source, 4) // other places are not affected
+	now = now.AddDate(0, 0, 1)
+	draw(t, source, 3)
+}
+
+func TestIdentifiersWithoutAnOrderAreInTheirPlaceAndDiffer(t *testing.T) {
+	source, seen := id.NewSource(at(noon)), map[int64]bool{}
+	for range 1000 {
+		drawn := source.Unordered(9)
+		if id.PlaceOf(drawn) != 9 || drawn > draw(t, id.NewSource(at(noon)), 9) || drawn < 1 {
+			t.Errorf("drew %d", drawn)
+		}
+		seen[drawn] = true
+	}
+	if len(seen) < 990 {
+		t.Errorf("only %d of 1000 differ", len(seen))
+	}
+}
+
+func TestThePlaceOfAKeyNeverChanges(t *testing.T) {
+	for key, want := range map[string]id.Place{"": 17065, "import:a": 5778, "import:b": 26183} {
+		if got := id.PlaceOfKey(5, key); got != want {
+			t.Errorf("key %q is in place %d, not %d", key, got, want)
+		}
+	}
+}
+
+func TestTheKeysOfAnOwnerSpreadOverAllPlaces(t *testing.T) {
+	const keys, parts = 1_000_000, 16
+	var counts [parts]int
+	used := map[id.Place]bool{}
+	for i := range keys {
+		place := id.PlaceOfKey(5, "import:"+strconv.Itoa(i))
+		counts[int(place)*parts/id.Places]++
+		used[place] = true
+	}
+	if len(used) < id.Places*99/100 {
+		t.Errorf("they are in %d places", len(used))
+	}
+	for part, count := range counts {
+		if count < keys/parts*98/100 || count > keys/parts*102/100 {
+			t.Errorf("part %d of %d has %d of %d keys", part, parts, count, keys)
 		}
 	}
 }

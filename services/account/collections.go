@@ -172,7 +172,7 @@ func devicesSpec() docstore.Spec {
 }
 
 func rewardsSpec() docstore.Spec {
-	return docstore.Spec{Name: "rewards", ID: docstore.String, Indexes: []docstore.Index{byUser().Declare()}}
+	return docstore.Spec{Name: "rewards", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byUser().Declare()}}
 }
 
 func rewardDaysSpec() docstore.Spec {

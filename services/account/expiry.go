@@ -21,7 +21,7 @@ type expiring interface {
 //
 // It takes the time once. So it ends, however many documents expire meanwhile.
 func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.Collection[K, T], now time.Time) error {
-	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())))
+	oldest, err := c.Find(ctx, byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if errors.Is(err, docstore.ErrNotFound) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func removeExpired[K docstore.Key, T expiring](ctx context.Context, c *docstore.
 	first, last := oldest.expiry(), now.UnixMilli()
 	middle := first + rand.Int64N(last-first+1) // #nosec G404 -- spreading work needs no secure randomness
 	for _, expired := range []docstore.Range[int64]{docstore.Between(middle, last), docstore.UpTo(middle - 1)} {
-		if _, err := c.DeleteAll(ctx, byExpiry().In(expired)); err != nil {
+		if _, err := c.DeleteAll(ctx, byExpiry().In(expired).Everywhere()); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func insert[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T], d
 
 func count[K docstore.Key, T any](t testing.TB, c *docstore.Collection[K, T]) int64 {
 	t.Helper()
-	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
+	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestThreeReplicasSweepAtOnce(t *testing.T) {
 // expectLeft checks that this many documents are left, and that none of them has expired.
 func expectLeft[K docstore.Key, T any](t *testing.T, c *docstore.Collection[K, T], now time.Time, want int64) {
 	t.Helper()
-	expired, err := c.Count(t.Context(), byExpiry().In(docstore.UpTo(now.UnixMilli())))
+	expired, err := c.Count(t.Context(), byExpiry().In(docstore.UpTo(now.UnixMilli())).Everywhere())
 	if left := count(t, c); err != nil || left != want || expired != 0 {
 		t.Errorf("%s: %d documents are left, %d of them expired, want %d (%v)", c.Name(), left, expired, want, err)
 	}

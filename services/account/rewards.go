@@ -113,7 +113,7 @@ func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewar
 		return nil, noUser(err, request.GetUserId())
 	}
 	reply := &accountv1.GetRewardTotalResponse{}
-	all := docstore.Query{Where: byUser().Is(request.GetUserId()), Limit: rewardsBatch}
+	all := docstore.Query{Where: byUser().Is(request.GetUserId()).Everywhere(), Limit: rewardsBatch}
 	for batch, err := range s.rewards.Batches(ctx, all) {
 		if err != nil {
 			return nil, err

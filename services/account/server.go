@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -69,7 +70,7 @@ type Server struct {
 	devices      *devices
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
-	newID        func() int64
+	ids          *id.Source
 	now          func() time.Time
 	life         SessionLife
 	maxSessions  int
@@ -118,7 +119,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		newID: deps.NewID, now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}, nil
 }
 

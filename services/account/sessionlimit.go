@@ -74,7 +74,7 @@ func (s *Server) removeClosed(ctx context.Context, u user) *int64 {
 }
 
 func sessionsOf(u user) docstore.Query {
-	return docstore.Query{Where: byUser().Is(u.ID), Limit: sessionBatch}
+	return docstore.Query{Where: byUser().Is(u.ID).Everywhere(), Limit: sessionBatch}
 }
 
 func (s *Server) deleteSessions(ctx context.Context, sessions []session) error {

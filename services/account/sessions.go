@@ -96,7 +96,7 @@ func (s *Server) ListSessions(ctx context.Context, request *accountv1.ListSessio
 		return nil, noUser(err, request.GetUserId())
 	}
 	page, err := s.sessions.Page(ctx, docstore.Query{
-		Where: byUser().Is(request.GetUserId()),
+		Where: byUser().Is(request.GetUserId()).Everywhere(),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
 	if err != nil {

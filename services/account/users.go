@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -20,7 +21,7 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.users, s.newID, docstore.Request{ID: request.GetRequestId()},
+	created, _, err := docstore.Create(ctx, s.users, s.drawUser, docstore.Request{ID: request.GetRequestId()},
 		func(id int64, requestKey string) user {
 			u := user{
 				ID: id, RequestKey: requestKey, Name: request.GetName(), IconURL: request.GetIconUrl(), CreateTime: s.now(),
@@ -35,6 +36,11 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 		return nil, emailTaken(err)
 	}
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
+}
+
+// drawUser draws an id in any place, which will be the place of what the user owns.
+func (s *Server) drawUser(after int64, taken int) (int64, error) {
+	return s.ids.Next(id.AnyPlace(), after, taken)
 }
 
 // GetUser returns a user.

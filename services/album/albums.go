@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -17,7 +18,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.albums.Documents, s.newID,
+	created, _, err := docstore.Create(ctx, s.albums.Documents, s.ids.In(id.PlaceOf(request.GetOwnerId())),
 		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId()},
 		func(id int64, requestKey string) album {
 			now := s.now()

@@ -43,7 +43,8 @@ const photoCounter = "photo_count"
 
 func albumsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Counters: []string{photoCounter, content.CommentCounter}, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
+		Counters: []string{photoCounter, content.CommentCounter}, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
 	}
 }
 

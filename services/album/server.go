@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -24,13 +25,13 @@ type Server struct {
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
 	photos    *child.Set[album, photo]
 	profiles  *profiles.Directory
-	newID     func() int64
+	ids       *id.Source
 	now       func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
-	s := &Server{profiles: deps.Profiles, newID: deps.NewID, now: deps.Now}
+	s := &Server{profiles: deps.Profiles, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
 		Documents: albumsSpec(),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",

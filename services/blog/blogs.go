@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -31,7 +32,7 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.newID, asked,
+	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.ids.In(id.PlaceOf(request.GetAuthorId())), asked,
 		func(id int64, requestKey string) blog { return s.newBlog(id, requestKey, request) })
 	if err != nil {
 		return nil, err

@@ -98,7 +98,7 @@ func byRequest() docstore.Index2[int64, string] {
 
 func blogsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Counters: []string{content.CommentCounter}, Indexes: []docstore.Index{
+		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"}, Counters: []string{content.CommentCounter}, Indexes: []docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		},
 	}

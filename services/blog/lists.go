@@ -80,7 +80,7 @@ func listed(request *blogv1.ListBlogsRequest) docstore.Where {
 	author := request.GetAuthorId()
 	if request.GetOrder() != blogv1.BlogOrder_BLOG_ORDER_POST_DATE {
 		if author == 0 {
-			return byAuthor().All()
+			return byAuthor().All().Everywhere()
 		}
 		return byAuthor().Is(author)
 	}
@@ -92,7 +92,7 @@ func listed(request *blogv1.ListBlogsRequest) docstore.Where {
 		days.To = new(int64(dayFromProto(to)))
 	}
 	if author == 0 {
-		return byPostDay().In(days)
+		return byPostDay().In(days).Everywhere()
 	}
 	return byAuthorPostDay().In(author, days)
 }

@@ -100,7 +100,7 @@ func (s *Server) settleDue(ctx context.Context) error {
 	defer cancel()
 	var first error
 	failed := 0
-	query := docstore.Query{Where: byDue().Is(rewardDue), Limit: settleBatch}
+	query := docstore.Query{Where: byDue().Is(rewardDue).Everywhere(), Limit: settleBatch}
 	for entries, err := range s.blogs.Documents.Batches(ctx, query) {
 		if err != nil {
 			return errors.Join(first, err)

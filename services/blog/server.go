@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/id"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -36,7 +37,7 @@ type Server struct {
 	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
-	newID     func() int64
+	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
 	reward    int64
@@ -65,7 +66,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		return nil, err
 	}
 	s := &Server{
-		profiles: deps.Profiles, account: deps.Account, newID: deps.NewID, now: deps.Now,
+		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{

@@ -157,7 +157,7 @@ func (f *fixture) post(ctx context.Context, request *blogv1.CreateBlogRequest) i
 // due returns the number of rewards that are due.
 func (f *fixture) due() int64 {
 	f.t.Helper()
-	n, err := f.blogs.Documents.Count(f.t.Context(), byDue().Is(rewardDue))
+	n, err := f.blogs.Documents.Count(f.t.Context(), byDue().Is(rewardDue).Everywhere())
 	if err != nil {
 		f.t.Fatal(err)
 	}

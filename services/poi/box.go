@@ -121,9 +121,9 @@ func (w boxWalk) parts(after *cellPosition) (parts []docstore.Where) {
 
 func (w boxWalk) cell(cell int64) docstore.Where {
 	if w.category != 0 {
-		return byCategoryAndCell().Is(w.category, cell)
+		return byCategoryAndCell().Is(w.category, cell).Everywhere()
 	}
-	return byCell().Is(cell)
+	return byCell().Is(cell).Everywhere()
 }
 
 // cells returns a set of cells that covers the box, and possibly more. A pole in the box is

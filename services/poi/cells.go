@@ -112,7 +112,7 @@ func (s cellSet) where(category int64) docstore.Where {
 		ranges[i] = docstore.Between(c.from, c.to)
 	}
 	if category != 0 {
-		return byCategoryAndCell().In(category, ranges[0], ranges[1:]...)
+		return byCategoryAndCell().In(category, ranges[0], ranges[1:]...).Everywhere()
 	}
-	return byCell().In(ranges[0], ranges[1:]...)
+	return byCell().In(ranges[0], ranges[1:]...).Everywhere()
 }

@@ -45,9 +45,10 @@ func byCategoryAndCell() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "category_cell", A: "category", B: "cell"}
 }
 
-// byRequest finds the landmark that a request or an import created.
+// byRequest finds the landmark that a request or an import created, in the place of its owner and
+// key. An export reads the landmarks in its order.
 func byRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
+	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true, Walked: true}
 }
 
 // photoCounter is the field that holds the number of photos.
@@ -55,7 +56,7 @@ const photoCounter = "photo_count"
 
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Counters: []string{photoCounter, content.CommentCounter},
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{photoCounter, content.CommentCounter},
 		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byCategoryAndCell().Declare(), byRequest().Declare()},
 	}
 }

@@ -16,20 +16,19 @@ import (
 // ownPrefix begins the export key of a landmark that was not imported.
 const ownPrefix = "poi:"
 
-// ExportPois sends landmarks in the form that ImportPois accepts. It reads all landmarks
-// and sends the requested ones. Exports are rare, and an index of owners would slow down
-// every write.
+// ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
-	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: service.StreamBatch}
+	selected := byRequest().All()
+	if request.GetOwnerId() != 0 {
+		selected = byRequest().First(request.GetOwnerId())
+	}
+	query := docstore.Query{Where: selected.Everywhere(), Limit: service.StreamBatch}
 	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
 		if err != nil {
 			return err
 		}
 		batch := &poiv1.ExportPoisResponse{}
 		for _, p := range pois {
-			if request.GetOwnerId() != 0 && p.OwnerID != request.GetOwnerId() {
-				continue
-			}
 			if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
 				continue
 			}

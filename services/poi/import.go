@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -85,8 +86,8 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 	if err != nil {
 		return nil, err
 	}
-	for range maxImportTries {
-		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes); err != nil {
+	for try := range maxImportTries {
+		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes, try); err != nil {
 			return nil, err
 		}
 		if len(open) == 0 {
@@ -97,17 +98,33 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 }
 
 // confirm makes the landmarks durable that were found unchanged. An earlier call may have
-// stored them and failed before a majority had them. One read is enough for all.
+// stored them and failed before a majority had them.
 func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
+	var unchanged []int64
 	for _, o := range outcomes {
-		if o.unchanged == 0 {
+		if o.unchanged != 0 {
+			unchanged = append(unchanged, o.unchanged)
+		}
+	}
+	if len(unchanged) == 0 {
+		return nil
+	}
+	durable, err := s.pois.Documents.GetDurable(ctx, unchanged)
+	if err != nil {
+		return err
+	}
+	isDurable := make(map[int64]bool, len(durable))
+	for _, p := range durable {
+		isDurable[p.ID] = true
+	}
+	for _, poiID := range unchanged {
+		if isDurable[poiID] {
 			continue
 		}
-		_, err := s.pois.Documents.GetLinearizable(ctx, o.unchanged)
-		if errors.Is(err, docstore.ErrNotFound) {
-			err = nil
+		// It is new, or was deleted.
+		if _, err := s.pois.Documents.GetLinearizable(ctx, poiID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
 		}
-		return err
 	}
 	return nil
 }
@@ -146,18 +163,21 @@ func (s *Server) recogniseOwn(
 	return others, nil
 }
 
-// insertImported stores the open items and returns those to retry. Ids follow the order of
-// the items, so that an export returns the same order. Only an item whose id another
-// process took comes after the others of its batch.
+// insertImported stores the open items and returns those to retry. taken is how often they were
+// retried.
 func (s *Server) insertImported(
-	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
+	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome, taken int,
 ) (again []int, err error) {
 	documents := make([]poi, len(open))
 	now := s.now()
 	for n, i := range open {
-		location := items[i].GetLocation()
+		location, key := items[i].GetLocation(), importPrefix+items[i].GetKey()
+		poiID, err := s.ids.Next(id.PlaceOfKey(ownerID, key), 0, taken)
+		if err != nil {
+			return nil, err
+		}
 		documents[n] = poi{
-			ID: s.newID(), OwnerID: ownerID, RequestKey: importPrefix + items[i].GetKey(),
+			ID: poiID, OwnerID: ownerID, RequestKey: key,
 			Name: items[i].GetName(), Category: int64(items[i].GetCategory()),
 			Lat: location.GetLat(), Lng: location.GetLng(), Cell: cellOf(location.GetLat(), location.GetLng()),
 			CreateTime: now, UpdateTime: now,
@@ -178,7 +198,7 @@ func (s *Server) insertImported(
 			again = append(again, i)
 			continue
 		}
-		stored, err := s.pois.Documents.Find(ctx, byRequest().Is(ownerID, documents[n].RequestKey))
+		stored, err := s.pois.Documents.Find(ctx, byRequest().Is(ownerID, documents[n].RequestKey).At(id.PlaceOf(documents[n].ID)))
 		switch {
 		case errors.Is(err, docstore.ErrNotFound):
 			again = append(again, i)

@@ -13,7 +13,7 @@ import (
 // ListPois returns a page of a category's landmarks.
 func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (*poiv1.ListPoisResponse, error) {
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: byCategory().Is(int64(request.GetCategory())),
+		Where: byCategory().Is(int64(request.GetCategory())).Everywhere(),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func showSummary(message *poiv1.PoiSummary, p *summary) {
 // StreamPois sends the landmarks of a category.
 func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	query := docstore.Query{
-		Where: byCategory().Is(int64(request.GetCategory())).FromID(request.GetAfterPoiId() + 1),
+		Where: byCategory().Is(int64(request.GetCategory())).FromID(request.GetAfterPoiId() + 1).Everywhere(),
 		Limit: service.StreamBatch,
 	}
 	_, err := s.summaries.Send(stream.Context(), query, request.GetLimit(), nil, func(batch []*poiv1.PoiSummary) error {

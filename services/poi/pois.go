@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -17,8 +18,12 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.pois.Documents, s.newID,
-		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId()},
+	place := id.AnyPlace()
+	if request.GetRequestId() != "" {
+		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
+	}
+	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.In(place),
+		docstore.Request{By: byRequest().First(request.GetOwnerId()).At(place), ID: request.GetRequestId()},
 		func(id int64, requestKey string) poi {
 			now := s.now()
 			return poi{

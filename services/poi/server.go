@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -31,13 +32,13 @@ type Server struct {
 	photos    *child.Set[poi, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
-	newID     func() int64
+	ids       *id.Source
 	now       func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
-	s := &Server{profiles: deps.Profiles, validator: deps.Validator, newID: deps.NewID, now: deps.Now}
+	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
 		Documents: poisSpec(),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",

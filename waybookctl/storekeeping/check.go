@@ -173,7 +173,7 @@ func (c check) checkConstraints(ctx context.Context, collections []collection, c
 // list adds the service's collections to the report.
 func (c check) list(ctx context.Context, collections []collection) error {
 	for _, each := range collections {
-		documents, err := each.found.Table.Count(ctx, docstore.All(docstore.IDIndex))
+		documents, err := each.found.Table.Count(ctx, docstore.All(docstore.IDIndex).Everywhere())
 		if err != nil {
 			return err
 		}

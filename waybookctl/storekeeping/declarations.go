@@ -76,6 +76,12 @@ func (declaredTable) GetMany(context.Context, []docstore.Value) ([]bson.Raw, err
 	return nil, errDeclaredOnly
 }
 
+func (declaredTable) GetDurable(context.Context, []docstore.Value) ([]bson.Raw, error) {
+	return nil, errDeclaredOnly
+}
+
+func (declaredTable) Highest(context.Context, int64) (int64, error) { return 0, errDeclaredOnly }
+
 func (declaredTable) Update(context.Context, docstore.Change) error { return errDeclaredOnly }
 
 func (declaredTable) UpdateMany(context.Context, []docstore.Change) (int64, error) {

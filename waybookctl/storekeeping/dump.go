@@ -73,7 +73,7 @@ func dump(ctx context.Context, options Options, file io.Writer, collections []co
 }
 
 func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
-	scan := docstore.Scan{Where: docstore.All(docstore.IDIndex), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes}
+	scan := docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes}
 	for count := int64(0); ; {
 		documents, more, err := c.found.Table.Scan(ctx, scan)
 		if err != nil {

@@ -90,7 +90,7 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 		if err != nil {
 			return err
 		}
-		count, err := found.Table.Count(ctx, docstore.All(docstore.IDIndex))
+		count, err := found.Table.Count(ctx, docstore.All(docstore.IDIndex).Everywhere())
 		if err != nil {
 			return err
 		}

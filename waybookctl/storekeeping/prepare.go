@@ -36,7 +36,7 @@ type PreparedCollection struct {
 	// IndexesDropped are those that declarations of other versions had left, by their names on
 	// the server.
 	IndexesDropped []string `json:"indexes_dropped,omitempty"`
-	// Placement is "one shard" or "by _id" on a sharded cluster, and empty elsewhere. Sharded
+	// Placement is "one shard", "by _id" or "by place" on a sharded cluster, and empty elsewhere. Sharded
 	// reports whether this call sharded the collection.
 	Placement string `json:"placement,omitempty"`
 	Sharded   bool   `json:"sharded,omitempty"`

@@ -10,6 +10,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
@@ -22,7 +23,8 @@ func ByParent(field string) docstore.Index1[int64] {
 // parent's id as its first field.
 func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore.Index) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64, Indexes: []docstore.Index{byParent.Declare(), byRequest},
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{byParent.A},
+		Indexes: []docstore.Index{byParent.Declare(), byRequest},
 	}
 }
 
@@ -31,8 +33,8 @@ func Spec(collection string, byParent docstore.Index1[int64], byRequest docstore
 type Set[P, C any] struct {
 	Parents  *owned.Collection[P]
 	Children *docstore.Collection[int64, C]
-	// NewID returns a new id for a child.
-	NewID func() int64
+	// IDs generates the children's ids.
+	IDs *id.Source
 	// Count returns the parent's number of children, which the field Counter holds. A crash
 	// may leave it too high, never too low.
 	Count   func(*P) *int64
@@ -63,7 +65,7 @@ func (s *Set[P, C]) Add(
 	if err := s.count(ctx, parentID, allow); err != nil {
 		return none, err
 	}
-	child, outcome, err := docstore.Create(ctx, s.Children, s.NewID, request, build)
+	child, outcome, err := docstore.Create(ctx, s.Children, s.IDs.In(id.PlaceOf(parentID)), request, build)
 	if err != nil {
 		return none, err
 	}

@@ -69,7 +69,7 @@ func newSet(t *testing.T) *set {
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 			NotOwner:  func(int64) *apierror.Error { return apierror.NotOwner("no") },
 		},
-		Children: items, NewID: id.NewSource(time.Now).Next,
+		Children: items, IDs: id.NewSource(time.Now),
 		Count:    func(b *box) *int64 { return &b.Count },
 		Counter:  "count",
 		ByParent: byBox(),

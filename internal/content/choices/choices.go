@@ -23,6 +23,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // None is the value of a user without a choice.
@@ -52,9 +53,9 @@ const (
 )
 
 // byUser finds a user's choice under a parent. A user has one. The choices of a parent are
-// deleted together.
+// deleted together. A check reads all choices in its order.
 func byUser() docstore.Index2[int64, int64] {
-	return docstore.Index2[int64, int64]{Name: "user", A: "parent_id", B: "user_id", Unique: true}
+	return docstore.Index2[int64, int64]{Name: "user", A: "parent_id", B: "user_id", Unique: true, Walked: true}
 }
 
 // byPending finds the pending choices, of one parent or of all.
@@ -66,7 +67,7 @@ func byPending() docstore.Index2[int64, int64] {
 // so a sweep finishes it.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
-		Name: collection, ID: docstore.Int64,
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"parent_id"},
 		Indexes:  []docstore.Index{byUser().Declare(), byPending().Declare()},
 		Defaults: map[string]docstore.Value{"pending": docstore.ValueOf(Pending)},
 	}
@@ -77,8 +78,8 @@ func Spec(collection string) docstore.Spec {
 type Counter[P any] struct {
 	Parents *owned.Collection[P]
 	Choices *docstore.Collection[int64, Choice]
-	// NewID returns a new id for a choice.
-	NewID func() int64
+	// IDs generates the choices' ids.
+	IDs *id.Source
 	// Mark returns the mark of a parent that has numbers.
 	Mark func(*P) *Mark
 	// Add adds by to a parent's number for a value other than None.
@@ -161,7 +162,7 @@ func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide fu
 		if err != nil || wanted == None {
 			return Choice{}, err
 		}
-		choice = Choice{ID: c.NewID(), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
+		choice = Choice{ID: c.IDs.Unordered(id.PlaceOf(parentID)), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
 		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {

@@ -116,7 +116,7 @@ func TestARejectedChoiceChangesNothing(t *testing.T) {
 func TestWithdrawingWithoutAChoiceStoresNothing(t *testing.T) {
 	votes := newCounter(t, newStore(t))
 	put(t, votes, 1, choices.None)
-	if n, err := votes.Choices.Count(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != 0 {
+	if n, err := votes.Choices.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != 0 {
 		t.Errorf("%d choices, %v", n, err)
 	}
 	if _, err := votes.Put(t.Context(), 8, 1, choices.Always(1)); !errors.As(err, new(*apierror.Error)) {

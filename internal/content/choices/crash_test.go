@@ -9,6 +9,7 @@ import (
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/id"
 )
 
 const voter, another = 500, 501
@@ -19,7 +20,7 @@ func insertPending(t tb, c *counter, users int) {
 	t.Helper()
 	cast := make([]choices.Choice, users)
 	for i := range cast {
-		cast[i] = choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending, InGroups: true}
+		cast[i] = choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending, InGroups: true}
 	}
 	_, err := c.Choices.InsertMany(t.Context(), cast)
 	must(t, err)
@@ -117,7 +118,7 @@ func remove(t tb, c *counter) {
 
 func insertPendingOf(t tb, c *counter, userID int64, value int32) {
 	t.Helper()
-	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.NewID(), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending, InGroups: true}))
+	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending, InGroups: true}))
 }
 
 func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
@@ -144,7 +145,7 @@ func TestASweepCountsMoreThanAGroupUnderEachParent(t *testing.T) {
 	insertPending(t, votes, 3*choices.MaxGroup+1)
 	// Choices whose parent is gone, before and after it, do not stop the others.
 	for _, parentID := range []int64{voteID - 1, voteID + 1} {
-		must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.NewID(), ParentID: parentID, UserID: 1, Wanted: 1, Pending: choices.Pending}))
+		must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.IDs.Unordered(id.PlaceOf(parentID)), ParentID: parentID, UserID: 1, Wanted: 1, Pending: choices.Pending}))
 	}
 	must(t, votes.Sweep(t.Context()))
 	for _, parentID := range []int64{voteID - 1, voteID + 1} {
@@ -160,7 +161,7 @@ func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
 	engine := newStore(t)
 	votes := newCounter(t, engine)
 	must(t, votes.Parents.Documents.Insert(t.Context(), vote{ID: voteID - 1}))
-	must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.NewID(), ParentID: voteID - 1, UserID: 1, Wanted: 1, Pending: choices.Pending}))
+	must(t, votes.Choices.Insert(t.Context(), choices.Choice{ID: votes.IDs.Unordered(id.PlaceOf(voteID - 1)), ParentID: voteID - 1, UserID: 1, Wanted: 1, Pending: choices.Pending}))
 	insertPending(t, votes, 1)
 	hasFailed := false
 	failing := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
@@ -198,16 +199,16 @@ func TestAnOlderProgramsChoicesAreFinished(t *testing.T) {
 	table, err := docstore.Open[int64, older](t.Context(), engine, choices.Spec("choices"))
 	must(t, err)
 	for _, each := range []older{
-		{ID: 1, UserID: 1, Wanted: 1, Counted: 1, CountedAt: 1},
-		{ID: 2, UserID: 2, Wanted: 2},                           // counted by the mark
-		{ID: 3, UserID: 3, Wanted: 3},                           // not counted
-		{ID: 4, UserID: 4, Wanted: 2, Counted: 1, CountedAt: 2}, // changed, and not counted
+		{ID: choiceID(1), UserID: 1, Wanted: 1, Counted: 1, CountedAt: 1},
+		{ID: choiceID(2), UserID: 2, Wanted: 2},                           // counted by the mark
+		{ID: choiceID(3), UserID: 3, Wanted: 3},                           // not counted
+		{ID: choiceID(4), UserID: 4, Wanted: 2, Counted: 1, CountedAt: 2}, // changed, and not counted
 	} {
 		each.ParentID = voteID
 		must(t, table.Insert(t.Context(), each))
 	}
 	_, err = votes.Parents.Update(t.Context(), voteID, func(v *vote) error {
-		v.Numbers, v.Mark = numbers{2, 1, 0}, choices.Mark{ChoiceID: 2, Value: 2, Count: 3}
+		v.Numbers, v.Mark = numbers{2, 1, 0}, choices.Mark{ChoiceID: choiceID(2), Value: 2, Count: 3}
 		return nil
 	})
 	must(t, err)
@@ -218,15 +219,19 @@ func TestAnOlderProgramsChoicesAreFinished(t *testing.T) {
 	}
 }
 
+// choiceID returns the id of a choice under voteID.
+func choiceID(n int64) int64 { return n*id.Places + voteID }
+
 // An older program looks for a choice that it counts in the first place of a mark.
 func TestAnOlderProgramsChoiceIsTheFirstOfItsGroup(t *testing.T) {
 	engine := newStore(t)
 	votes := newCounter(t, engine)
-	isOlder := func(id int64) bool { return id == 2 || id == 4 || id == 5 }
+	isOlder := func(id int64) bool { return id == choiceID(2) || id == choiceID(4) || id == choiceID(5) }
 	var cast []choices.Choice
-	for id := range int64(6) {
-		id++
-		cast = append(cast, choices.Choice{ID: id, ParentID: voteID, UserID: id, Wanted: 1, Pending: choices.Pending, InGroups: !isOlder(id)})
+	for userID := range int64(6) {
+		userID++
+		id := choiceID(userID)
+		cast = append(cast, choices.Choice{ID: id, ParentID: voteID, UserID: userID, Wanted: 1, Pending: choices.Pending, InGroups: !isOlder(id)})
 	}
 	_, err := votes.Choices.InsertMany(t.Context(), cast)
 	must(t, err)

@@ -23,7 +23,7 @@ func (c *Counter[P]) Sweep(ctx context.Context) error {
 	defer cancel()
 	var first error
 	for from := c.swept.Load(); ; c.swept.Store(from) {
-		choice, err := c.Choices.Find(limited, byPending().In(Pending, docstore.From(from)))
+		choice, err := c.Choices.Find(limited, byPending().In(Pending, docstore.From(from)).Everywhere())
 		if errors.Is(err, docstore.ErrNotFound) {
 			c.swept.Store(0)
 			return first

@@ -71,7 +71,7 @@ func openCounter(t tb, engine docstore.Engine) *counter {
 			ID:        func(v *vote) int64 { return v.ID },
 			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_VOTE", "no vote %d", id) },
 		},
-		Choices: cast, NewID: id.NewSource(time.Now).Next,
+		Choices: cast, IDs: id.NewSource(time.Now),
 		Mark:     func(v *vote) *choices.Mark { return &v.Mark },
 		Add:      func(v *vote, value int32, by int64) { v.Numbers[value-1] += by },
 		Numbers:  func(v *vote) []int64 { return v.Numbers[:] },
@@ -123,7 +123,7 @@ func stored(t tb, c *counter) vote {
 // all returns the stored choices.
 func all(t tb, c *counter) (found []choices.Choice) {
 	t.Helper()
-	query := docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1000}
+	query := docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000}
 	for batch, err := range c.Choices.Batches(t.Context(), query) {
 		must(t, err)
 		found = append(found, batch...)

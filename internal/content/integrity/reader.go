@@ -23,7 +23,7 @@ type reader[T any] struct {
 
 func read[T any](ctx context.Context, c *docstore.Collection[int64, T], index string, progress func(string, int64)) *reader[T] {
 	r := &reader[T]{progress: func(documents int64) { progress(c.Name(), documents) }}
-	r.pull, r.stop = iter.Pull2(c.Batches(ctx, docstore.Query{Where: docstore.All(index), Limit: batchDocuments}))
+	r.pull, r.stop = iter.Pull2(c.Batches(ctx, docstore.Query{Where: docstore.All(index).Everywhere(), Limit: batchDocuments}))
 	return r
 }
 

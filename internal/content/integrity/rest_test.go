@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // A parent with thousands of children that changes between any two reads of them cannot be
@@ -43,13 +44,21 @@ func TestAParentToWhichChildrenAreAddedAllTheTimeIsChecked(t *testing.T) {
 	expectFindings(t, findings)
 }
 
+// itemID returns an id for an item of a box.
+func (w *world) itemID(boxID int64) int64 {
+	w.t.Helper()
+	drawn, err := w.items.IDs.Next(id.PlaceOf(boxID), 0, 0)
+	must(w.t, err)
+	return drawn
+}
+
 // addItems adds items to a box at once.
 func (w *world) addItems(boxID int64, count int) {
 	w.t.Helper()
 	added := make([]item, count)
 	for i := range added {
-		id := w.items.NewID()
-		added[i] = item{ID: id, BoxID: boxID, RequestKey: strconv.FormatInt(id, 10)}
+		added[i] = item{ID: w.itemID(boxID), BoxID: boxID}
+		added[i].RequestKey = strconv.FormatInt(added[i].ID, 10)
 	}
 	_, err := w.items.Children.InsertMany(w.t.Context(), added)
 	must(w.t, err)

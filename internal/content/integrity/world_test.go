@@ -79,9 +79,9 @@ func newWorld(t *testing.T) *world {
 		Owner:    func(*box) int64 { return owner },
 		NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 	}
-	newID := id.NewSource(time.Now).Next
+	ids := id.NewSource(time.Now)
 	w.items = &child.Set[box, item]{
-		Parents: w.boxes, Children: items, NewID: newID,
+		Parents: w.boxes, Children: items, IDs: ids,
 		Count:    func(b *box) *int64 { return &b.Items },
 		Counter:  "items",
 		ByParent: byBox(),
@@ -89,7 +89,7 @@ func newWorld(t *testing.T) *world {
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
 	}
 	w.votes = &choices.Counter[box]{
-		Parents: w.boxes, Choices: chosen, NewID: newID,
+		Parents: w.boxes, Choices: chosen, IDs: ids,
 		Mark:    func(b *box) *choices.Mark { return &b.Mark },
 		Add:     func(b *box, value int32, by int64) { b.Numbers[value-1] += by },
 		Numbers: func(b *box) []int64 { return b.Numbers },
@@ -172,7 +172,7 @@ func (w *world) outwait(context.Context) error {
 func (w *world) crashedVote(boxID, userID int64, value int32) {
 	w.t.Helper()
 	must(w.t, w.votes.Choices.Insert(w.t.Context(), choices.Choice{
-		ID: w.votes.NewID(), ParentID: boxID, UserID: userID, Wanted: value, Pending: choices.Pending,
+		ID: w.votes.IDs.Unordered(id.PlaceOf(boxID)), ParentID: boxID, UserID: userID, Wanted: value, Pending: choices.Pending,
 	}))
 }
 
@@ -221,7 +221,7 @@ func (w *world) contents() map[string][]any {
 }
 
 func gather[T any](w *world, c *docstore.Collection[int64, T], into map[string][]any) {
-	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 1000}) {
+	for batch, err := range c.Batches(w.t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000}) {
 		must(w.t, err)
 		for _, document := range batch {
 			into[c.Name()] = append(into[c.Name()], document)

@@ -43,7 +43,7 @@ type Records struct {
 // Open opens the records in the named collection.
 func Open(ctx context.Context, engine docstore.Engine, collection string, now func() time.Time) (*Records, error) {
 	records, err := docstore.Open[int64, record](ctx, engine, docstore.Spec{
-		Name: collection, ID: docstore.Int64, Indexes: []docstore.Index{byTime().Declare()},
+		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, Indexes: []docstore.Index{byTime().Declare()},
 	})
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (r *Records) Holds(ctx context.Context, id int64) (bool, error) {
 func (r *Records) Sweep(ctx context.Context, exists func(context.Context, int64) (bool, error), purge func(context.Context, int64) error) error {
 	var failed []error
 	oldest := r.now().Add(-r.grace).UnixMilli()
-	for records, err := range r.records.Batches(ctx, docstore.Query{Where: byTime().All(), Limit: sweepBatch}) {
+	for records, err := range r.records.Batches(ctx, docstore.Query{Where: byTime().All().Everywhere(), Limit: sweepBatch}) {
 		if err != nil {
 			return errors.Join(append(failed, err)...)
 		}

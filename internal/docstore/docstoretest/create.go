@@ -46,18 +46,18 @@ func byRequest() docstore.Index1[string] {
 }
 
 // drawing returns the given ids in turn, then the last one again and again.
-func drawing(ids ...int64) func() int64 {
-	return func() int64 {
+func drawing(ids ...int64) docstore.Draw {
+	return func(int64, int) (int64, error) {
 		id := ids[0]
 		if len(ids) > 1 {
 			ids = ids[1:]
 		}
-		return id
+		return id, nil
 	}
 }
 
 func create(
-	t *testing.T, c *members, draw func() int64, requestID, email string,
+	t *testing.T, c *members, draw docstore.Draw, requestID, email string,
 ) (member, docstore.Outcome, error) {
 	return docstore.Create(t.Context(), c, draw, docstore.Request{By: byRequest().All(), ID: requestID}, func(id int64, requestKey string) member {
 		return member{ID: id, RequestKey: requestKey, Email: email}
@@ -189,7 +189,7 @@ func createWhileDeleted(t *testing.T, engine docstore.Engine) {
 	var ids atomic.Int64
 	at(8, func(i int) {
 		for n := range 5 {
-			made, _, err := create(t, c, func() int64 { return ids.Add(1) }, "r", fmt.Sprint(i, " ", n))
+			made, _, err := create(t, c, func(int64, int) (int64, error) { return ids.Add(1), nil }, "r", fmt.Sprint(i, " ", n))
 			if err != nil {
 				t.Error(err)
 			}

@@ -64,6 +64,16 @@ func (t *hookedTable) GetMany(ctx context.Context, ids []docstore.Value) (found 
 	return found, err
 }
 
+func (t *hookedTable) GetDurable(ctx context.Context, ids []docstore.Value) (found []bson.Raw, err error) {
+	err = t.read(ctx, "GetDurable", func() (err error) { found, err = t.Table.GetDurable(ctx, ids); return err })
+	return found, err
+}
+
+func (t *hookedTable) Highest(ctx context.Context, from int64) (highest int64, err error) {
+	err = t.read(ctx, "Highest", func() (err error) { highest, err = t.Table.Highest(ctx, from); return err })
+	return highest, err
+}
+
 func (t *hookedTable) Scan(ctx context.Context, scan docstore.Scan) (found []bson.Raw, more bool, err error) {
 	err = t.read(ctx, "Scan", func() (err error) { found, more, err = t.Table.Scan(ctx, scan); return err })
 	return found, more, err

@@ -40,6 +40,11 @@ func calls(engine docstore.Engine, c *places) map[string]func(context.Context) e
 			_, err := c.GetMany(ctx, []int64{1})
 			return err
 		},
+		"GetDurable": func(ctx context.Context) error {
+			_, err := c.GetDurable(ctx, []int64{1})
+			return err
+		},
+		"Highest":         func(ctx context.Context) error { _, err := c.Highest(ctx, 1); return err },
 		"GetLinearizable": func(ctx context.Context) error { _, err := c.GetLinearizable(ctx, 1); return err },
 		"Find":            func(ctx context.Context) error { _, err := c.Find(ctx, byCode().Is("code 1")); return err },
 		"Update": func(ctx context.Context) error {

@@ -50,7 +50,7 @@ func TestABackupIsTheStoreAtOneMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	copied := fill(t, openAt(t, path), 0)
-	if n, err := copied.Count(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != 20_000 {
+	if n, err := copied.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != 20_000 {
 		t.Errorf("the backup has %d ballots: %v", n, err)
 	}
 	if _, err := copied.Get(t.Context(), int64(7)); err != nil {

@@ -37,7 +37,7 @@ func expectRest(t *testing.T, path string) {
 	t.Helper()
 	engine := openAt(t, path)
 	c := fill(t, engine, 0)
-	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex))
+	n, err := c.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
 	if err != nil || n != 1000 {
 		t.Errorf("%d ballots: %v", n, err)
 	}

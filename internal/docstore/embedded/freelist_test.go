@@ -36,7 +36,7 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 			t.Fatal(err)
 		}
 	}
-	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex)); err != nil || n != int64(count) {
+	if n, err := c.DeleteAll(t.Context(), docstore.All(docstore.IDIndex).Everywhere()); err != nil || n != int64(count) {
 		t.Fatalf("deleted %d: %v", n, err)
 	}
 	insert(t, c, 0)

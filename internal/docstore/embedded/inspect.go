@@ -75,6 +75,14 @@ func (a absent) GetMany(ctx context.Context, _ []docstore.Value) ([]bson.Raw, er
 	return nil, a.engine.enterOnce(ctx)
 }
 
+func (a absent) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	return a.GetMany(ctx, ids)
+}
+
+func (a absent) Highest(ctx context.Context, _ int64) (int64, error) {
+	return 0, a.engine.enterOnce(ctx)
+}
+
 func (a absent) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
 	if _, err := a.find(scan.Index()); err != nil {
 		return nil, false, err

@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/keys"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // checkEvery is how many steps a walk makes between two checks of its context.
@@ -97,6 +99,37 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 	return documents, err
 }
 
+// GetDurable is GetMany: what is read is synced.
+func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	return t.GetMany(ctx, ids)
+}
+
+// Highest walks down from the highest id.
+func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
+	lowest, err := t.idKey(docstore.ValueOf(from))
+	if err != nil {
+		return 0, err
+	}
+	err = t.engine.view(ctx, func(tx *bolt.Tx) error {
+		cursor, seen := tx.Bucket(t.documents).Cursor(), 0
+		for key, _ := cursor.Last(); bytes.Compare(key, lowest) >= 0; key, _ = cursor.Prev() {
+			found, _, err := keys.CutInt64(key)
+			if err != nil {
+				return err
+			}
+			if t.spec.Sharding != docstore.ByPlace || id.PlaceOf(found) == id.PlaceOf(from) {
+				highest = found
+				return nil
+			}
+			if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	return highest, err
+}
+
 // Scan seeks to the start position in the index and walks from there. The seek costs the
 // same at any position.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
@@ -168,6 +201,9 @@ func (t *table) Count(ctx context.Context, where docstore.Where) (n int64, err e
 func (t *table) resolve(scan docstore.Scan) (*index, docstore.Bounds, error) {
 	ix, err := t.find(scan.Index())
 	if err != nil {
+		return nil, docstore.Bounds{}, err
+	}
+	if _, _, err := t.spec.PlaceOf(scan.Where); err != nil {
 		return nil, docstore.Bounds{}, err
 	}
 	bounds, err := scan.Resolve(t.fields(ix))

@@ -3,7 +3,6 @@ package mongo
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -65,15 +64,17 @@ func (t *table) backfillField(ctx context.Context, field string, value docstore.
 	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
 	err = t.engine.call(ctx, func() error {
 		for {
-			found, _, err := t.find(ctx, query{filter: lacks, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: backfillBatch})
+			found, _, err := t.find(ctx, query{filter: lacks, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: backfillBatch, comment: everywhere})
 			if err != nil || len(found) == 0 {
 				return err
 			}
 			ids := make(bson.A, len(found))
 			for i, document := range found {
-				ids[i] = document.Lookup(docstore.IDIndex)
+				if err := document.Lookup(docstore.IDIndex).Unmarshal(&ids[i]); err != nil {
+					return err
+				}
 			}
-			filter := slices.Concat(bson.D{{Key: docstore.IDIndex, Value: bson.D{{Key: "$in", Value: ids}}}}, lacks)
+			filter := append(t.placedAny(ids), lacks...)
 			result, err := t.collection.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}})
 			if err != nil {
 				return err

@@ -43,7 +43,7 @@ func (t *table) duplicateIn(answer bson.Raw, message string) (index string) {
 	if isByID(server.Keys) {
 		return docstore.IDIndex
 	}
-	for _, declared := range t.spec.Indexes {
+	for _, declared := range indexesOf(t.spec) {
 		if declared.Unique && sameKeys(server.Keys, keysOf(declared)) {
 			return declared.Name
 		}
@@ -53,7 +53,7 @@ func (t *table) duplicateIn(answer bson.Raw, message string) (index string) {
 	if name == primaryIndex {
 		return docstore.IDIndex
 	}
-	for _, declared := range t.spec.Indexes {
+	for _, declared := range indexesOf(t.spec) {
 		// It may have other keys, if it is left from an earlier declaration.
 		if declared.Unique && isNameOf(declared, name) {
 			return declared.Name

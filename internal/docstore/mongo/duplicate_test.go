@@ -43,7 +43,7 @@ func changed(email, work string) docstore.Change {
 func usersOn(t *testing.T, answer func(string, bson.Raw) bson.D) *table {
 	t.Helper()
 	engine, _ := openOn(t, answer)
-	return &table{engine: engine, spec: usersTable().spec, collection: engine.database.Collection("users")}
+	return newTable(engine, usersTable().spec)
 }
 
 func wantDuplicate(t *testing.T, what string, err error, index string) {

@@ -208,7 +208,7 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		}
 		return open, e.call(ctx, func() error { return nil })
 	}
-	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	t := newTable(e, spec)
 	err := e.call(ctx, func() error {
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err

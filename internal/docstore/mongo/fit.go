@@ -30,7 +30,7 @@ func (t *table) checkCollation(ctx context.Context) error {
 // checkIDKind checks one document. All documents of a collection have the same kind of
 // _id.
 func (t *table) checkIDKind(ctx context.Context) error {
-	documents, _, err := t.find(ctx, query{filter: bson.D{}, order: byIDOrder(), limit: 1})
+	documents, _, err := t.find(ctx, query{filter: bson.D{}, order: byIDOrder(), limit: 1, comment: everywhere})
 	if err != nil || len(documents) == 0 {
 		return err
 	}
@@ -58,7 +58,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	misfits, _, err := t.find(ctx, query{filter: bson.D{{Key: "$or", Value: alternatives}}, limit: 1})
+	misfits, _, err := t.find(ctx, query{filter: bson.D{{Key: "$or", Value: alternatives}}, limit: 1, comment: everywhere})
 	if err != nil || len(misfits) == 0 {
 		return err
 	}

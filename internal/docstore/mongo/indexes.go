@@ -128,7 +128,7 @@ type named struct {
 // match finds the server's names of the declared indexes. Present ones exist, or are being
 // built. Missing ones have the name to be created with.
 func (t *table) match(stored map[string]storedIndex) (present, missing []named) {
-	for _, index := range t.spec.Indexes {
+	for _, index := range indexesOf(t.spec) {
 		name, taken := index.Name, false
 		for _, has := range stored {
 			if has.serves(index) && (!taken || has.Name == index.Name) {

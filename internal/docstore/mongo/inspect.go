@@ -12,7 +12,7 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	if err := spec.Validate(); err != nil {
 		return docstore.Inspection{}, err
 	}
-	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	t := newTable(e, spec)
 	var stored map[string]storedIndex
 	err := e.call(ctx, func() (err error) {
 		if err := t.checkIDKind(ctx); err != nil {
@@ -31,19 +31,21 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 		delete(stored, hashedIndex)
 	}
 	present, missing := t.match(stored)
-	t.spec.Indexes = nil
 	for _, index := range present {
-		t.spec.Indexes = append(t.spec.Indexes, index.Index)
 		delete(stored, index.name)
 	}
 	for _, index := range missing {
-		inspection.Missing = append(inspection.Missing, index.Name)
+		inspection.Missing = append(inspection.Missing, declaredName(index.Name))
 		delete(stored, index.Name)
 	}
+	t.spec.Indexes = slices.DeleteFunc(slices.Clone(t.spec.Indexes), func(index docstore.Index) bool {
+		return slices.Contains(inspection.Missing, index.Name)
+	})
 	for name := range stored {
 		inspection.Undeclared = append(inspection.Undeclared, name)
 	}
 	slices.Sort(inspection.Missing)
+	inspection.Missing = slices.Compact(inspection.Missing)
 	slices.Sort(inspection.Undeclared)
 	inspection.Table = docstore.ReadOnly(t)
 	return inspection, nil

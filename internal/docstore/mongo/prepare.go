@@ -32,7 +32,7 @@ func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Pr
 	if err := spec.Validate(); err != nil {
 		return prepared, err
 	}
-	t := &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	t := newTable(e, spec)
 	err = e.call(ctx, func() (err error) {
 		if prepared.Created, err = t.reconcile(ctx, true); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (t *table) dropReplaced(ctx context.Context) (dropped []string, err error) 
 	}
 	for name := range stored {
 		isUsed := slices.ContainsFunc(present, func(index named) bool { return index.name == name })
-		isOurs := slices.ContainsFunc(t.spec.Indexes, func(index docstore.Index) bool { return isNameOf(index, name) })
+		isOurs := slices.ContainsFunc(indexesOf(t.spec), func(index docstore.Index) bool { return isNameOf(index, name) })
 		if isUsed || !isOurs {
 			continue
 		}
@@ -103,7 +103,7 @@ func validation(spec docstore.Spec) bson.D {
 		{Key: docstore.IDIndex, Value: bson.D{{Key: "bsonType", Value: typeOf(spec.ID)}}},
 		{Key: docstore.RevisionField, Value: bson.D{{Key: "bsonType", Value: typeOf(docstore.Int64)}}},
 	}
-	for _, index := range spec.Indexes {
+	for _, index := range indexesOf(spec) {
 		for _, field := range index.Fields {
 			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
 				continue

@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,8 +64,11 @@ func (t *table) get(ctx context.Context, collection *mongo.Collection, id docsto
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return docstore.ErrNotFound
 		}
-		document = bytes.Clone(found)
-		return err
+		if err != nil {
+			return err
+		}
+		document = t.copyOf(found)
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -76,6 +78,15 @@ func (t *table) get(ctx context.Context, collection *mongo.Collection, id docsto
 
 // GetMany reads documents by their ids, up to idsPerQuery per query.
 func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	return t.getMany(ctx, ids, "")
+}
+
+// GetDurable reads what a majority has acknowledged.
+func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	return t.getMany(ctx, ids, "majority")
+}
+
+func (t *table) getMany(ctx context.Context, ids []docstore.Value, concern string) ([]bson.Raw, error) {
 	wanted, seen := make(bson.A, 0, len(ids)), make(map[docstore.Value]bool, len(ids))
 	for _, id := range ids {
 		if _, err := t.byID(id); err != nil {
@@ -91,8 +102,7 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 		for len(wanted) > 0 {
 			n := min(len(wanted), idsPerQuery)
 			for left := wanted[:n]; len(left) > 0; {
-				filter := bson.D{{Key: docstore.IDIndex, Value: bson.D{{Key: "$in", Value: left}}}}
-				found, more, err := t.find(ctx, query{filter: filter, order: byIDOrder(), limit: n})
+				found, more, err := t.find(ctx, query{filter: t.placedAny(left), order: byIDOrder(), limit: n, concern: concern})
 				if err != nil {
 					return err
 				}
@@ -110,6 +120,31 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 		return nil, err
 	}
 	return documents, nil
+}
+
+// Highest reads the highest id of a place, from the end of the index of _id.
+func (t *table) Highest(ctx context.Context, from int64) (highest int64, err error) {
+	lowest := docstore.ValueOf(from)
+	filter, err := t.byID(lowest)
+	if err != nil {
+		return 0, err
+	}
+	filter[0].Value = bson.D{{Key: "$gte", Value: from}}
+	err = t.engine.call(ctx, func() error {
+		found, _, err := t.find(ctx, query{
+			filter: filter, order: bson.D{{Key: docstore.IDIndex, Value: -1}}, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1,
+		})
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		last, err := docstore.Field{Name: docstore.IDIndex, Kind: docstore.Int64}.Value(found[0])
+		if err != nil {
+			return err
+		}
+		highest, _ = last.BSON().(int64)
+		return nil
+	})
+	return highest, err
 }
 
 // without returns the ids that none of the documents has.
@@ -133,11 +168,11 @@ func without(ids bson.A, documents []bson.Raw) (left bson.A) {
 // with the first field. Each query asks for as many documents as are likely to fit into the
 // budget; the next one continues after them.
 func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.Raw, more bool, err error) {
-	all, fields, bounds, err := t.resolve(scan)
+	selected, err := t.resolve(scan)
 	if err != nil {
 		return nil, false, err
 	}
-	rest := fields[min(len(bounds.Equal), len(fields)):]
+	rest := selected.rest()
 	size := t.sizes.of(scan.Fields)
 	wanted := min(scan.Limit, math.MaxInt-1) + 1 // one more tells whether more follow
 	if len(rest) == 0 {
@@ -145,10 +180,10 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 	}
 	used := 0
 	err = t.engine.call(ctx, func() error {
-		for !bounds.Empty {
+		for !selected.bounds.Empty {
 			next := query{
-				filter: filterOf(all, fields, bounds), order: orderOf(rest), fields: projection(scan.Fields, bounds.Rest),
-				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used),
+				filter: selected.filter(), order: orderOf(rest), fields: projection(scan.Fields, selected.bounds.Rest),
+				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment,
 			}
 			found, follow, err := t.find(ctx, next)
 			if err != nil {
@@ -166,7 +201,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 			if len(rest) == 0 || !follow && len(found) < next.limit || len(found) == 0 {
 				return nil
 			}
-			if bounds.After, err = positionOf(found[len(found)-1], bounds.Rest); err != nil {
+			if selected.bounds.After, err = positionOf(found[len(found)-1], selected.bounds.Rest); err != nil {
 				return err
 			}
 		}
@@ -192,15 +227,19 @@ func positionOf(document bson.Raw, fields []docstore.Field) ([]docstore.Value, e
 
 // Count counts in the index.
 func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) {
-	all, fields, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
-	if err != nil || bounds.Empty {
+	selected, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
+	if err != nil || selected.bounds.Empty {
 		return 0, err
+	}
+	options := options.Count()
+	if selected.comment != "" {
+		options.SetComment(selected.comment)
 	}
 	var n int64
 	err = t.engine.call(ctx, func() (err error) {
 		ctx, cancel := bounded(ctx)
 		defer cancel()
-		n, err = t.collection.CountDocuments(ctx, filterOf(all, fields, bounds))
+		n, err = t.collection.CountDocuments(ctx, selected.filter(), options)
 		return err
 	})
 	return n, err
@@ -210,6 +249,8 @@ func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) 
 type query struct {
 	filter, order, fields bson.D
 	skip, limit           int
+	// concern and comment are the read concern and the comment; empty for none.
+	concern, comment string
 }
 
 // find runs a query. more reports that the server ended its reply before the limit, because
@@ -229,6 +270,12 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	if q.skip > 0 {
 		command = append(command, bson.E{Key: "skip", Value: int64(q.skip)})
 	}
+	if q.concern != "" {
+		command = append(command, bson.E{Key: "readConcern", Value: bson.D{{Key: "level", Value: q.concern}}})
+	}
+	if q.comment != "" {
+		command = append(command, bson.E{Key: "comment", Value: q.comment})
+	}
 	command = append(command, bson.E{Key: "limit", Value: int64(q.limit)}, bson.E{Key: "batchSize", Value: int32(q.limit + 1)})
 	reply, err := t.engine.read(ctx, command)
 	if err != nil {
@@ -240,7 +287,7 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	}
 	documents = make([]bson.Raw, len(batch))
 	for i, value := range batch {
-		documents[i] = bytes.Clone(value.Document())
+		documents[i] = t.copyOf(value.Document())
 	}
 	cursor := reply.Lookup("cursor", "id").AsInt64()
 	if cursor != 0 {

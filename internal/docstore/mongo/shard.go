@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // ErrShardKey reports that a collection has a shard key under which _id, or another unique
@@ -27,6 +29,8 @@ const (
 	OnOneShard Placement = "one shard"
 	// ShardedByID: the collection is spread over the shards by _id.
 	ShardedByID Placement = "by _id"
+	// ShardedByPlace: the collection is spread over the shards by the places of its documents.
+	ShardedByPlace Placement = "by place"
 )
 
 // Placement returns the placement of a collection and changes nothing. Errors: ErrShardKey.
@@ -53,23 +57,51 @@ func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, 
 }
 
 // Shard shards a collection as declared, if the server is a sharded cluster and the
-// collection is not sharded yet. It returns the resulting placement. Errors: ErrShardKey.
+// collection is not sharded yet. An empty collection that is sharded by place is spread evenly
+// over all shards at once; the balancer of the cluster spreads another one. It returns the
+// resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	placement, err := e.Placement(ctx, spec)
+	if err != nil || placement != OnOneShard || spec.Sharding == docstore.OneShard {
+		return placement, err
+	}
+	shards, isEmpty, err := e.shardsFor(ctx, spec)
 	if err != nil {
 		return placement, err
 	}
-	commands := shardCommands(e.database.Name(), spec, placement)
-	for _, command := range commands {
+	for _, command := range shardCommands(e.database.Name(), spec, shards, isEmpty) {
 		err := e.call(ctx, func() error { return e.client.Database(command.database).RunCommand(ctx, command.body).Err() })
 		if err != nil {
 			return placement, fmt.Errorf("shard collection %s: %w", spec.Name, err)
 		}
 	}
-	if len(commands) > 0 {
-		placement = ShardedByID
-	}
-	return placement, nil
+	return e.Placement(ctx, spec)
+}
+
+// shardsFor returns the names of the shards of the cluster, and whether a collection is empty.
+func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []string, isEmpty bool, err error) {
+	err = e.call(ctx, func() error {
+		reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "listShards", Value: 1}}).Raw()
+		if err != nil {
+			return fmt.Errorf("list shards: %w", err)
+		}
+		var list struct {
+			Shards []struct {
+				Name string `bson:"_id"`
+			} `bson:"shards"`
+		}
+		if err := bson.Unmarshal(reply, &list); err != nil {
+			return fmt.Errorf("reply to listShards: %w", err)
+		}
+		for _, shard := range list.Shards {
+			names = append(names, shard.Name)
+		}
+		slices.Sort(names)
+		first, _, err := newTable(e, spec).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
+		isEmpty = len(first) == 0
+		return err
+	})
+	return names, isEmpty, err
 }
 
 func (e *Engine) isCluster(ctx context.Context) (bool, error) {
@@ -100,6 +132,8 @@ func (s shardEntry) placement() Placement {
 	case len(s.Key) == 1 && s.Key[0].Key == docstore.IDIndex:
 		// By ranges or by hash, documents with the same _id are on the same shard.
 		return ShardedByID
+	case len(s.Key) == 1 && s.Key[0].Key == docstore.PlaceField && fmt.Sprint(s.Key[0].Value) == "1":
+		return ShardedByPlace
 	}
 	fields := make([]string, len(s.Key))
 	for i, field := range s.Key {
@@ -108,14 +142,14 @@ func (s shardEntry) placement() Placement {
 	return Placement("by " + strings.Join(fields, ", "))
 }
 
-// check returns ErrShardKey if the placement breaks the uniqueness of an index. One shard
-// is always safe. Sharding by _id is safe if the collection has no other unique index.
+// check returns ErrShardKey if the placement breaks the uniqueness of an index. One shard is
+// always safe. So is sharding by _id if the collection has no other unique index, and sharding by
+// place if it is declared. A place that is hashed is not safe: the server would not promise that
+// an index that begins with the place itself is unique.
 func (p Placement) check(spec docstore.Spec) error {
-	hasUnique := false
-	for _, index := range spec.Indexes {
-		hasUnique = hasUnique || index.Unique
-	}
-	if p == NoCluster || p == OnOneShard || p == ShardedByID && !hasUnique {
+	hasUnique := slices.ContainsFunc(spec.Indexes, func(index docstore.Index) bool { return index.Unique })
+	switch {
+	case p == NoCluster, p == OnOneShard, p == ShardedByID && !hasUnique, p == ShardedByPlace && spec.Sharding == docstore.ByPlace:
 		return nil
 	}
 	return fmt.Errorf("collection %s is placed %s: %w", spec.Name, p, ErrShardKey)
@@ -130,20 +164,44 @@ type command struct {
 	body     bson.D
 }
 
-// shardCommands returns the commands that change a collection to its declared placement,
-// or none if it is placed so already. A hashed key spreads an empty collection at once; a
-// collection with documents needs the index first. Since MongoDB 6, sharding needs no
-// earlier command for the database.
-func shardCommands(database string, spec docstore.Spec, placement Placement) []command {
-	if spec.Sharding != docstore.ByID || placement != OnOneShard {
-		return nil
+// shardCommands returns the commands that shard a collection as declared. Since MongoDB 6,
+// sharding needs no earlier command for the database.
+//
+// A hashed key spreads an empty collection at once; a collection with documents needs the index
+// first. A collection sharded by place has the index of its declaration. Of an empty one, each shard
+// gets a range of the places; moveRange splits at its bounds.
+func shardCommands(database string, spec docstore.Spec, shards []string, isEmpty bool) []command {
+	namespace := database + "." + spec.Name
+	if spec.Sharding == docstore.ByID {
+		key := bson.D{{Key: docstore.IDIndex, Value: "hashed"}}
+		return []command{
+			{database, bson.D{
+				{Key: "createIndexes", Value: spec.Name},
+				{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: key}, {Key: "name", Value: hashedIndex}}}},
+			}},
+			{"admin", bson.D{{Key: "shardCollection", Value: namespace}, {Key: "key", Value: key}}},
+		}
 	}
-	key := bson.D{{Key: docstore.IDIndex, Value: "hashed"}}
-	return []command{
-		{database, bson.D{
-			{Key: "createIndexes", Value: spec.Name},
-			{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: key}, {Key: "name", Value: hashedIndex}}}},
-		}},
-		{"admin", bson.D{{Key: "shardCollection", Value: database + "." + spec.Name}, {Key: "key", Value: key}}},
+	commands := []command{{"admin", bson.D{
+		{Key: "shardCollection", Value: namespace}, {Key: "key", Value: bson.D{{Key: docstore.PlaceField, Value: 1}}},
+	}}}
+	if !isEmpty || len(shards) < 2 {
+		return commands
 	}
+	bound := func(i int) bson.D {
+		at := any(int64(i * id.Places / len(shards)))
+		switch i {
+		case 0:
+			at = bson.MinKey{}
+		case len(shards):
+			at = bson.MaxKey{}
+		}
+		return bson.D{{Key: docstore.PlaceField, Value: at}}
+	}
+	for i, shard := range shards {
+		commands = append(commands, command{"admin", bson.D{
+			{Key: "moveRange", Value: namespace}, {Key: "min", Value: bound(i)}, {Key: "max", Value: bound(i + 1)}, {Key: "toShard", Value: shard},
+		}})
+	}
+	return commands
 }

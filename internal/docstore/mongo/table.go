@@ -17,22 +17,54 @@ type table struct {
 	sizes      sizes
 }
 
-// resolve returns the sort fields of an index, those of the server's index, and the bounds
-// of a scan.
-func (t *table) resolve(scan docstore.Scan) (all, fields []docstore.Field, bounds docstore.Bounds, err error) {
-	if all, err = t.spec.FieldsOf(scan.Index()); err != nil {
-		return nil, nil, bounds, err
-	}
-	if fields, err = t.scanFields(scan.Index()); err != nil {
-		return nil, nil, bounds, err
-	}
-	bounds, err = scan.Resolve(all)
-	return all, fields, bounds, err
+func newTable(e *Engine, spec docstore.Spec) *table {
+	return &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
 }
 
+// selection is a selection of documents in the form that queries need.
+type selection struct {
+	// all are the sort fields of the index, fields those that the server sorts by.
+	all, fields []docstore.Field
+	bounds      docstore.Bounds
+	// at is the condition of the place; empty if there is none.
+	at bson.D
+	// comment is everywhere if the query asks every shard, and empty otherwise.
+	comment string
+}
+
+// resolve returns the selection of a scan.
+func (t *table) resolve(scan docstore.Scan) (s selection, err error) {
+	if s.all, err = t.spec.FieldsOf(scan.Index()); err != nil {
+		return s, err
+	}
+	if s.fields, err = t.scanFields(scan.Index()); err != nil {
+		return s, err
+	}
+	place, isPlaced, err := t.spec.PlaceOf(scan.Where)
+	if err != nil {
+		return s, err
+	}
+	if isPlaced {
+		s.at = bson.D{inPlace(place)}
+	} else if scan.IsEverywhere() {
+		s.comment = everywhere
+	}
+	s.bounds, err = scan.Resolve(s.all)
+	return s, err
+}
+
+// filter returns a filter for the documents of the selection.
+func (s selection) filter() bson.D { return append(filterOf(s.all, s.fields, s.bounds), s.at...) }
+
+// rest are the fields that the server sorts by and that the selection does not fix.
+func (s selection) rest() []docstore.Field {
+	return s.fields[min(len(s.bounds.Equal), len(s.fields)):]
+}
+
+// byID returns a filter for the document with an id.
 func (t *table) byID(id docstore.Value) (bson.D, error) {
 	if id.Kind() != t.spec.ID {
 		return nil, fmt.Errorf("collection %q has no id of the kind of %v", t.spec.Name, id)
 	}
-	return bson.D{{Key: docstore.IDIndex, Value: id.BSON()}}, nil
+	return t.placed(id), nil
 }

@@ -19,8 +19,12 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 	var fit []bson.Raw
 	var at []int
 	for i, document := range documents {
-		if errs[i] = t.spec.CheckDocument(document); errs[i] == nil {
-			fit, at = append(fit, document), append(at, i)
+		if errs[i] = t.spec.CheckDocument(document); errs[i] != nil {
+			continue
+		}
+		placed, err := t.withPlace(document)
+		if errs[i] = err; err == nil {
+			fit, at = append(fit, placed), append(at, i)
 		}
 	}
 	err := t.engine.call(ctx, func() error {
@@ -60,10 +64,11 @@ func (t *table) refusal(failure mongo.WriteError) (refusal, err error) {
 // Update changes the document if its revision is still the given one. If no document
 // matches, it checks whether the id exists, to tell ErrConflict from ErrNotFound.
 func (t *table) Update(ctx context.Context, change docstore.Change) error {
-	filter, update, err := t.updateOf(change)
+	byID, update, err := t.updateOf(change)
 	if err != nil {
 		return err
 	}
+	filter := append(byID[:len(byID):len(byID)], ofRevision(change))
 	return t.engine.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
@@ -72,7 +77,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 		if result.MatchedCount > 0 {
 			return nil
 		}
-		switch found, err := t.exists(ctx, filter[:1]); {
+		switch found, err := t.exists(ctx, byID); {
 		case err != nil:
 			return err
 		case found:
@@ -86,11 +91,11 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made int64, err error) {
 	models := make([]mongo.WriteModel, len(changes))
 	for i, change := range changes {
-		filter, update, err := t.updateOf(change)
+		byID, update, err := t.updateOf(change)
 		if err != nil {
 			return 0, err
 		}
-		models[i] = mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(update)
+		models[i] = mongo.NewUpdateOneModel().SetFilter(append(byID, ofRevision(change))).SetUpdate(update)
 	}
 	if len(models) == 0 {
 		return 0, t.engine.call(ctx, func() error { return nil })
@@ -121,15 +126,19 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	})
 }
 
-// updateOf returns the filter and the operators of a change.
-func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err error) {
-	if filter, err = t.byID(change.ID); err != nil {
+// ofRevision is the condition that nobody has changed the document before.
+func ofRevision(change docstore.Change) bson.E {
+	return bson.E{Key: docstore.RevisionField, Value: change.Revision}
+}
+
+// updateOf returns the filter of the document of a change, and the operators.
+func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error) {
+	if byID, err = t.byID(change.ID); err != nil {
 		return nil, nil, err
 	}
 	if err := t.spec.CheckChange(change); err != nil {
 		return nil, nil, err
 	}
-	filter = append(filter, bson.E{Key: docstore.RevisionField, Value: change.Revision})
 	update = bson.D{{Key: "$inc", Value: increase(docstore.RevisionField, change.Add)}}
 	if len(change.Set) > 0 {
 		set := make(bson.D, len(change.Set))
@@ -145,7 +154,7 @@ func (t *table) updateOf(change docstore.Change) (filter, update bson.D, err err
 		}
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	return filter, update, nil
+	return byID, update, nil
 }
 
 // increase returns the fields of a $inc: the amounts, and one more of a field that the
@@ -192,17 +201,21 @@ const deleteChunk = 10_000
 
 // DeleteAll deletes in chunks, so that no command runs for long.
 func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
-	all, fields, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
+	selected, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err
 	}
+	options := options.DeleteMany()
+	if selected.comment != "" {
+		options.SetComment(selected.comment)
+	}
 	err = t.engine.write(ctx, func() error {
-		for !bounds.Empty {
-			chunk, isLast, err := t.chunkOf(ctx, all, fields, bounds)
+		for !selected.bounds.Empty {
+			chunk, isLast, err := t.chunkOf(ctx, selected)
 			if err != nil {
 				return err
 			}
-			result, err := t.collection.DeleteMany(ctx, filterOf(all, fields, chunk))
+			result, err := t.collection.DeleteMany(ctx, chunk.filter(), options)
 			if err != nil {
 				return err
 			}
@@ -216,25 +229,26 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted in
 	return deleted, err
 }
 
-// chunkOf returns the part of the bounds that the first deleteChunk documents lie in.
-func (t *table) chunkOf(ctx context.Context, all, fields []docstore.Field, bounds docstore.Bounds) (chunk docstore.Bounds, isLast bool, err error) {
-	rest := fields[min(len(bounds.Equal), len(fields)):]
-	if len(rest) == 0 || len(bounds.Spans) > 1 {
-		return bounds, true, nil
+// chunkOf returns the part of a selection that its first deleteChunk documents lie in.
+func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selection, isLast bool, err error) {
+	rest := selected.rest()
+	if len(rest) == 0 || len(selected.bounds.Spans) > 1 {
+		return selected, true, nil
 	}
 	last, _, err := t.find(ctx, query{
-		filter: filterOf(all, fields, bounds), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+		filter: selected.filter(), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+		comment: selected.comment,
 	})
 	if err != nil || len(last) == 0 {
-		return bounds, true, err
+		return selected, true, err
 	}
 	var span docstore.Span
-	if len(bounds.Spans) > 0 {
-		span = bounds.Spans[0]
+	if len(selected.bounds.Spans) > 0 {
+		span = selected.bounds.Spans[0]
 	}
 	if span.To, err = rest[0].Value(last[0]); err != nil {
-		return bounds, false, err
+		return selected, false, err
 	}
-	bounds.Spans = []docstore.Span{span}
-	return bounds, false, nil
+	selected.bounds.Spans = []docstore.Span{span}
+	return selected, false, nil
 }

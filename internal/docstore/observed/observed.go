@@ -138,6 +138,22 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 	return documents, err
 }
 
+// GetDurable returns documents.
+func (t *table) GetDurable(ctx context.Context, ids []docstore.Value) ([]bson.Raw, error) {
+	ctx, call := t.begin(ctx, "get_durable", docstore.IDIndex)
+	documents, err := t.Table.GetDurable(ctx, ids)
+	call.end(err)
+	return documents, err
+}
+
+// Highest returns an id.
+func (t *table) Highest(ctx context.Context, from int64) (int64, error) {
+	ctx, call := t.begin(ctx, "highest", docstore.IDIndex)
+	highest, err := t.Table.Highest(ctx, from)
+	call.end(err)
+	return highest, err
+}
+
 // GetLinearizable returns a document.
 func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 	ctx, call := t.begin(ctx, "get_linearizable", docstore.IDIndex)

@@ -25,10 +25,10 @@ const sweepEvery = time.Minute
 // Deps are the dependencies of every service. They may be used concurrently.
 type Deps struct {
 	Store docstore.Engine
-	// NewID returns a new identifier. Now returns the time in UTC, in whole milliseconds,
-	// as stored times have it.
-	NewID func() int64
-	Now   func() time.Time
+	// NewIDs returns a source of identifiers for one collection. Now returns the time in UTC, in
+	// whole milliseconds, as stored times have it.
+	NewIDs func() *id.Source
+	Now    func() time.Time
 	// Validator validates the items of a message that are rejected one by one. The
 	// interceptors validate everything else.
 	Validator protovalidate.Validator
@@ -37,8 +37,10 @@ type Deps struct {
 
 // NewDeps returns the dependencies of services that use this store.
 func NewDeps(store docstore.Engine, validator protovalidate.Validator, log *slog.Logger) Deps {
-	return Deps{Store: store, Validator: validator, NewID: id.NewSource(time.Now).Next, Now: now, Log: log}
+	return Deps{Store: store, Validator: validator, NewIDs: newIDs, Now: now, Log: log}
 }
+
+func newIDs() *id.Source { return id.NewSource(time.Now) }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 

@@ -103,7 +103,7 @@ func (o opening) build(ctx context.Context, spec docstore.Spec) (opened docstore
 func countOf(ctx context.Context, table docstore.Table) slog.Attr {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	documents, err := table.Count(ctx, docstore.All(docstore.IDIndex))
+	documents, err := table.Count(ctx, docstore.All(docstore.IDIndex).Everywhere())
 	if err != nil {
 		return slog.String("documents", "not counted")
 	}

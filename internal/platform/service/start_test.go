@@ -194,7 +194,7 @@ func opens(indexes ...string) func(context.Context, service.Host) (service.Servi
 		if err != nil {
 			return nil, err
 		}
-		id := host.Deps.NewID()
+		id := host.Deps.NewIDs().Unordered(0)
 		return idle{sweeping{name: "example"}}, things.Insert(ctx, thing{id, id})
 	}
 }

@@ -81,7 +81,8 @@ type PoiServiceClient interface {
 	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
 	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
-	// Streams landmarks in the form that ImportPois accepts, in creation order, in batches.
+	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
+	// owners and of the keys of their imports or requests.
 	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
 	// owner's export for the same owner changes nothing. Importing it into an empty store
 	// creates landmarks with the same export. The stream may or may not include landmarks
@@ -388,7 +389,8 @@ type PoiServiceServer interface {
 	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
 	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
-	// Streams landmarks in the form that ImportPois accepts, in creation order, in batches.
+	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
+	// owners and of the keys of their imports or requests.
 	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
 	// owner's export for the same owner changes nothing. Importing it into an empty store
 	// creates landmarks with the same export. The stream may or may not include landmarks
