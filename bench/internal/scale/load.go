@@ -113,7 +113,7 @@ const (
 
 // busiest is how many albums per second one process of the album service shows at the most in
 // the simulation of its names.
-const busiest = 2000
+const busiest = 1000
 
 // NewLoad returns the load of a multiple of the unit.
 func NewLoad(factor float64, names Asked) Load {
