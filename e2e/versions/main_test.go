@@ -15,41 +15,55 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-// olderCommit is the oldest version that may run beside the present one. Its updates are differences, and it
-// counts comments and photos with increments. A version before it writes whole documents: each of its updates
-// removes the fields that it does not know, and takes back increments that came after its read.
-const olderCommit = "5bc49bf08ec4d0b96e2639ee7bd3c174a7f7bbef"
+const (
+	// olderCommit is the oldest version that may run beside the present one. Its ids carry places. MongoDB's
+	// documents of a version before it have none, so no version that needs them can use them.
+	olderCommit = "c3645b661d80d98fafdc486f1266f715bfe97bb1"
+	// fileCommit is a version without places, with an older format of the embedded store's file.
+	fileCommit = "5bc49bf08ec4d0b96e2639ee7bd3c174a7f7bbef"
+)
 
-// programs are the programs of both versions, which are built once for all tests.
+// programs are the programs of all versions, which are built once for all tests.
 var programs struct {
-	older, present string
+	older, ofFile, present string
 	// missing is the reason why there is no older program; empty if there is one.
 	missing string
 }
 
 func TestMain(m *testing.M) { os.Exit(launch.Main(m, build)) }
 
-// build builds the programs of both versions.
+// build builds the programs of all versions.
 func build(directory string) error {
-	programs.older, programs.present = filepath.Join(directory, "older"), filepath.Join(directory, "standalone")
-	sources := filepath.Join(directory, "sources")
-	err := extract(olderCommit, sources)
-	var missing *missingError
-	if errors.As(err, &missing) {
-		programs.missing = missing.Error()
-		return nil
+	programs.present = filepath.Join(directory, "standalone")
+	programs.older, programs.ofFile = filepath.Join(directory, "older"), filepath.Join(directory, "of-file")
+	for commit, program := range map[string]string{olderCommit: programs.older, fileCommit: programs.ofFile} {
+		err := buildOf(commit, program)
+		var missing *missingError
+		if errors.As(err, &missing) {
+			programs.missing = missing.Error()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
+}
+
+// buildOf builds the program of a commit. Errors: *missingError.
+func buildOf(commit, program string) error {
+	sources := program + "-sources"
+	if err := extract(commit, sources); err != nil {
 		return err
 	}
 	// With -trimpath, packages come from the build cache although their directory is new.
-	command := exec.Command("go", "build", "-trimpath", "-o", programs.older, "./standalone")
+	command := exec.Command("go", "build", "-trimpath", "-o", program, "./standalone")
 	command.Dir = sources
 	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the program of %s: %w\n%s", olderCommit, err, output)
+		return fmt.Errorf("build the program of %s: %w\n%s", commit, err, output)
 	}
-	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
+	return nil
 }
 
 // missingError reports that the sources of a version are not at hand.

@@ -64,7 +64,9 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
-			if _, err := field.Value(misfits[0]); err != nil {
+			if _, err := field.Value(misfits[0]); err != nil && field.Name == docstore.PlaceField {
+				return fmt.Errorf("%w: collection %q has documents of a version whose ids name no place; no version after it can use them", errMisfit, t.spec.Name)
+			} else if err != nil {
 				return fmt.Errorf("build index %q: %w: a document has no %s in field %q", index.Name, errMisfit, typeOf(field.Kind), field.Name)
 			}
 		}
