@@ -53,9 +53,9 @@ func (w *worker) requestID() string {
 	return fmt.Sprintf("%08x-0000-4000-8000-%012x", w.random.Uint32(), w.random.Uint64()>>16)
 }
 
-// thread returns the list of comments on a thing.
+// thread returns the list of comments on a thing. Comments on things of two kinds may have the same id.
 func thread(thing history.Thing) history.List {
-	return history.List{Kind: "comment", Owner: string(thing)}
+	return history.List{Kind: "comment on " + string(thing), Owner: string(thing)}
 }
 
 func (w *worker) comment(ctx context.Context) bool {
