@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
@@ -167,15 +168,15 @@ func (s store) addPhoto() {
 	})
 }
 
-// withID returns a document with another id and another request key.
-func withID(s store, raw bson.Raw, id int64) bson.Raw {
+// withID returns a document with the nth id of its place and another request key.
+func withID(s store, raw bson.Raw, n int64) bson.Raw {
 	s.t.Helper()
 	var document bson.D
 	s.must(bson.Unmarshal(raw, &document))
 	for i := range document {
 		switch document[i].Key {
 		case "_id":
-			document[i].Value = id
+			document[i].Value = n<<id.PlaceBits | raw.Lookup("_id").Int64()%id.Places
 		case "request_key":
 			document[i].Value = "another"
 		}

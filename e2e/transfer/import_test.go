@@ -25,7 +25,7 @@ func some(t *testing.T, format landmarkfile.Format, count int) string {
 	writer, err := landmarkfile.NewWriter(&text, format)
 	for i := 0; err == nil && i < count; i++ {
 		err = writer.Write(landmarkfile.Place{
-			Key: fmt.Sprint("k", i*7919%count), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11), Category: landmarkfile.Category(1 + i%5),
+			Key: fmt.Sprintf("k%06d", i), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11), Category: landmarkfile.Category(1 + i%5),
 			Lat: float64(i*i%180) / 3, Lng: float64(i%360)/7 - 180,
 		})
 	}

@@ -85,7 +85,7 @@ type PoiServiceClient interface {
 	// owners and of the keys of their imports or requests.
 	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
 	// owner's export for the same owner changes nothing. Importing it into an empty store
-	// creates landmarks with the same export. The stream may or may not include landmarks
+	// creates landmarks with the same keys and content. The stream may or may not include landmarks
 	// that are created or deleted during the call. It includes every other landmark exactly
 	// once.
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
@@ -393,7 +393,7 @@ type PoiServiceServer interface {
 	// owners and of the keys of their imports or requests.
 	// A landmark that was not imported has the key "poi:" and its identifier. Importing an
 	// owner's export for the same owner changes nothing. Importing it into an empty store
-	// creates landmarks with the same export. The stream may or may not include landmarks
+	// creates landmarks with the same keys and content. The stream may or may not include landmarks
 	// that are created or deleted during the call. It includes every other landmark exactly
 	// once.
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
