@@ -6,12 +6,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,24 +63,34 @@ func checkout(t *testing.T) string {
 	return directory
 }
 
-// archive runs a command line and returns the archive that it wrote.
-func archive(t *testing.T, root, program string) []byte {
-	t.Helper()
-	out := t.TempDir()
-	if err := image.Main(t.Context(), []string{"-root", root, "-out", out, "-programs", program}, noEnv, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(out, program+".tar"))
+// archive runs a command line and returns the archive of the edge that it wrote.
+func archive(root string) (content []byte, err error) {
+	out, err := os.MkdirTemp("", "waybook-archive")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return content
+	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
+	args := []string{"-root", root, "-out", out, "-programs", "edge"}
+	if err := image.Main(context.Background(), args, noEnv, io.Discard); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(filepath.Join(out, "edge.tar"))
 }
+
+// archived is the archive of the edge, which is built once for all tests.
+var archived = sync.OnceValues(func() ([]byte, error) { return archive(root) })
 
 func noEnv(string) (string, bool) { return "", false }
 
 func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
-	here, there := archive(t, root, "edge"), archive(t, checkout(t), "edge")
+	here, err := archived()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, err := archive(checkout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if sha256.Sum256(here) != sha256.Sum256(there) {
 		t.Error("the archives differ")
 	}
@@ -86,7 +98,11 @@ func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
 
 func TestAnArchiveIsAnOCILayoutWithItsName(t *testing.T) {
 	directory := t.TempDir()
-	for reader := tar.NewReader(bytes.NewReader(archive(t, root, "edge"))); ; {
+	content, err := archived()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reader := tar.NewReader(bytes.NewReader(content)); ; {
 		header, err := reader.Next()
 		if err == io.EOF {
 			break
@@ -124,7 +140,7 @@ func TestAnArchiveIsAnOCILayoutWithItsName(t *testing.T) {
 }
 
 func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
-	executable := compiled(t)
+	executable := compiled(t, "edge")
 	program := image.Programs()[0]
 	made, err := image.New(program, executable, amd64, version, time.Unix(0, 0).UTC())
 	if err != nil {

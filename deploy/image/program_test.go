@@ -3,6 +3,7 @@ package image_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"debug/elf"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 )
 
 func TestAProgramIsStaticAndEmbedsTheTimeZones(t *testing.T) {
-	executable := compiled(t)
+	executable := compiled(t, "edge")
 	file, err := elf.NewFile(bytes.NewReader(executable))
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +40,7 @@ func TestAProgramReportsItsVersion(t *testing.T) {
 	if runtime.GOOS != amd64.OS || runtime.GOARCH != amd64.Architecture {
 		t.Skip("SKIPPED: this machine cannot run programs for linux/amd64")
 	}
-	path := filepath.Join(t.TempDir(), "edge")
-	if err := os.WriteFile(path, compiled(t), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	program := exec.CommandContext(t.Context(), path, "-http=127.0.0.1:0", "-admin=127.0.0.1:0")
+	program := exec.CommandContext(t.Context(), written(t, "edge"), "-http=127.0.0.1:0", "-admin=127.0.0.1:0")
 	printed, err := program.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -74,25 +72,24 @@ func TestAProgramReportsItsVersion(t *testing.T) {
 	}
 }
 
+// written returns the path of an executable file with a program.
+func written(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, compiled(t, name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // The limits apply to the unpacked files, which a node stores; compressed, they take less than
 // half. deploy/README.md explains why two images are larger.
 func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 	const mebibyte = 1 << 20
 	// Standalone has all services and the console, of which a megabyte is the map.
 	larger := map[string]int{"standalone": 30 * mebibyte, "waybookctl": 32 * mebibyte}
-	directory := t.TempDir()
-	var packages []string
 	for _, program := range image.Programs() {
-		packages = append(packages, program.Package)
-	}
-	if err := image.Compile(t.Context(), root, directory, version, amd64, packages...); err != nil {
-		t.Fatal(err)
-	}
-	for _, program := range image.Programs() {
-		executable, err := os.ReadFile(filepath.Join(directory, program.Name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		executable := compiled(t, program.Name)
 		var files bytes.Buffer
 		if err := image.NewFiles(executable).Archive(&files, time.Unix(0, 0)); err != nil {
 			t.Fatal(err)
@@ -105,31 +102,50 @@ func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
 			t.Errorf("%s has %.1f MiB, limit %d", program.Name, float64(files.Len())/mebibyte, limit/mebibyte)
 		}
 		t.Logf("%-10s %.1f MiB", program.Name, float64(files.Len())/mebibyte)
-		expectVersion(t, filepath.Join(directory, program.Name), program.Name)
+		expectVersion(t, program.Name)
 	}
 }
 
 // expectVersion checks what a program prints with --version, on machines that can run it.
-func expectVersion(t *testing.T, executable, name string) {
+func expectVersion(t *testing.T, name string) {
 	t.Helper()
 	if runtime.GOOS != amd64.OS || runtime.GOARCH != amd64.Architecture {
 		return
 	}
-	printed, err := exec.CommandContext(t.Context(), executable, "--version").Output()
+	printed, err := exec.CommandContext(t.Context(), written(t, name), "--version").Output()
 	if want := name + " " + version + " (commit unknown, " + runtime.Version() + ")\n"; err != nil || string(printed) != want {
 		t.Errorf("%s --version printed %q (%v), want %q", name, printed, err, want)
 	}
 }
 
-func compiled(t *testing.T) []byte {
-	t.Helper()
-	directory := t.TempDir()
-	if err := image.Compile(t.Context(), root, directory, version, amd64, "./edge/cmd/edge"); err != nil {
-		t.Fatal(err)
+// compileAll compiles all programs for amd64, once for all tests, and returns them by name.
+var compileAll = sync.OnceValues(func() (map[string][]byte, error) {
+	directory, err := os.MkdirTemp("", "waybook-programs")
+	if err != nil {
+		return nil, err
 	}
-	content, err := os.ReadFile(filepath.Join(directory, "edge"))
+	defer func() { _ = os.RemoveAll(directory) }()
+	var packages []string
+	for _, program := range image.Programs() {
+		packages = append(packages, program.Package)
+	}
+	if err := image.Compile(context.Background(), root, directory, version, amd64, packages...); err != nil {
+		return nil, err
+	}
+	executables := map[string][]byte{}
+	for _, program := range image.Programs() {
+		if executables[program.Name], err = os.ReadFile(filepath.Join(directory, program.Name)); err != nil {
+			return nil, err
+		}
+	}
+	return executables, nil
+})
+
+func compiled(t *testing.T, name string) []byte {
+	t.Helper()
+	executables, err := compileAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return content
+	return executables[name]
 }

@@ -59,8 +59,7 @@ func TestEachIdentityOfTheContractsHasACertificate(t *testing.T) {
 }
 
 func TestTheDevelopmentCertificatesProvideAllSecretsOfDev(t *testing.T) {
-	program := filepath.Join(compile(t, "waybookctl"), "waybookctl")
-	printed, err := exec.CommandContext(t.Context(), program, "certs", t.TempDir(), "--secrets").Output()
+	printed, err := exec.CommandContext(t.Context(), compiled(t, "waybookctl"), "certs", t.TempDir(), "--secrets").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,16 @@
 package manifests_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -20,21 +23,40 @@ import (
 // line.
 var startable = []string{"edge", "account", "album", "blog", "poi"}
 
-// compile compiles programs as in the images, and returns their directory.
-func compile(t *testing.T, names ...string) string {
-	t.Helper()
+// directory is where compileAll puts the programs.
+var directory string
+
+func TestMain(m *testing.M) {
+	var err error
+	if directory, err = os.MkdirTemp("", "waybook-manifests"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	status := m.Run()
+	if err := os.RemoveAll(directory); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+// compileAll compiles all programs as in the images, once for all tests.
+var compileAll = sync.OnceValue(func() error {
 	var packages []string
 	for _, p := range image.Programs() {
-		if slices.Contains(names, p.Name) {
-			packages = append(packages, p.Package)
-		}
+		packages = append(packages, p.Package)
 	}
-	directory := t.TempDir()
 	here := v1.Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH}
-	if err := image.Compile(t.Context(), "../..", directory, "test", here, packages...); err != nil {
+	return image.Compile(context.Background(), "../..", directory, "test", here, packages...)
+})
+
+// compiled returns the path of a program as in its image.
+func compiled(t *testing.T, name string) string {
+	t.Helper()
+	if err := compileAll(); err != nil {
 		t.Fatal(err)
 	}
-	return directory
+	return filepath.Join(directory, name)
 }
 
 // accepted reports whether a program accepts the flags of its container. -help is the last flag, so
@@ -51,14 +73,13 @@ func accepted(c *cluster, executable string, container *corev1.Container) (strin
 }
 
 func TestTheProgramsAcceptTheirFlags(t *testing.T) {
-	programs := compile(t, startable...)
 	for _, v := range variants() {
 		c, err := decode(v, render(t, v))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range startable {
-			if output, ok := accepted(c, filepath.Join(programs, name), c.program(name)); !ok {
+			if output, ok := accepted(c, compiled(t, name), c.program(name)); !ok {
 				t.Errorf("%v: %s: %s", v, name, output)
 			}
 		}
@@ -88,7 +109,7 @@ func TestTheProgramsAcceptTheirFlags(t *testing.T) {
 				t.Fatal(err)
 			}
 			mutate(c)
-			if output, ok := accepted(c, filepath.Join(programs, "blog"), c.program("blog")); ok {
+			if output, ok := accepted(c, compiled(t, "blog"), c.program("blog")); ok {
 				t.Errorf("it was accepted: %s", output)
 			}
 		})
@@ -96,7 +117,7 @@ func TestTheProgramsAcceptTheirFlags(t *testing.T) {
 }
 
 func TestTheJobsCommandExists(t *testing.T) {
-	executable := filepath.Join(compile(t, "waybookctl"), "waybookctl")
+	executable := compiled(t, "waybookctl")
 	v := variant{overlay: "prod"}
 	c, err := decode(v, render(t, v))
 	if err != nil {

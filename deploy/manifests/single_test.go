@@ -1,7 +1,6 @@
 package manifests_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -264,17 +263,16 @@ func TestTheOverlaySinglePassesEveryCheck(t *testing.T) {
 }
 
 func TestTheProgramsOfTheOverlaySingleAcceptTheirFlags(t *testing.T) {
-	programs := compile(t, "standalone", "waybookctl")
 	for _, v := range []variant{{overlay: "single"}, {overlay: "single", components: []string{"tracing"}}} {
 		c, err := decode(v, render(t, v))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if output, ok := accepted(c, filepath.Join(programs, "standalone"), c.program("standalone")); !ok {
+		if output, ok := accepted(c, compiled(t, "standalone"), c.program("standalone")); !ok {
 			t.Errorf("%v: %s", v, output)
 		}
 		for _, name := range []string{"backup", "restore"} {
-			c.expectCommand(t, filepath.Join(programs, "waybookctl"), c.program(name))
+			c.expectCommand(t, compiled(t, "waybookctl"), c.program(name))
 		}
 	}
 }

@@ -98,7 +98,7 @@ func runAll(m *testing.M) int {
 	defer func() { _ = os.RemoveAll(bin) }()
 	err = errors.Join(
 		launch.Build(bin, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...),
-		launch.Build(bin, launch.AsShipped, mongotest.FerretDB),
+		launch.Build(bin, launch.WithJSONv2, mongotest.FerretDB),
 	)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/waybook/waybook/e2e/jsonv2"
 	// What the programs are made of, so that go test runs a test again, and does not
 	// answer from its cache, when they change.
 	_ "github.com/waybook/waybook/edge/program"
@@ -24,6 +25,8 @@ const (
 	AsTested Make = iota
 	// AsShipped builds without the race detector, for tests that measure.
 	AsShipped
+	// WithJSONv2 is AsShipped in jsonv2.Environment.
+	WithJSONv2
 )
 
 // Build builds the programs of some packages into a directory. Packages are import paths, or paths
@@ -65,7 +68,11 @@ func BuildAlone(directory string, how Make, packages ...string) error {
 	if how.isRaced() {
 		args = append(args, "-race")
 	}
-	if output, err := exec.Command("go", append(args, packages...)...).CombinedOutput(); err != nil {
+	command := exec.Command("go", append(args, packages...)...)
+	if how == WithJSONv2 {
+		command.Env = jsonv2.Environment()
+	}
+	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
 	}
 	return nil
@@ -80,8 +87,11 @@ func sharedDirectory(how Make) (string, error) {
 		return "", err
 	}
 	name := "programs"
-	if how.isRaced() {
+	switch {
+	case how.isRaced():
 		name = "programs-race"
+	case how == WithJSONv2:
+		name = "programs-jsonv2"
 	}
 	directory := filepath.Join(filepath.Dir(strings.TrimSpace(workspace)), ".bin", name)
 	return directory, os.MkdirAll(directory, 0o700)

@@ -11,9 +11,12 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+
+	"github.com/waybook/waybook/e2e/jsonv2"
 )
 
-// FerretDB is the package of the program that runs FerretDB.
+// FerretDB is the package of the program that runs FerretDB. It is built in jsonv2.Environment: most of
+// its time goes into decoding documents, because it answers each query with a scan.
 const FerretDB = "github.com/waybook/waybook/e2e/mongotest/ferretdb"
 
 // ferret is a running FerretDB.
@@ -28,7 +31,7 @@ type ferret struct {
 // with databases of its own.
 var theFerret = sync.OnceValues(func() (ferret, error) {
 	command := exec.Command("go", "run", FerretDB)
-	command.Stderr = os.Stderr
+	command.Env, command.Stderr = jsonv2.Environment(), os.Stderr
 	input, err := command.StdinPipe()
 	if err != nil {
 		return ferret{}, err
