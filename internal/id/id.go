@@ -31,7 +31,7 @@ const (
 	lead = 16
 	// takenBeforeGaps is how many identifiers may be taken before the next leaves out ticks: twice
 	// as many each time, up to 2^maxGapBits.
-	takenBeforeGaps = 8
+	takenBeforeGaps = 32
 	maxGapBits      = 20
 	// keptPlaces is how many places a source remembers before it looks for those to forget.
 	keptPlaces = 1024
@@ -71,7 +71,7 @@ func NewSource(now func() time.Time) *Source {
 }
 
 // Next returns an identifier in a place that is above after. taken is how many in a row were taken
-// that the caller has drawn: from the eighth on, Next leaves out ticks at random, more each time,
+// that the caller has drawn: from the 32nd on, Next leaves out ticks at random, more each time,
 // so that sources that draw at the same time part. Errors: ErrAhead.
 func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 	now := s.now().Sub(epoch) / tick

@@ -14,7 +14,7 @@ const (
 	// NextTick takes the next tick.
 	NextTick Policy = iota
 	// ReadHighest reads the highest identifier of the place and takes the next tick. From the
-	// eighth refusal on, it skips up to twice as many ticks with each. So does internal/id.
+	// 32nd refusal on, it skips up to twice as many ticks with each. So does internal/id.
 	ReadHighest
 )
 
@@ -28,7 +28,7 @@ const (
 	insertTime = 3 * time.Millisecond
 	readTime   = time.Millisecond
 	maxDraws   = 64
-	skipAfter  = 8
+	skipAfter  = 32
 )
 
 // Draws describes creates in one place.

@@ -1,0 +1,61 @@
+package rpc_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// An album gets more comments at once than its place has ticks. FerretDB takes few at a time.
+func TestManyWritersIntoOneAlbumAreListedInTheirOrder(t *testing.T) {
+	t.Run("embedded", func(t *testing.T) { writeTogether(t, 64, startPartsOn(t, newBrittle(t))) })
+	t.Run("two processes on MongoDB", func(t *testing.T) {
+		uri := mongotest.StartReplicaSet(t)
+		writeTogether(t, 16, startPartsOn(t, newBrittleOverWire(t, uri)), startPartsOn(t, newBrittleOverWire(t, uri)))
+	})
+}
+
+func writeTogether(t *testing.T, writers int, processes ...*parts) {
+	const each, turns = 3, 20
+	owner := processes[0].newUser("a")
+	album := processes[0].newAlbum(owner, "a")
+	add := func(process int, name string) {
+		at := processes[process%len(processes)]
+		if _, err := at.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: name}); err != nil {
+			t.Error(err)
+		}
+	}
+	var group sync.WaitGroup
+	for writer := range writers {
+		group.Go(func() {
+			for n := range each {
+				add(writer, fmt.Sprintf("writer %d comment %d", writer, n))
+			}
+		})
+	}
+	group.Wait()
+	for turn := range turns {
+		add(turn, fmt.Sprintf("turn comment %d", turn))
+	}
+
+	reply, err := processes[0].album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000})
+	comments := got(t, reply, err).GetComments()
+	if ids := idsOf(comments, (*typev1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
+		t.Errorf("%d comments: %v", len(ids), ids)
+	}
+	next := map[string]int{}
+	for i, comment := range comments {
+		by, n, _ := strings.Cut(comment.GetText(), " comment ")
+		if n != strconv.Itoa(next[by]) || by == "turn" && i < writers*each {
+			t.Errorf("%s is in position %d, after %d others of %s", comment.GetText(), i, next[by], by)
+		}
+		next[by]++
+	}
+}
