@@ -168,6 +168,57 @@ func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
 	}
 }
 
+func TestAnExportOfEverybodyWithIdentifiersIsTheSameFromEachStore(t *testing.T) {
+	data, uri, dump := t.TempDir(), mongotest.StartReplicaSet(t), filepath.Join(t.TempDir(), "dump")
+	formats := []string{"geojson", "json", "ndjson", "csv"}
+	export := func(on operator) map[string]string {
+		files := map[string]string{}
+		for _, format := range formats {
+			files[format] = on.must("landmark", "export", "-", "--format", format, "--ids")
+		}
+		return files
+	}
+	from := launch.Start(t, filepath.Join(binaries, "standalone"), data, "-demo=false")
+	on := operator{t, from.GRPC}
+	for _, name := range []string{"甲", "乙"} {
+		owner := on.createUser(name)
+		on.must("landmark", "import", citiesFile(t, 250), "--owner", owner, "--category", "2")
+		on.must("landmark", "create", "自己建的", "--owner", owner, "--category", "thrill", "--lat", "-0.1", "--lng", "179.9999999")
+	}
+	before := export(on)
+	if status := from.End(syscall.SIGTERM); status != 0 {
+		t.Fatalf("standalone ended with %d", status)
+	}
+	on.must("store", "dump", dump, "--data", data)
+	on.must("store", "load", dump, "--mongodb-uri", uri)
+	to := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", uri)
+	after := export(operator{t, to.GRPC})
+	for _, format := range formats {
+		if before[format] != after[format] || strings.Count(before[format], "\n") < 502 {
+			t.Errorf("%s: %d bytes from the embedded store, %d from MongoDB", format, len(before[format]), len(after[format]))
+		}
+	}
+	var first struct {
+		Owner json.Number `json:"owner_id"`
+		ID    json.Number `json:"poi_id"`
+	}
+	line, _, _ := strings.Cut(before["ndjson"], "\n")
+	if err := json.Unmarshal([]byte(line), &first); err != nil {
+		t.Fatal(err)
+	}
+	var shown struct {
+		Poi struct {
+			Owner struct {
+				ID json.Number `json:"user_id"`
+			}
+		}
+	}
+	operator{t, to.GRPC}.mustRead(&shown, "landmark", "show", first.ID.String())
+	if first.Owner == "" || shown.Poi.Owner.ID != first.Owner {
+		t.Errorf("%s is the landmark of %s", line, shown.Poi.Owner.ID)
+	}
+}
+
 func TestAReaderWhoLeavesAnExportIsNoFailureOfTheService(t *testing.T) {
 	const method = `method="/waybook.poi.v1.PoiService/ExportPois"`
 	p := startEmpty(t)

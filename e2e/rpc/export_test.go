@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -77,6 +79,81 @@ func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
 	reply, err = w.importPois(t.Context(), batchesOf(owner, 1000, first)...)
 	expectImport(t, got(t, reply, err), 0, int64(len(want)), 0)
 	expectExport(t, w.export(owner, 0), want)
+}
+
+// newPoiOf creates a landmark by a request with an id.
+func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
+	w.t.Helper()
+	reply, err := w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
+		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei, RequestId: request,
+	})
+	return got(w.t, reply, err).GetPoi().GetPoiId()
+}
+
+func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
+	elsewhere := start(t)
+	onEachStore(t, func(t *testing.T, p *parts) {
+		var owners []int64
+		for range 6 {
+			owners = append(owners, p.newUser("x"))
+		}
+		slices.Sort(owners)
+		var everybodys []*poiv1.ImportedPoi
+		for i, singles := range []int{1, 3, 120, 2, 0, 1} { // one of them has more than a page
+			owner := owners[i]
+			// Their keys begin with "poi:", and their requests are in another order.
+			for k := range singles {
+				p.newPoiOf(owner, fmt.Sprint("by request ", k), uuid.NewString())
+				p.newPoi(owner, fmt.Sprint("singly ", k))
+			}
+			pois := somePois(singles)
+			for _, around := range []string{"po", "poi", "poi:", "poi:0", "poi:9", "poi;", "a", "~"} {
+				pois = append(pois, importedPoi(around, "x"))
+			}
+			reply, err := p.importPois(t.Context(), batchOf(owner, pois...))
+			expectImport(t, got(t, reply, err), int64(len(pois)), 0, 0)
+			exported := p.export(owner, 0)
+			expectExport(t, exported, byKey(exported))
+			there := elsewhere.newUser("there")
+			reply, err = elsewhere.importPois(t.Context(), batchesOf(there, 100, exported)...)
+			expectImport(t, got(t, reply, err), int64(len(pois)+2*singles), 0, 0)
+			expectExport(t, elsewhere.export(there, 0), exported)
+			everybodys = append(everybodys, exported...)
+		}
+		expectExport(t, p.export(0, 0), everybodys)
+	})
+}
+
+func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
+	w := start(t)
+	a, b := w.newUser("a"), w.newUser("b")
+	want := map[int64]int64{w.newPoi(a, "x"): a, w.newPoi(b, "x"): b}
+	reply, err := w.importPois(t.Context(), batchOf(a, importedPoi("k", "x")))
+	expectImport(t, got(t, reply, err), 1, 0, 0)
+	want[idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]] = a
+
+	sent, err := collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{WithIds: true}))
+	owners := map[int64]int64{}
+	var items []*poiv1.ImportedPoi
+	for _, batch := range got(t, sent, err) {
+		for _, item := range batch.GetPois() {
+			owners[item.GetPoiId()] = item.GetOwnerId()
+			if item.GetOwnerId() == a {
+				items = append(items, item)
+			}
+		}
+	}
+	if !maps.Equal(owners, want) {
+		t.Errorf("got the owners %v, want %v", owners, want)
+	}
+	// An import ignores them.
+	reply, err = w.importPois(t.Context(), batchOf(b, items[0]))
+	expectImport(t, got(t, reply, err), 1, 0, 0)
+	reply, err = w.importPois(t.Context(), batchOf(a, items...))
+	expectImport(t, got(t, reply, err), 0, 2, 0)
+	if len(w.export(a, 0)) != 2 || len(w.export(b, 0)) != 2 {
+		t.Error("an import gave landmarks to the owner in the file")
+	}
 }
 
 func TestAnExportHasTheRequestedLandmarks(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -18,42 +17,47 @@ const ownPrefix = "poi:"
 
 // ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
-	selected := byRequest().All()
-	if request.GetOwnerId() != 0 {
-		selected = byRequest().First(request.GetOwnerId())
-	}
-	query := docstore.Query{Where: selected.Everywhere(), Limit: service.StreamBatch}
-	for pois, err := range s.pois.Documents.Batches(stream.Context(), query) {
+	batch := &poiv1.ExportPoisResponse{}
+	for p, err := range s.inKeyOrder(stream.Context(), request.GetOwnerId()) {
 		if err != nil {
 			return err
 		}
-		batch := &poiv1.ExportPoisResponse{}
-		for _, p := range pois {
-			if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
-				continue
-			}
-			batch.Pois = append(batch.Pois, exported(p))
+		if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
+			continue
 		}
-		if len(batch.GetPois()) == 0 {
+		batch.Pois = append(batch.Pois, exported(p, request.GetWithIds()))
+		if len(batch.GetPois()) < service.StreamBatch {
 			continue
 		}
 		if err := stream.Send(batch); err != nil {
 			return err
 		}
+		batch = &poiv1.ExportPoisResponse{}
 	}
-	return nil
+	if len(batch.GetPois()) == 0 {
+		return nil
+	}
+	return stream.Send(batch)
 }
 
 // exported returns the importable form of a landmark.
-func exported(p poi) *poiv1.ImportedPoi {
-	key, isImported := strings.CutPrefix(p.RequestKey, importPrefix)
-	if !isImported {
-		key = ownPrefix + strconv.FormatInt(p.ID, 10)
-	}
-	return &poiv1.ImportedPoi{
-		Key: key, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
+func exported(p poi, withIDs bool) *poiv1.ImportedPoi {
+	item := &poiv1.ImportedPoi{
+		Key: exportKey(p), Name: p.Name, Category: poiv1.PoiCategory(p.Category),
 		Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
 	}
+	if withIDs {
+		item.OwnerId, item.PoiId = p.OwnerID, p.ID
+	}
+	return item
+}
+
+// exportKey returns the key of a landmark in exports.
+func exportKey(p poi) string {
+	if key, isImported := strings.CutPrefix(p.RequestKey, importPrefix); isImported {
+		return key
+	}
+	return ownPrefix + strconv.FormatInt(p.ID, 10)
 }
 
 // ownID returns the id of the landmark that may have been exported under a key.

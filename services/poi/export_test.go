@@ -13,7 +13,7 @@ func FuzzOwnID(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, key string) {
 		poiID, ok := ownID(key)
-		if ok && (poiID < 1 || poiID > id.Max || exported(poi{ID: poiID}).GetKey() != key) {
+		if ok && (poiID < 1 || poiID > id.Max || exportKey(poi{ID: poiID}) != key) {
 			t.Errorf("%q is read as landmark %d", key, poiID)
 		}
 	})

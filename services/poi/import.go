@@ -18,8 +18,8 @@ import (
 
 const (
 	// importPrefix begins the request key of an imported landmark. No UUID and no key of
-	// docstore.Create begins that way.
-	importPrefix = "import:"
+	// docstore.Create begins that way. importEnd is after all of them.
+	importPrefix, importEnd = "import:", "import;"
 	// maxFailures is how many rejected items a reply lists. maxShownKey is how many bytes
 	// of each key it shows.
 	maxFailures = 1000
@@ -150,7 +150,7 @@ func (s *Server) recogniseOwn(
 	own := make(map[string]poi, len(found))
 	for _, p := range found {
 		if p.OwnerID == ownerID && !strings.HasPrefix(p.RequestKey, importPrefix) {
-			own[exported(p).GetKey()] = p
+			own[exportKey(p)] = p
 		}
 	}
 	for _, i := range open {

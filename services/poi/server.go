@@ -28,12 +28,14 @@ type Server struct {
 	// places are the landmarks as maps show them.
 	places *docstore.Projection[place]
 	// entries are the landmarks as the indexes of cells show them.
-	entries   *docstore.Projection[entry]
-	photos    *child.Set[poi, photo]
-	profiles  *profiles.Directory
-	validator protovalidate.Validator
-	ids       *id.Source
-	now       func() time.Time
+	entries *docstore.Projection[entry]
+	// identifiers are the landmarks as an export sorts them.
+	identifiers *docstore.Projection[poiID]
+	photos      *child.Set[poi, photo]
+	profiles    *profiles.Directory
+	validator   protovalidate.Validator
+	ids         *id.Source
+	now         func() time.Time
 }
 
 // New returns the service over a store.
@@ -63,6 +65,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s.summaries = content.Summarize(s.pois, showSummary)
 	s.places = docstore.Project[place](s.pois.Documents)
 	s.entries = docstore.Project[entry](s.pois.Documents)
+	s.identifiers = docstore.Project[poiID](s.pois.Documents)
 	return s, nil
 }
 

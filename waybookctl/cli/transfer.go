@@ -110,12 +110,14 @@ type landmarkExport struct {
 	File     string                  `arg:"" help:"File to write; - for standard output. It appears only when complete."`
 	Owner    int64                   `placeholder:"USER" help:"Only landmarks of this user."`
 	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
+	IDs      bool                    `name:"ids" help:"Also write the identifiers of each landmark and its owner, as poi_id and owner_id."`
 }
 
 // Help returns the detailed help.
 func (*landmarkExport) Help() string {
-	return `The file lists landmarks in creation order, with the keys that landmark import recognises. If you import an owner's
-export into an empty store, exporting again gives the same file. Different owners may use the same key.`
+	return `The file lists landmarks in the order of their owners and keys, with the keys that landmark import recognises. If you
+import an owner's export into an empty store, exporting again gives the same file, unless it has identifiers: imported
+landmarks get new ones. Different owners may use the same key.`
 }
 
 // Run exports the landmarks.
@@ -125,6 +127,9 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 		return err
 	}
 	options := transfer.ExportOptions{OwnerID: c.Owner, Category: landmarkfile.Category(c.Category.value), Format: format}
+	if c.IDs {
+		options.IDs = landmarkfile.WithIDs
+	}
 	if c.File == "-" {
 		_, err = transfer.Export(ctx, call.poi, options, out.Out, report)
 		return err

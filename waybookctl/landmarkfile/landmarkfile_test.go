@@ -105,7 +105,7 @@ func TestPlacesReadBackTheSame(t *testing.T) {
 	}
 	for _, format := range Formats() {
 		for count := range len(awkward) + 1 {
-			text := written(t, format, awkward[:count])
+			text := written(t, format, WithoutIDs, awkward[:count])
 			all, problems := readAll(t, text, Options{Format: format})
 			if len(problems) > 0 {
 				t.Errorf("%s: %v\n%s", format, problems, text)
@@ -116,10 +116,10 @@ func TestPlacesReadBackTheSame(t *testing.T) {
 }
 
 // written returns places as a file.
-func written(t testing.TB, format Format, all []Place) string {
+func written(t testing.TB, format Format, ids IDs, all []Place) string {
 	t.Helper()
 	var text strings.Builder
-	writer, err := NewWriter(&text, format)
+	writer, err := NewWriter(&text, format, ids)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,16 +151,50 @@ func TestAnExportHasALineForEachPlace(t *testing.T) {
 `,
 		CSV: "key,name,category,lat,lng\n1,碧潭吊橋,1,24.9565,121.5359\n1,碧潭吊橋,1,24.9565,121.5359\n",
 	} {
-		if got := written(t, format, []Place{bridge, bridge}); got != want {
+		if got := written(t, format, WithoutIDs, []Place{bridge, bridge}); got != want {
 			t.Errorf("%s is written as\n%s", format, got)
 		}
 	}
 	for format, want := range map[Format]string{
 		GeoJSON: "{\"type\":\"FeatureCollection\",\"features\":[\n]}\n", JSON: "[\n]\n", NDJSON: "", CSV: "key,name,category,lat,lng\n",
 	} {
-		if got := written(t, format, nil); got != want {
+		if got := written(t, format, WithoutIDs, nil); got != want {
 			t.Errorf("an empty list in %s is written as %q", format, got)
 		}
+	}
+}
+
+func TestAnExportWithIdentifiersHasThemInEachLineAndIsReadWithoutThem(t *testing.T) {
+	owned := bridge
+	owned.OwnerID, owned.PoiID = 890341293580625, 1<<53-1
+	for format, want := range map[Format]string{
+		GeoJSON: `{"type":"FeatureCollection","features":[
+{"type":"Feature","id":"1","geometry":{"type":"Point","coordinates":[121.5359,24.9565]},"properties":{"name":"碧潭吊橋","category":1,"owner_id":890341293580625,"poi_id":9007199254740991}}
+]}
+`,
+		JSON: `[
+{"key":"1","name":"碧潭吊橋","category":1,"lat":24.9565,"lng":121.5359,"owner_id":890341293580625,"poi_id":9007199254740991}
+]
+`,
+		NDJSON: `{"key":"1","name":"碧潭吊橋","category":1,"lat":24.9565,"lng":121.5359,"owner_id":890341293580625,"poi_id":9007199254740991}
+`,
+		CSV: "key,name,category,lat,lng,owner_id,poi_id\n1,碧潭吊橋,1,24.9565,121.5359,890341293580625,9007199254740991\n",
+	} {
+		got := written(t, format, WithIDs, []Place{owned})
+		if got != want {
+			t.Errorf("%s is written as\n%s", format, got)
+		}
+		all, problems := readAll(t, got, Options{Format: format})
+		if len(problems) > 0 {
+			t.Errorf("%s: %v", format, problems)
+		}
+		expectPlaces(t, all, bridge)
+		if got, want := written(t, format, WithoutIDs, []Place{owned}), written(t, format, WithoutIDs, []Place{bridge}); got != want {
+			t.Errorf("without identifiers, %s is written as\n%s", format, got)
+		}
+	}
+	if got := written(t, CSV, WithIDs, nil); got != "key,name,category,lat,lng,owner_id,poi_id\n" {
+		t.Errorf("an empty table is written as %q", got)
 	}
 }
 
@@ -199,7 +233,7 @@ func TestInvalidOptionsAreRefused(t *testing.T) {
 			t.Errorf("%+v are accepted", options)
 		}
 	}
-	if _, err := NewWriter(io.Discard, "xml"); err == nil {
+	if _, err := NewWriter(io.Discard, "xml", WithIDs); err == nil {
 		t.Error("XML can be written")
 	}
 }

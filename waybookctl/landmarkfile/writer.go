@@ -15,6 +15,7 @@ import (
 type Writer struct {
 	out    *bufio.Writer
 	layout layout
+	ids    IDs
 	count  int64
 }
 
@@ -23,23 +24,39 @@ type layout struct {
 	head, separator, foot string
 	// encode appends a place, without a line break.
 	encode func(*bytes.Buffer, Place) error
+	// headWithIDs replaces head WithIDs, if it is not empty.
+	headWithIDs string
 }
 
+// IDs says whether a file has the identifiers of landmarks and their owners.
+type IDs int
+
+// The choices of IDs.
+const (
+	// WithoutIDs leaves them out: equal landmarks make equal files, whoever owns them.
+	WithoutIDs IDs = iota
+	// WithIDs writes them as owner_id and poi_id. Every place has them.
+	WithIDs
+)
+
 var layouts = map[Format]layout{
-	GeoJSON: {"{\"type\":\"FeatureCollection\",\"features\":[\n", ",\n", "\n]}\n", encodeFeature},
-	JSON:    {"[\n", ",\n", "\n]\n", encodeObject},
-	NDJSON:  {"", "\n", "\n", encodeObject},
-	CSV:     {"key,name,category,lat,lng\n", "\n", "\n", encodeRow},
+	GeoJSON: {"{\"type\":\"FeatureCollection\",\"features\":[\n", ",\n", "\n]}\n", encodeFeature, ""},
+	JSON:    {"[\n", ",\n", "\n]\n", encodeObject, ""},
+	NDJSON:  {"", "\n", "\n", encodeObject, ""},
+	CSV:     {"key,name,category,lat,lng\n", "\n", "\n", encodeRow, "key,name,category,lat,lng,owner_id,poi_id\n"},
 }
 
 // NewWriter returns a writer of a file. The file is complete only after Close.
-func NewWriter(file io.Writer, format Format) (*Writer, error) {
+func NewWriter(file io.Writer, format Format, ids IDs) (*Writer, error) {
 	layout, ok := layouts[format]
 	if !ok {
 		_, err := ParseFormat(string(format))
 		return nil, err
 	}
-	return &Writer{out: bufio.NewWriterSize(file, 64<<10), layout: layout}, nil
+	if ids == WithIDs && layout.headWithIDs != "" {
+		layout.head = layout.headWithIDs
+	}
+	return &Writer{out: bufio.NewWriterSize(file, 64<<10), layout: layout, ids: ids}, nil
 }
 
 // Write writes a place.
@@ -49,6 +66,9 @@ func (w *Writer) Write(p Place) error {
 	}
 	if p.Lng == 0 {
 		p.Lng = 0
+	}
+	if w.ids == WithoutIDs {
+		p.OwnerID, p.PoiID = 0, 0
 	}
 	var line bytes.Buffer
 	if w.count == 0 {
@@ -85,10 +105,14 @@ type object struct {
 	Category Category `json:"category"`
 	Lat      float64  `json:"lat"`
 	Lng      float64  `json:"lng"`
+	OwnerID  int64    `json:"owner_id,omitempty"`
+	PoiID    int64    `json:"poi_id,omitempty"`
 }
 
 func encodeObject(line *bytes.Buffer, p Place) error {
-	return encodeJSON(line, object{Key: p.Key, Name: p.Name, Category: p.Category, Lat: p.Lat, Lng: p.Lng})
+	return encodeJSON(line, object{
+		Key: p.Key, Name: p.Name, Category: p.Category, Lat: p.Lat, Lng: p.Lng, OwnerID: p.OwnerID, PoiID: p.PoiID,
+	})
 }
 
 type pointFeature struct {
@@ -106,13 +130,15 @@ type pointGeometry struct {
 type pointProperties struct {
 	Name     string   `json:"name"`
 	Category Category `json:"category"`
+	OwnerID  int64    `json:"owner_id,omitempty"`
+	PoiID    int64    `json:"poi_id,omitempty"`
 }
 
 func encodeFeature(line *bytes.Buffer, p Place) error {
 	return encodeJSON(line, pointFeature{
 		Type: "Feature", ID: p.Key,
 		Geometry:   pointGeometry{Type: "Point", Coordinates: [2]float64{p.Lng, p.Lat}},
-		Properties: pointProperties{Name: p.Name, Category: p.Category},
+		Properties: pointProperties{Name: p.Name, Category: p.Category, OwnerID: p.OwnerID, PoiID: p.PoiID},
 	})
 }
 
@@ -128,11 +154,14 @@ func encodeJSON(line *bytes.Buffer, value any) error {
 
 func encodeRow(line *bytes.Buffer, p Place) error {
 	table := csv.NewWriter(line)
-	err := table.Write([]string{
+	row := []string{
 		p.Key, p.Name, strconv.Itoa(int(p.Category)),
 		strconv.FormatFloat(p.Lat, 'f', -1, 64), strconv.FormatFloat(p.Lng, 'f', -1, 64),
-	})
-	if err != nil {
+	}
+	if p.OwnerID != 0 {
+		row = append(row, strconv.FormatInt(p.OwnerID, 10), strconv.FormatInt(p.PoiID, 10))
+	}
+	if err := table.Write(row); err != nil {
 		return err
 	}
 	table.Flush()

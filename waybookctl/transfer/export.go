@@ -20,23 +20,25 @@ type ExportOptions struct {
 	OwnerID int64
 	// Category selects a category; 0 means all.
 	Category landmarkfile.Category
-	// Format is the format of the file.
+	// Format is the format of the file. IDs says whether it has the identifiers of the landmarks and
+	// their owners.
 	Format landmarkfile.Format
+	IDs    landmarkfile.IDs
 }
 
-// Export writes landmarks in creation order and returns their number. If it fails, the file is
+// Export writes landmarks in the order of their owners and keys and returns their number. If it fails, the file is
 // incomplete.
 func Export(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, file io.Writer, report progress.Reporter,
 ) (count int64, err error) {
-	writer, err := landmarkfile.NewWriter(file, options.Format)
+	writer, err := landmarkfile.NewWriter(file, options.Format, options.IDs)
 	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream when writing fails
 	stream, err := client.ExportPois(ctx, &poiv1.ExportPoisRequest{
-		OwnerId: options.OwnerID, Category: poiv1.PoiCategory(options.Category),
+		OwnerId: options.OwnerID, Category: poiv1.PoiCategory(options.Category), WithIds: options.IDs == landmarkfile.WithIDs,
 	})
 	if err != nil {
 		return 0, explained(err)

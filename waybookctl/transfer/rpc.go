@@ -22,6 +22,7 @@ func exported(p *poiv1.ImportedPoi) landmarkfile.Place {
 	return landmarkfile.Place{
 		Key: p.GetKey(), Name: p.GetName(), Category: landmarkfile.Category(p.GetCategory()),
 		Lat: p.GetLocation().GetLat(), Lng: p.GetLocation().GetLng(),
+		OwnerID: p.GetOwnerId(), PoiID: p.GetPoiId(),
 	}
 }
 

@@ -2107,7 +2107,11 @@ type ImportedPoi struct {
 	// Category of the landmark.
 	Category PoiCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
 	// Location on the map.
-	Location      *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	// The landmark's owner. Only an export with_ids has it; ImportPois ignores it.
+	OwnerId int64 `protobuf:"varint,5,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The landmark's identifier. Only an export with_ids has it; ImportPois ignores it.
+	PoiId         int64 `protobuf:"varint,6,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2168,6 +2172,20 @@ func (x *ImportedPoi) GetLocation() *v1.Location {
 		return x.Location
 	}
 	return nil
+}
+
+func (x *ImportedPoi) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *ImportedPoi) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
 }
 
 // Reply of ImportPois.
@@ -2249,7 +2267,9 @@ type ExportPoisRequest struct {
 	// The owner of the landmarks; 0 for all owners.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// Only landmarks of this category; all when unspecified.
-	Category      PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	Category PoiCategory `protobuf:"varint,2,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Also sends owner_id and poi_id of each landmark.
+	WithIds       bool `protobuf:"varint,3,opt,name=with_ids,json=withIds,proto3" json:"with_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2296,6 +2316,13 @@ func (x *ExportPoisRequest) GetCategory() PoiCategory {
 		return x.Category
 	}
 	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *ExportPoisRequest) GetWithIds() bool {
+	if x != nil {
+		return x.WithIds
+	}
+	return false
 }
 
 // A batch of ExportPois.
@@ -3195,21 +3222,24 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x11ImportPoisRequest\x12+\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\xd2\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\x84\x02\n" +
 	"\vImportedPoi\x12\x1b\n" +
 	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\"\n" +
 	"\x04name\x18\x02 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"\xc0\x01\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12\x19\n" +
+	"\bowner_id\x18\x05 \x01(\x03R\aownerId\x12\x15\n" +
+	"\x06poi_id\x18\x06 \x01(\x03R\x05poiId\"\xc0\x01\n" +
 	"\x12ImportPoisResponse\x12#\n" +
 	"\rcreated_count\x18\x01 \x01(\x03R\fcreatedCount\x12'\n" +
 	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
 	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
-	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"\x83\x01\n" +
+	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"\x9e\x01\n" +
 	"\x11ExportPoisRequest\x12+\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\aownerId\x12A\n" +
-	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\"E\n" +
+	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12\x19\n" +
+	"\bwith_ids\x18\x03 \x01(\bR\awithIds\"E\n" +
 	"\x12ExportPoisResponse\x12/\n" +
 	"\x04pois\x18\x01 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiR\x04pois\"i\n" +
 	"\rImportFailure\x12\x14\n" +
