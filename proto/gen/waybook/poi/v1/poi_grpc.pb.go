@@ -82,9 +82,10 @@ type PoiServiceClient interface {
 	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
-	// owners and keys. Keys are in the order of their bytes. A landmark that was not imported has the key "poi:" and its identifier. Importing an
-	// owner's export for the same owner changes nothing. Importing it into an empty store
-	// creates landmarks with the same keys and content. The stream may or may not include landmarks
+	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
+	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
+	// nothing. Importing it into an empty store creates landmarks with the same export, but for
+	// identifiers. The stream may or may not include landmarks
 	// that are created or deleted during the call. It includes every other landmark exactly
 	// once.
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
@@ -389,9 +390,10 @@ type PoiServiceServer interface {
 	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
-	// owners and keys. Keys are in the order of their bytes. A landmark that was not imported has the key "poi:" and its identifier. Importing an
-	// owner's export for the same owner changes nothing. Importing it into an empty store
-	// creates landmarks with the same keys and content. The stream may or may not include landmarks
+	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
+	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
+	// nothing. Importing it into an empty store creates landmarks with the same export, but for
+	// identifiers. The stream may or may not include landmarks
 	// that are created or deleted during the call. It includes every other landmark exactly
 	// once.
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
