@@ -56,7 +56,7 @@ func (p *page) element(e element, indent string) {
 			p.text.WriteString("<![CDATA[" + e.text + "\n]]>")
 		} else {
 			for _, c := range e.text {
-				if c == '&' || c == '<' || c == '\'' || c == '"' || c > 0x7E {
+				if c == '&' || c == '<' || c == '>' || c == '\'' || c == '"' || c > 0x7E {
 					fmt.Fprintf(&p.text, "&#x%X;", c)
 				} else {
 					p.text.WriteRune(c)

@@ -134,7 +134,8 @@ const (
 	RuleFailureText
 	RuleWhiteSpace
 	RuleAttributes
-	ruleCount
+	// RuleCount is the number of rules.
+	RuleCount
 )
 
 // RuleEntry explains a rule to operators.
@@ -154,7 +155,7 @@ func Rules() []RuleEntry {
 			"an identifier that stood for another one before; every identifier of a user"},
 		{RuleDates, "dates", "another form of a time or of a part of a date; a part of a time, such as the seconds, that one reply lacks",
 			"another moment, in the parts that both have"},
-		{RuleNumbers, "numbers", "another form of a number, such as 25.0330 and 25.033", "another number"},
+		{RuleNumbers, "numbers", "another form of a number, such as 25.0330 and 25.033; a coordinate that is rounded, by up to 5 cm", "another number"},
 		{RuleOrder, "order", "another order of the fields of an element, which clients find by name", "a missing or additional field"},
 		{RuleListOrder, "list-order", "another order of albums, entries, landmarks, photos and comments, which the legacy contract leaves open",
 			"a missing, additional or changed item; another order of the choices of a vote"},
@@ -190,7 +191,7 @@ func (s *ruleSet) add(rule Rule)     { *s |= 1 << rule }
 func (s ruleSet) has(rule Rule) bool { return s&(1<<rule) != 0 }
 
 func (s ruleSet) list() (rules []Rule) {
-	for rule := range ruleCount {
+	for rule := range RuleCount {
 		if s.has(rule) {
 			rules = append(rules, rule)
 		}

@@ -64,6 +64,8 @@ func TestEachRuleAllowsItsDifferencesAndNoOthers(t *testing.T) {
 		{RuleDates, "<time>Wed, 05 Mar 2008 01:07:31 GMT</time>", "<time>2008-03-05 09:07:31</time>", []string{"<time>2008-03-06 09:07:31</time>"}},
 		{RuleDates, "<postDate><month>3</month></postDate>", "<postDate><month>03</month></postDate>", []string{"<postDate><month>3.0</month></postDate>", "<postDate>3</postDate>"}},
 		{RuleNumbers, "<lat>25.0330</lat>", "<lat>25.033</lat>", []string{"<lat>25.0331</lat>", "<lat>25,033</lat>"}},
+		{RuleNumbers, "<lng>121.56450000</lng>", "<lng>121.56450000000001</lng>", []string{"<lng>121.564501</lng>"}},
+		{RuleNumbers, "<score>3.0</score>", "<score>3</score>", []string{"<score>3.0000001</score>", "<score>NaN</score>"}},
 		{RuleOrder, "<score>1</score><name>a</name>", "<name>a</name><score>1</score>", []string{"<name>a</name>", "<name>a</name><score>1</score><score>1</score>"}},
 		{
 			RuleListOrder, "<POIList><POI1><name>a</name></POI1><POI2><name>b</name></POI2></POIList>",
@@ -189,7 +191,7 @@ func TestDifferencesAreBounded(t *testing.T) {
 }
 
 func TestEachRuleHasANameThatParses(t *testing.T) {
-	if len(Rules()) != int(ruleCount) {
+	if len(Rules()) != int(RuleCount) {
 		t.Fatalf("%d rules", len(Rules()))
 	}
 	for i, each := range Rules() {

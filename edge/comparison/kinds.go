@@ -4,11 +4,12 @@ package comparison
 type kind int
 
 const (
-	plain  kind = iota // a word or a text
-	number             // an integer or a decimal
-	date               // year, month or day
-	moment             // a date and a time
-	image              // the address of an image
+	plain      kind = iota // a word or a text
+	number                 // an integer or a decimal
+	coordinate             // a latitude or a longitude
+	date                   // year, month or day
+	moment                 // a date and a time
+	image                  // the address of an image
 	albumID
 	blogID
 	poiID
@@ -19,7 +20,7 @@ const (
 // kinds are the kinds of elements by their names (sections 4 to 7 of the contract); all others are
 // plain. An identifier of a user is plain, because a move keeps it.
 var kinds = map[string]kind{
-	"lat": number, "lng": number, "score": number, "category": number, "zoomLevel": number, "mapType": number,
+	"lat": coordinate, "lng": coordinate, "score": number, "category": number, "zoomLevel": number, "mapType": number,
 	"votes": number, "reward": number, "distance": number,
 	"year": date, "month": date, "day": date,
 	"time":      moment,

@@ -8,7 +8,11 @@ import (
 // maxCandidates bounds the items of equal content that are tried for one item.
 const maxCandidates = 8
 
-// list compares the items of two lists.
+// maxRest bounds the items among which the one with the fewest differences is looked for.
+const maxRest = 32
+
+// list compares the items of two lists. Items that differ stand for those from which they differ the
+// least.
 func (w *walk) list(path string, list list, old, new *Element) {
 	olds, news := old.Children, new.Children
 	for i := range min(len(olds), len(news)) {
@@ -26,13 +30,17 @@ func (w *walk) list(path string, list list, old, new *Element) {
 			newRest = append(newRest, i)
 		}
 	}
-	if !list.isOrdered && !w.comparer.strict.has(RuleListOrder) {
+	isOrdered := list.isOrdered || w.comparer.strict.has(RuleListOrder)
+	if !isOrdered {
 		oldRest, newRest = w.matchElsewhere(path, olds, news, oldRest, newRest)
 	}
 	for len(oldRest) > 0 && len(newRest) > 0 {
-		item := olds[oldRest[0]]
-		w.element(path+"/"+item.Name, item, news[newRest[0]])
-		oldRest, newRest = oldRest[1:], newRest[1:]
+		item, at := olds[oldRest[0]], 0
+		if !isOrdered && len(newRest) <= maxRest {
+			at = w.closest(path, item, news, newRest)
+		}
+		w.element(path+"/"+item.Name, item, news[newRest[at]])
+		oldRest, newRest = oldRest[1:], slices.Delete(newRest, at, at+1)
 	}
 	for _, i := range oldRest {
 		w.differ(path+"/"+olds[i].Name, "an item only in the old reply", summary(olds[i]), "")
@@ -80,6 +88,20 @@ func (w *walk) matchElsewhere(path string, olds, news []*Element, oldRest, newRe
 		w.allow(RuleListOrder, path, "other order of the items", "", "")
 	}
 	return oldLeft, newLeft
+}
+
+// closest returns the place in rest of the new item from which an old one differs the least, counted
+// in the bytes of the texts that differ: long texts tell items apart, numbers do not.
+func (w *walk) closest(path string, item *Element, news []*Element, rest []int) (at int) {
+	before, least := w.mark(), -1
+	for i, each := range rest {
+		w.element(path+"/"+item.Name, item, news[each])
+		if bytes := w.bytes - before.bytes; least < 0 || bytes < least {
+			at, least = i, bytes
+		}
+		w.rollBack(before)
+	}
+	return at
 }
 
 // key returns a text that is the same for items that may stand for each other.

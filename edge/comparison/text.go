@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ func (w *walk) text(path, name string, old, new string) {
 // String names a kind in a difference.
 func (k kind) String() string {
 	switch k {
-	case number:
+	case number, coordinate:
 		return "number"
 	case date, moment:
 		return "date"
@@ -52,9 +53,11 @@ func (k kind) String() string {
 func (w *walk) ruleFor(kind kind, old, new string) (rule Rule, isAllowed bool) {
 	switch kind {
 	case number:
-		return RuleNumbers, isSameNumber(old, new)
+		return RuleNumbers, isSameNumber(old, new, 0)
+	case coordinate:
+		return RuleNumbers, isSameNumber(old, new, maxDegrees)
 	case date:
-		return RuleDates, isDigits(old) && isDigits(new) && isSameNumber(old, new)
+		return RuleDates, isDigits(old) && isDigits(new) && isSameNumber(old, new, 0)
 	case moment:
 		return RuleDates, isSameMoment(old, new, w.comparer.options.Zone)
 	case image:
@@ -104,6 +107,10 @@ func (w *walk) canonical(kind kind, text string, isOld bool) string {
 		if value, err := strconv.ParseFloat(text, 64); err == nil {
 			return strconv.FormatFloat(value, 'g', -1, 64)
 		}
+	case kind == coordinate:
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			return strconv.FormatFloat(value, 'f', 5, 64)
+		}
 	case kind == moment:
 		if at, _, ok := parseMoment(text, w.comparer.options.Zone); ok {
 			return at.Format("2006-01-02")
@@ -119,11 +126,14 @@ func (w *walk) canonical(kind kind, text string, isOld bool) string {
 	return text
 }
 
-// isSameNumber reports whether two decimals are one number, to the precision of a double.
-func isSameNumber(old, new string) bool {
+// maxDegrees is how far rounding may move a coordinate: 5 cm.
+const maxDegrees = 5e-7
+
+// isSameNumber reports whether two decimals are at most so far apart.
+func isSameNumber(old, new string, distance float64) bool {
 	a, errOld := strconv.ParseFloat(old, 64)
 	b, errNew := strconv.ParseFloat(new, 64)
-	return errOld == nil && errNew == nil && a == b
+	return errOld == nil && errNew == nil && (a == b || math.Abs(a-b) <= distance)
 }
 
 func isDigits(text string) bool {

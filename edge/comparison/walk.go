@@ -10,14 +10,20 @@ type walk struct {
 	rules       ruleSet
 	differences []Difference
 	count       int
-	learned     overlay
+	// bytes is the length of all texts that differ.
+	bytes   int
+	learned overlay
 	// isFailure says that both replies are FAILED.
 	isFailure bool
 }
 
 // root compares two whole replies.
 func (w *walk) root(old, new *Element) {
-	w.isFailure = old.IsFailed() && new.IsFailed()
+	if old.IsFailed() != new.IsFailed() {
+		w.differ(old.Name+"/status", "one fails, the other does not", summary(old), summary(new))
+		return
+	}
+	w.isFailure = old.IsFailed()
 	w.element(old.Name, old, new)
 }
 
@@ -32,6 +38,7 @@ func (w *walk) allow(rule Rule, path, what, old, new string) {
 
 func (w *walk) differ(path, what, old, new string) {
 	w.count++
+	w.bytes += len(old) + len(new)
 	if len(w.differences) < maxDifferences {
 		w.differences = append(w.differences, Difference{path, what, shown(old), shown(new)})
 	}
@@ -158,15 +165,16 @@ type mark struct {
 	rules       ruleSet
 	differences int
 	count       int
+	bytes       int
 	learned     int
 }
 
 func (w *walk) mark() mark {
-	return mark{w.rules, len(w.differences), w.count, w.learned.len()}
+	return mark{w.rules, len(w.differences), w.count, w.bytes, w.learned.len()}
 }
 
 func (w *walk) rollBack(to mark) {
-	w.rules, w.differences, w.count = to.rules, w.differences[:to.differences], to.count
+	w.rules, w.differences, w.count, w.bytes = to.rules, w.differences[:to.differences], to.count, to.bytes
 	w.learned.truncate(to.learned)
 }
 

@@ -99,13 +99,13 @@ func (c *Client) Ask(ctx context.Context, asked Request) (Reply, error) {
 	began := time.Now()
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Reply{}, withoutURL(err)
+		return Reply{}, c.explain(err)
 	}
 	defer func() { _ = response.Body.Close() }() // it was only read
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.limits.ReplyBytes+1))
 	switch {
 	case err != nil:
-		return Reply{}, withoutURL(err)
+		return Reply{}, c.explain(err)
 	case int64(len(body)) > c.limits.ReplyBytes:
 		return Reply{}, fmt.Errorf("%w: more than %d bytes", ErrTooLong, c.limits.ReplyBytes)
 	case IsRefusal(response.StatusCode):
@@ -120,8 +120,12 @@ func IsRefusal(status int) bool {
 	return status/100 == 3 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
 }
 
-// withoutURL removes the URL from an error of net/http: its parameters belong in no log.
-func withoutURL(err error) error {
+// explain removes the URL from an error of net/http, because its parameters belong in no log, and
+// names the time limit if it has passed.
+func (c *Client) explain(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no reply within %v: %w", c.limits.Timeout, context.DeadlineExceeded)
+	}
 	var failed *url.Error
 	if errors.As(err, &failed) {
 		return failed.Err
