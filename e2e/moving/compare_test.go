@@ -82,7 +82,7 @@ func (c compared) count() (requests, same, allowed int) {
 
 func TestAnOldServerWithHabitsOfItsOwnDoesNotDiffer(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	old := serve(t, oldserver.New(w.content, oldserver.Taipei))
 	found := compare(t, old, "http://"+p.HTTP, "all.ids", w.ids())
 	requests, _, allowed := found.count()
@@ -104,7 +104,7 @@ func TestAnOldServerWithHabitsOfItsOwnDoesNotDiffer(t *testing.T) {
 
 func TestEachPlantedDifferenceIsFoundAndNoOther(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	last, entry, landmark := w.content.Albums[w.albums[3]], w.content.Entries[w.entries[0]], w.content.Landmarks[w.landmarks[0]]
 	w.content.Albums[w.albums[1]].Title = "貓 &amp; 狗"                       // escaped twice; in the list, too
 	last.Photos = last.Photos[:2]                                           // a photo was lost
@@ -142,7 +142,7 @@ func TestEachPlantedDifferenceIsFoundAndNoOther(t *testing.T) {
 
 func TestAnIdentifierThatStandsForTwoIsADifference(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	old := serve(t, oldserver.New(w.content, oldserver.Taipei))
 	ids := fmt.Sprintf("blogID %d\n", w.entries[1])
 	if found := compare(t, old, "http://"+p.HTTP, "a.ids", ids+ids); found.status != 0 {
@@ -157,7 +157,7 @@ func TestAnIdentifierThatStandsForTwoIsADifference(t *testing.T) {
 
 func TestAServerIsTheSameAsItself(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	found := compare(t, "http://"+p.HTTP+"/API.php", "http://"+p.HTTP+"/", "all.ids", w.ids())
 	if requests, same, _ := found.count(); found.status != 0 || same != requests || requests != 14 {
 		t.Errorf("status %d: %+v", found.status, found)

@@ -19,25 +19,34 @@ type world struct {
 	// albums, landmarks and entries are the identifiers in the order of creation.
 	albums, landmarks, entries []int64
 	user                       int64
+	// albumPort is the gRPC port of the album service.
+	albumPort string
 }
 
 // ugly is a text that tries the writers of both servers.
 const ugly = "<b>\"&amp;\" 'x'</b> ]]> 文字 😊\r\nzweite Zeile\tx"
 
-// newWorld fills a Waybook at a gRPC port and copies its content for an old server.
-func newWorld(t *testing.T, address string) *world {
+// newWorld fills a Waybook, whose services have gRPC ports, and copies its content for an old server.
+func newWorld(t *testing.T, account, album, blog, poi string) *world {
 	t.Helper()
-	connection := launch.Dial(t, address)
-	w := &world{t: t, content: oldserver.Content{
+	w := &world{t: t, albumPort: album, content: oldserver.Content{
 		Albums: map[int64]*oldserver.Album{}, Landmarks: map[int64]*oldserver.Landmark{}, Entries: map[int64]*oldserver.Entry{},
 		AlbumsOf: map[int64][]int64{}, LandmarksOf: map[int64][]int64{}, Own: map[int64]int64{},
 	}}
-	w.user = launch.CreateUser(t, connection, "小旅人 & co.")
-	friend := launch.CreateUser(t, connection, "阿海")
-	w.fillAlbums(albumv1.NewAlbumServiceClient(connection), friend)
-	w.fillEntries(blogv1.NewBlogServiceClient(connection), friend)
-	w.fillLandmarks(poiv1.NewPoiServiceClient(connection), friend)
+	accounts := launch.Dial(t, account)
+	w.user = launch.CreateUser(t, accounts, "小旅人 & co.")
+	friend := launch.CreateUser(t, accounts, "阿海")
+	w.fillAlbums(albumv1.NewAlbumServiceClient(launch.Dial(t, album)), friend)
+	w.fillEntries(blogv1.NewBlogServiceClient(launch.Dial(t, blog)), friend)
+	w.fillLandmarks(poiv1.NewPoiServiceClient(launch.Dial(t, poi)), friend)
 	return w
+}
+
+// exists reports whether Waybook has an album.
+func (w *world) exists(album int64) bool {
+	w.t.Helper()
+	_, err := albumv1.NewAlbumServiceClient(launch.Dial(w.t, w.albumPort)).GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: album})
+	return err == nil
 }
 
 // own gives the next identifier of the old server to an identifier of Waybook.

@@ -31,7 +31,7 @@ const accessLog = `192.0.2.1 - - [05/Mar/2008:09:07:31 +0800] "GET /API.php?func
 
 func TestOnlyReadsOfALogAreSent(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	server := oldserver.New(w.content, oldserver.Taipei)
 	old := serve(t, server)
 	found := compare(t, old, "http://"+p.HTTP, "access.log", fmt.Sprintf(accessLog, w.albums[0]))
@@ -55,7 +55,7 @@ func TestOnlyReadsOfALogAreSent(t *testing.T) {
 
 func TestALogMayHaveSeveralFormats(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	body := fmt.Sprintf("func=getAlbum&albumID=%d", w.albums[0])
 	var zipped bytes.Buffer
 	zipper := gzip.NewWriter(&zipped)
@@ -183,7 +183,7 @@ func TestTroubleIsStatus2(t *testing.T) {
 
 func TestTheReportShowsExamplesSideBySide(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
-	w := newWorld(t, p.GRPC)
+	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	w.content.Albums[w.albums[0]].Title = "<script>alert(1)</script>"
 	report := filepath.Join(t.TempDir(), "report.html")
 	found := compare(t, serve(t, oldserver.New(w.content, oldserver.Taipei)), "http://"+p.HTTP, "a.ids", w.ids(), "--html", report, "--strict", "dates")

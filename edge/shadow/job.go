@@ -43,10 +43,10 @@ func (s *Shadow) compare(ctx context.Context, j job) {
 	case errors.Is(err, edge.ErrAmbiguous):
 		s.metrics.skip(skippedAmbiguous)
 		return
+	case err == nil && asked.Effect != operation.Reads:
+		return
 	case err != nil || asked.IsAddition:
 		s.metrics.skip(skippedUnknown)
-		return
-	case asked.Effect != operation.Reads:
 		return
 	case peer.IsRefusal(j.status):
 		s.metrics.skip(skippedRefused)
