@@ -28,7 +28,7 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 	flags.Var(&f.Shadow, "shadow", "`address` of an old server that gets each read, too; its replies are compared and counted, and clients never see them (docs/moving-in.md)")
 	flags.Var(&f.Primary, "primary", "`address` of an old server that answers every request, writes and other paths included; reads are also made here and compared")
 	flags.Float64Var(&f.Sample, "shadow-sample", 1, "share of the requests that -shadow or -primary compares, up to 1")
-	flags.Float64Var(&f.Rate, "shadow-rate", 50, "limit of the requests per second that -shadow or -primary compares; 0 for none")
+	flags.Float64Var(&f.Rate, "shadow-rate", 20, "limit of the requests per second that -shadow or -primary compares; 0 for none")
 }
 
 // IsOn reports whether replies are compared.

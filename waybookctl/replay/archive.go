@@ -20,20 +20,21 @@ type archive struct {
 	isOpen  bool
 }
 
-func newArchive(source io.Reader) *archive {
-	bounded := &boundedReader{source, maxArchived}
+// newArchive returns an archive of which an entry has at most limit bytes.
+func newArchive(source io.Reader, limit int) *archive {
+	bounded := &boundedReader{source, limit, limit}
 	return &archive{decoder: json.NewDecoder(bounded), bounded: bounded}
 }
 
-// boundedReader fails when more than left bytes are read.
+// boundedReader fails when more than left bytes are read, of limit for an entry.
 type boundedReader struct {
 	io.Reader
-	left int
+	limit, left int
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("an entry of the archive has more than %d bytes", maxArchived)
+		return 0, fmt.Errorf("an entry of the archive has more than %d bytes", b.limit)
 	}
 	n, err := b.Reader.Read(p[:min(len(p), b.left)])
 	b.left -= n
@@ -48,7 +49,7 @@ func (a *archive) next() ([]entry, error) {
 		}
 		a.isOpen = true
 	}
-	a.bounded.left = maxArchived
+	a.bounded.left = a.bounded.limit
 	if !a.decoder.More() {
 		return nil, io.EOF
 	}

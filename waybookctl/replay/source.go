@@ -95,7 +95,7 @@ func Open(file string, in io.Reader, format Format, parameter string) (*Log, err
 	}
 	switch format {
 	case HAR:
-		log.next = newArchive(source).next
+		log.next = newArchive(source, maxArchived).next
 	case NDJSON:
 		log.next = newLines(source, parseObject).next
 	case IDs:
