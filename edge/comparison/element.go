@@ -30,13 +30,19 @@ type Element struct {
 // root is the name of the root element (rule 8.1).
 const root = "response"
 
+// opened is an element whose end was not read yet, with its text so far.
+type opened struct {
+	*Element
+	text []byte
+}
+
 // parse reads a reply with at most so many elements.
 func parse(reply []byte, maxElements int) (*Element, error) {
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(reply, []byte("\uFEFF"))))
 	decoder.Entity = xml.HTMLEntity
 	decoder.CharsetReader = charsetReader
 	var top *Element
-	var open []*Element
+	var open []opened
 	for count := 0; ; {
 		token, err := decoder.Token()
 		if err == io.EOF && top != nil && len(open) == 0 {
@@ -52,24 +58,26 @@ func parse(reply []byte, maxElements int) (*Element, error) {
 			}
 			element := &Element{Name: token.Name.Local, attributes: written(token.Attr)}
 			if len(open) > 0 {
-				parent := open[len(open)-1]
+				parent := open[len(open)-1].Element
 				parent.Children = append(parent.Children, element)
 			} else if top != nil || element.Name != root {
 				return nil, errors.New("the reply is not one element named response")
 			} else {
 				top = element
 			}
-			open = append(open, element)
+			open = append(open, opened{Element: element})
 		case xml.CharData:
 			if len(open) > 0 {
-				open[len(open)-1].Text += string(token)
+				last := &open[len(open)-1]
+				last.text = append(last.text, token...)
 			}
 		case xml.EndElement:
-			element := open[len(open)-1]
+			ended := open[len(open)-1]
 			open = open[:len(open)-1]
-			if len(element.Children) > 0 {
-				element.Text = strings.TrimSpace(element.Text)
+			if len(ended.Children) > 0 {
+				ended.text = bytes.TrimSpace(ended.text)
 			}
+			ended.Text = string(ended.text)
 		}
 	}
 }

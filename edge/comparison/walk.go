@@ -74,13 +74,18 @@ func isLeafWithText(e *Element) bool { return len(e.Children) == 0 && trim(e.Tex
 func (w *walk) fields(path string, old, new *Element) {
 	last, isInOrder := -1, true
 	taken := make([]bool, len(new.Children))
+	places := map[string][]int{}
+	for at, child := range new.Children {
+		places[child.Name] = append(places[child.Name], at)
+	}
 	for _, child := range old.Children {
-		at := find(new.Children, taken, child.Name)
-		if at < 0 {
+		same := places[child.Name]
+		if len(same) == 0 {
 			w.missing(path, child, old, new, true)
 			continue
 		}
-		taken[at] = true
+		at := same[0]
+		places[child.Name], taken[at] = same[1:], true
 		isInOrder = isInOrder && at > last
 		last = at
 		w.element(path+"/"+child.Name, child, new.Children[at])
@@ -93,16 +98,6 @@ func (w *walk) fields(path string, old, new *Element) {
 	if !isInOrder {
 		w.allow(RuleOrder, path, "other order of the fields", names(old), names(new))
 	}
-}
-
-// find returns the first child of a name that is not taken; -1 if there is none.
-func find(children []*Element, taken []bool, name string) int {
-	for at, child := range children {
-		if !taken[at] && child.Name == name {
-			return at
-		}
-	}
-	return -1
 }
 
 // missing judges a child that only one of two elements has.

@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/edge/comparison"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/peer"
+	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
 // job is a request, and the reply that the client got.
@@ -52,7 +53,7 @@ func (s *Shadow) compare(ctx context.Context, j job) {
 		s.metrics.skip(skippedRefused)
 		return
 	}
-	verdict, err := s.verdict(ctx, j, asked)
+	verdict, err := s.verdict(requestid.With(ctx, j.id), j, asked)
 	if ctx.Err() != nil {
 		return // the program ends
 	}

@@ -72,7 +72,8 @@ func (s *Shadow) observe(r *http.Request, body *bodyCopy, reply *tap, elapsed ti
 		return
 	}
 	answered := edge.Answer{Status: reply.status, Bytes: reply.length, Elapsed: elapsed, Reason: reply.reason}
-	if asked, err := s.recognizer.Recognize(r.URL.RawQuery, r.Header.Get("Content-Type"), string(body.bytes)); err == nil {
+	sent, _ := body.text()
+	if asked, err := s.recognizer.Recognize(r.URL.RawQuery, r.Header.Get("Content-Type"), sent); err == nil {
 		answered.Function = asked.Function
 	}
 	s.config.Observe(r, answered)

@@ -152,15 +152,16 @@ func (s *Shadow) isSampled(r *http.Request) bool {
 
 // enqueue passes a request and the reply of the first server on. It does not wait.
 func (s *Shadow) enqueue(r *http.Request, body *bodyCopy, reply *tap) {
+	sent, isTooLong := body.text()
 	next := job{
 		request: request{
 			method: r.Method, query: r.URL.RawQuery, contentType: r.Header.Get("Content-Type"), cookie: peer.SessionCookie(r.Header["Cookie"]),
-			body: string(body.bytes), id: requestid.From(r.Context()),
+			body: sent, id: requestid.From(r.Context()),
 		},
 		status: reply.status, body: reply.body, encoding: reply.Header().Get("Content-Encoding"),
 	}
 	switch {
-	case body.isTooLong || reply.isTooLong:
+	case isTooLong || reply.isTooLong:
 		s.metrics.skip(skippedLong)
 	case s.queued.Add(next.size()) > queueBytes:
 		s.queued.Add(-next.size())

@@ -3,6 +3,7 @@ package shadow
 import (
 	"io"
 	"net/http"
+	"sync"
 )
 
 // tap copies the reply that passes it, up to a limit.
@@ -46,10 +47,19 @@ func (t *tap) Write(part []byte) (int, error) {
 	return n, err
 }
 
-// bodyCopy is a copy of the body of a request, as far as it was read.
+// bodyCopy is a copy of the body of a request, as far as it was read. It is safe for concurrent use: a
+// proxy may still read the body when it has answered.
 type bodyCopy struct {
+	mu        sync.Mutex
 	bytes     []byte
 	isTooLong bool
+}
+
+// text returns the copy so far, and reports whether it is too long to be kept.
+func (c *bodyCopy) text() (body string, isTooLong bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return string(c.bytes), c.isTooLong
 }
 
 // copyBody makes the reader of a request's body fill a copy.
@@ -66,6 +76,8 @@ func copyBody(r *http.Request) *bodyCopy {
 
 // Write adds a part; it never fails.
 func (c *bodyCopy) Write(part []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case c.isTooLong:
 	case len(c.bytes)+len(part) > maxBody:
