@@ -15,5 +15,5 @@ type alternating struct {
 
 func (a *alternating) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.Server.ServeHTTP(w, r)
-	a.content.Own[a.id]++
+	a.content.Own[oldserver.EntryID][a.id]++
 }

@@ -31,7 +31,7 @@ func newWorld(t *testing.T, account, album, blog, poi string) *world {
 	t.Helper()
 	w := &world{t: t, albumPort: album, content: oldserver.Content{
 		Albums: map[int64]*oldserver.Album{}, Landmarks: map[int64]*oldserver.Landmark{}, Entries: map[int64]*oldserver.Entry{},
-		AlbumsOf: map[int64][]int64{}, LandmarksOf: map[int64][]int64{}, Own: map[int64]int64{},
+		AlbumsOf: map[int64][]int64{}, LandmarksOf: map[int64][]int64{}, Own: map[oldserver.Kind]map[int64]int64{},
 	}}
 	accounts := launch.Dial(t, account)
 	w.user = launch.CreateUser(t, accounts, "小旅人 & co.")
@@ -50,8 +50,11 @@ func (w *world) exists(album int64) bool {
 }
 
 // own gives the next identifier of the old server to an identifier of Waybook.
-func (w *world) own(id int64) int64 {
-	w.content.Own[id] = int64(len(w.content.Own) + 1)
+func (w *world) own(kind oldserver.Kind, id int64) int64 {
+	if w.content.Own[kind] == nil {
+		w.content.Own[kind] = map[int64]int64{}
+	}
+	w.content.Own[kind][id] = int64(len(w.content.Own[kind]) + 1)
 	return id
 }
 
@@ -96,9 +99,9 @@ func (w *world) fillAlbums(albums albumv1.AlbumServiceClient, friend int64) {
 			Score: got.GetAlbum().GetScore(), Comments: comments(got.GetComments()),
 		}
 		for _, photo := range got.GetPhotos() {
-			copied.Photos = append(copied.Photos, oldserver.Photo{ID: w.own(photo.GetPhotoId()), Address: photo.GetThumbnailUrl(), Description: photo.GetDescription()})
+			copied.Photos = append(copied.Photos, oldserver.Photo{ID: w.own(oldserver.PhotoID, photo.GetPhotoId()), Address: photo.GetThumbnailUrl(), Description: photo.GetDescription()})
 		}
-		w.content.Albums[w.own(id)] = copied
+		w.content.Albums[w.own(oldserver.AlbumID, id)] = copied
 		w.albums = append(w.albums, id)
 	}
 	w.content.AlbumsOf[w.user] = w.albums
@@ -123,7 +126,7 @@ func (w *world) fillLandmarks(pois poiv1.PoiServiceClient, friend int64) {
 		for _, photo := range got.GetPhotos() {
 			copied.Photos = append(copied.Photos, oldserver.Photo{Address: photo.GetPhotoUrl(), Description: photo.GetDescription()})
 		}
-		w.content.Landmarks[w.own(id)] = copied
+		w.content.Landmarks[w.own(oldserver.LandmarkID, id)] = copied
 		w.landmarks = append(w.landmarks, id)
 	}
 	w.content.LandmarksOf[4] = w.landmarks
@@ -157,7 +160,7 @@ func (w *world) fillEntries(blogs blogv1.BlogServiceClient, friend int64) {
 		for _, choice := range blog.GetVote().GetChoices() {
 			copied.Choices = append(copied.Choices, oldserver.Choice{Text: choice.GetDescription(), Votes: choice.GetVotes()})
 		}
-		w.content.Entries[w.own(id)] = copied
+		w.content.Entries[w.own(oldserver.EntryID, id)] = copied
 		w.entries = append(w.entries, id)
 	}
 }

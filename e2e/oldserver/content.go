@@ -12,9 +12,21 @@ type Content struct {
 	// AlbumsOf are the albums of each user, LandmarksOf those of each category, in their order.
 	AlbumsOf    map[int64][]int64
 	LandmarksOf map[int64][]int64
-	// Own are the identifiers that the server shows instead of those by which clients ask.
-	Own map[int64]int64
+	// Own are the identifiers that the server shows instead of those by which clients ask. Things
+	// of two kinds may have the same identifier, so each kind has its own.
+	Own map[Kind]map[int64]int64
 }
+
+// Kind is a kind of identifiers.
+type Kind string
+
+// The kinds.
+const (
+	AlbumID    Kind = "album"
+	LandmarkID Kind = "landmark"
+	EntryID    Kind = "entry"
+	PhotoID    Kind = "photo"
+)
 
 // Album is an album.
 type Album struct {

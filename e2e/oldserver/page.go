@@ -118,7 +118,7 @@ func (s *Server) album(a *Album) []element {
 		leaf("albumTitle", a.Title), leaf("ownerName", a.Owner.Name), image("ownerIcon", a.Owner.Icon), whole("category", a.Category),
 		s.location(a.Lat, a.Lng), whole("score", a.Score), s.day(a.Updated),
 		listOf("photos", "photo", a.Photos, func(p Photo) []element {
-			return []element{leaf("photoID", s.own(p.ID)), leaf("description", p.Description), image("thumbnail", p.Address)}
+			return []element{leaf("photoID", s.own(PhotoID, p.ID)), leaf("description", p.Description), image("thumbnail", p.Address)}
 		}),
 		s.comments(a.Comments),
 	}
@@ -139,7 +139,7 @@ func (s *Server) entry(e *Entry) []element {
 	fields := []element{
 		leaf("blogTitle", e.Title), {name: "blogContent", text: e.Text, isData: true}, leaf("authorName", e.Author.Name),
 		image("authorIcon", e.Author.Icon), leaf("type", e.Type), s.location(e.Lat, e.Lng), dateOf("postDate", e.Year, e.Month, e.Day),
-		leaf("weather", e.Weather), whole("score", e.Score), leaf("replyBlogID", s.own(e.Quoted)), s.comments(e.Comments),
+		leaf("weather", e.Weather), whole("score", e.Score), leaf("replyBlogID", s.own(EntryID, e.Quoted)), s.comments(e.Comments),
 	}
 	if e.Zoom != 14 {
 		fields = append(fields, whole("zoomLevel", e.Zoom))

@@ -100,19 +100,19 @@ func (s *Server) answer(function string, id func(parameter string) int64) elemen
 			return failure("who?")
 		}
 		return success(listOf("albumList", "album", albums, func(id int64) []element {
-			return []element{leaf("albumTitle", s.content.Albums[id].Title), leaf("albumID", s.own(id))}
+			return []element{leaf("albumTitle", s.content.Albums[id].Title), leaf("albumID", s.own(AlbumID, id))}
 		}))
 	case "getCategoryPOIList":
 		return success(listOf("POIList", "POI", s.content.LandmarksOf[id("category")], func(id int64) []element {
-			return []element{leaf("POIID", s.own(id)), leaf("name", s.content.Landmarks[id].Name)}
+			return []element{leaf("POIID", s.own(LandmarkID, id)), leaf("name", s.content.Landmarks[id].Name)}
 		}))
 	}
 	return success()
 }
 
 // own returns the identifier that the server shows.
-func (s *Server) own(id int64) string {
-	if own, isKnown := s.content.Own[id]; isKnown {
+func (s *Server) own(kind Kind, id int64) string {
+	if own, isKnown := s.content.Own[kind][id]; isKnown {
 		id = own
 	}
 	return strconv.FormatInt(id, 10)
