@@ -32,7 +32,7 @@ func (x *exchange) readForm() error {
 	if body == "" {
 		return nil
 	}
-	return x.parseBody(body)
+	return parseBody(&x.form, x.request.Header.Get("Content-Type"), body, x.config.LegacyCharset)
 }
 
 const (
@@ -40,10 +40,9 @@ const (
 	multipartType = "multipart/form-data"
 )
 
-// parseBody parses the body by its Content-Type (rules 1.6 and 1.24). Old clients leave the header
-// out, which counts as a form.
-func (x *exchange) parseBody(body string) error {
-	contentType, charset := x.request.Header.Get("Content-Type"), x.config.LegacyCharset
+// parseBody parses a body by its Content-Type (rules 1.6 and 1.24). Old clients leave the header
+// out, which counts as a form. charset is that of a body that names none.
+func parseBody(into *form.Form, contentType, body string, charset form.Charset) error {
 	mediaType, parameters := formType, map[string]string(nil)
 	if contentType != "" && contentType != formType {
 		var err error
@@ -59,12 +58,12 @@ func (x *exchange) parseBody(body string) error {
 	}
 	switch mediaType {
 	case formType:
-		if !x.form.ParseBody(body, charset) {
+		if !into.ParseBody(body, charset) {
 			return failure.New("TOO_MANY_PARAMETERS")
 		}
 		return nil
 	case multipartType:
-		return x.form.ParseMultipart(body, parameters["boundary"], charset)
+		return into.ParseMultipart(body, parameters["boundary"], charset)
 	}
 	return failure.New("INVALID_CONTENT_TYPE")
 }

@@ -97,6 +97,21 @@ func (t TrustedProxies) client(r *http.Request) netip.Addr {
 	return from
 }
 
+// Forward sets the headers that report the client of a request to a server behind the edge.
+func (t TrustedProxies) Forward(r *http.Request, header http.Header) {
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"} {
+		header.Del(name)
+	}
+	if client := t.client(r); client.IsValid() {
+		header.Set("X-Forwarded-For", client.String())
+	}
+	header.Set("X-Forwarded-Host", r.Host)
+	header.Set("X-Forwarded-Proto", "http")
+	if t.isSecure(r) {
+		header.Set("X-Forwarded-Proto", "https")
+	}
+}
+
 // isSecure reports whether the client's own connection uses TLS.
 func (t TrustedProxies) isSecure(r *http.Request) bool {
 	return r.TLS != nil ||

@@ -10,13 +10,14 @@ import (
 
 // Operations describes every operation of the table, additions included. The order is that of
 // the list in the failure of an unknown func.
-func Operations() []operation.Description {
-	// Clients that are never called.
-	all := Config{
+func Operations() []operation.Description { return clientless().Operations() }
+
+// clientless returns a Config of the whole table whose clients are never called.
+func clientless() *Config {
+	return &Config{
 		Account: accountv1.NewAccountServiceClient(nil), Album: albumv1.NewAlbumServiceClient(nil),
 		Blog: blogv1.NewBlogServiceClient(nil), Poi: poiv1.NewPoiServiceClient(nil),
 	}
-	return all.Operations()
 }
 
 // Operations describes the operations of an edge with these settings. It calls no service.

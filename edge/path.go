@@ -39,6 +39,12 @@ func (p PathPrefix) find(path string) (location string, err error) {
 	return "", refuse("NOT_FOUND", http.StatusNotFound)
 }
 
+// Serves reports whether a path is that of the interface.
+func (p PathPrefix) Serves(path string) bool {
+	_, err := p.find(path)
+	return err == nil
+}
+
 // Trim returns a path without the prefix. Without the prefix the path stays as it is.
 func (p PathPrefix) Trim(path string) string {
 	if rest := strings.TrimPrefix(path, string(p)); strings.HasPrefix(rest, "/") {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
@@ -50,7 +51,7 @@ func (l *lines) Write(p []byte) (int, error) {
 func start(t *testing.T) *waybook {
 	t.Helper()
 	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", HasAccessLog: true, HasAuditLog: true,
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Front: program.Front{HasAccessLog: true}, HasAuditLog: true,
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Interface.HasLogin, config.Interface.HasAdditions = true, true

@@ -13,6 +13,7 @@ import (
 	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/observe"
+	"github.com/waybook/waybook/edge/shadow"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -29,9 +30,22 @@ type Config struct {
 	Account, Album, Blog, Poi string
 	TimeZone                  string
 	Interface                 edge.Flags
-	Console                   console.Flags
+	Front                     Front
+}
+
+// Front are the settings of what is around the edge's handler.
+type Front struct {
+	Console console.Flags
+	Shadow  shadow.Flags
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
+}
+
+// Register declares the flags, with their defaults.
+func (f *Front) Register(flags *flag.FlagSet, hasConsole, hasAccessLog bool) {
+	f.Console.Register(flags, hasConsole)
+	f.Shadow.Register(flags)
+	observe.RegisterAccessLog(flags, &f.HasAccessLog, hasAccessLog)
 }
 
 // Register declares the flags, with their defaults.
@@ -44,8 +58,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
-	c.Console.Register(flags, false)
-	observe.RegisterAccessLog(flags, &c.HasAccessLog, true)
+	c.Front.Register(flags, false, true)
 }
 
 // Check reports the faults of the settings.
@@ -58,6 +71,7 @@ func (c *Config) Check(checks *serve.Checks) {
 	checks.Dial("poi", c.Poi)
 	_, err := serve.Zone(c.TimeZone)
 	checks.Report(err)
+	checks.Report(c.Front.Shadow.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.
@@ -80,7 +94,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err := dial(env, config, &served); err != nil {
 		return err
 	}
-	handler, err := NewHandler(env, Process{metrics, readiness}, config.HasAccessLog, config.Console, served)
+	handler, err := NewHandler(ctx, env, Process{metrics, readiness}, config.Front, served)
 	if err != nil {
 		return err
 	}
@@ -100,26 +114,55 @@ type Process struct {
 	Readiness *serve.Readiness
 }
 
-// NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and
-// logs it if hasAccessLog is set. If the console is on, it is in front of the edge. Requests for
-// its files are not counted as the edge's.
-func NewHandler(
-	env serve.Env, process Process, hasAccessLog bool, page console.Flags, config edge.Config,
-) (http.Handler, error) {
-	requests := observe.New(env, process.Metrics, hasAccessLog)
+// NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and logs
+// it if the access log is on. If the console is on, it is in front of the edge. Requests for its
+// files are not counted as the edge's. If replies are compared, a part of env's stack does so.
+func NewHandler(ctx context.Context, env serve.Env, process Process, front Front, config edge.Config) (http.Handler, error) {
+	requests := observe.New(env, process.Metrics, front.HasAccessLog)
 	process.Metrics.CountGate("edge requests", config.Load.Requests)
 	process.Metrics.CountGate("edge long replies", config.Load.LongReplies)
 	process.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.Observe
-	config.HasConsole = page.IsOn
-	handler := requests.Follow(edge.New(config))
-	if !page.IsOn {
+	config.HasConsole = front.Console.IsOn && !front.Shadow.IsPrimary()
+	var handler http.Handler
+	if front.Shadow.IsOn() {
+		var err error
+		if handler, err = newShadow(ctx, env, process, front.Shadow, config, requests); err != nil {
+			return nil, err
+		}
+	} else {
+		handler = edge.New(config)
+	}
+	handler = requests.Follow(handler)
+	if !config.HasConsole {
 		return handler, nil
 	}
 	return console.New(console.Config{
-		Edge: &config, Tiles: page.Tiles, Ready: process.Readiness.Err, Metrics: process.Metrics.Registry,
+		Edge: &config, Tiles: front.Console.Tiles, Ready: process.Readiness.Err, Metrics: process.Metrics.Registry,
 	}, handler)
+}
+
+// newShadow returns the handler of an edge whose replies are compared with those of an old server.
+// If that one answers the clients, only its answers are observed.
+func newShadow(
+	ctx context.Context, env serve.Env, process Process, flags shadow.Flags, config edge.Config, requests *observe.Requests,
+) (http.Handler, error) {
+	if err := flags.Check(); err != nil {
+		return nil, err
+	}
+	if old := flags.Old(); old.IsReadable() {
+		env.Log.WarnContext(ctx, "the old server is asked without TLS, so others on the network can read session cookies", "server", old.String())
+	}
+	if flags.IsPrimary() {
+		config.Observe = nil
+	}
+	made := shadow.New(shadow.Config{
+		Flags: flags, Edge: edge.New(config), Proxies: config.TrustedProxies, Prefix: config.PathPrefix, Charset: config.LegacyCharset,
+		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.Observe, Log: env.Log, Metrics: process.Metrics.Registry,
+	})
+	env.Stack.Go(ctx, "comparison with the old server", made.Run)
+	return made, nil
 }
 
 // Serve serves the edge's handler on its HTTP port, within the limits of connections.

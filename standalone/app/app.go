@@ -88,7 +88,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		dataDir:         config.Store.Data,
 		hasDemo:         config.HasDemo,
 		hasLogin:        config.Interface.HasLogin && config.Interface.HasAdditions,
-		hasConsole:      config.Console.IsOn,
+		hasConsole:      config.Front.Console.IsOn && !config.Front.Shadow.IsPrimary(),
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
@@ -100,7 +100,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator
-	handler, err := program.NewHandler(env, program.Process{Metrics: metrics, Readiness: readiness}, config.HasAccessLog, config.Console, edgeConfig)
+	handler, err := program.NewHandler(ctx, env, program.Process{Metrics: metrics, Readiness: readiness}, config.Front, edgeConfig)
 	if err != nil {
 		return nil, err
 	}

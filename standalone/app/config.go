@@ -4,9 +4,8 @@ import (
 	"flag"
 	"path/filepath"
 
-	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/observe"
+	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/serve"
@@ -27,16 +26,15 @@ type Config struct {
 	// Load holds the concurrency limits of each of the four services.
 	Load      service.Load
 	Interface edge.Flags
-	Console   console.Flags
+	Front     program.Front
 	// HasDemo fills an empty store with demo content.
 	HasDemo  bool
 	TimeZone string
 	Account  account.Config
 	// Reward is an author's reward for posting an entry; see blog.Config.
 	Reward int64
-	// HasAccessLog logs each request to the edge. HasAuditLog logs each event that matters
-	// to security.
-	HasAccessLog, HasAuditLog bool
+	// HasAuditLog logs each event that matters to security.
+	HasAuditLog bool
 }
 
 // socketName is the name of the gRPC port's default socket in the data directory.
@@ -57,7 +55,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 		"by default unix:DATA/"+socketName+", a Unix socket in the -data directory that only this user can use")
 	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
 	c.Interface.Register(flags)
-	c.Console.Register(flags, true)
+	c.Front.Register(flags, true, false)
 	c.Store.Register(flags, "waybook-data")
 	c.Clients.Register(flags)
 	c.Load.Register(flags)
@@ -65,7 +63,6 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
-	observe.RegisterAccessLog(flags, &c.HasAccessLog, false)
 	audit.Register(flags, &c.HasAuditLog)
 }
 
@@ -77,5 +74,6 @@ func (c *Config) Check(checks *serve.Checks) {
 	checks.Report(c.Store.Check())
 	zone, err := serve.Zone(c.TimeZone)
 	checks.Report(err)
+	checks.Report(c.Front.Shadow.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())
 }

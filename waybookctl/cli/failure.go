@@ -30,6 +30,10 @@ const (
 	statusRefused = 4
 	// statusUnavailable means that a retry may succeed.
 	statusUnavailable = 5
+	// statusDifferent and statusTrouble are those of diff, for compare only: replies differ; the
+	// comparison could not be made, or not of all requests.
+	statusDifferent = 1
+	statusTrouble   = 2
 	// statusInterrupted means that SIGINT or SIGTERM ended the command.
 	statusInterrupted = 130
 )
@@ -64,9 +68,15 @@ func describe(ctx context.Context, err error) failure {
 	var file *transfer.InvalidFileError
 	var refused refusedError
 	var notKept notKeptError
+	var different differentError
+	var trouble troubleError
 	switch {
 	case ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return failure{status: statusInterrupted, message: "interrupted"}
+	case errors.As(err, &different):
+		return failure{status: statusDifferent, message: different.Error()}
+	case errors.As(err, &trouble):
+		return failure{status: statusTrouble, message: trouble.Error()}
 	case errors.As(err, &usage):
 		return failure{status: statusUsage, message: usage.Error()}
 	case errors.As(err, &parse):

@@ -8,7 +8,7 @@ const description = `Operate Waybook: users, sessions, applications, albums, ent
 
 Results go to standard output, everything else to standard error. The exit status is 0 on success,
 2 for an invalid command line, 3 when something is not found, 4 when a service refuses the request, 5 when a
-retry may succeed, 130 when interrupted, and 1 after any other failure.`
+retry may succeed, 130 when interrupted, and 1 after any other failure. compare has the statuses of diff.`
 
 // commands is the tree of commands. To add a command, add a field here or in the struct of its
 // noun. The type of the field needs a Run method. Run may take a context.Context, *services,
@@ -29,6 +29,7 @@ type commands struct {
 	Entry       entryCommands       `cmd:"" help:"Diary entries, also called blogs, with their comments."`
 	Landmark    landmarkCommands    `cmd:"" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
+	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`
 	Completion  completionCommands  `cmd:"" help:"Scripts that complete command lines in a shell."`

@@ -16,11 +16,12 @@ const (
 	Places Unit = iota
 	Documents
 	Bytes
+	Requests
 )
 
 // String returns the unit's name in the plural.
 func (u Unit) String() string {
-	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes"}[u]
+	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes", Requests: "requests"}[u]
 }
 
 // Reporter receives progress, stage by stage. Only one goroutine may use it.

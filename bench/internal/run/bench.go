@@ -75,6 +75,7 @@ func sections() []section {
 		}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
+		{"shadow", "standalone with and without -shadow", (*bench).shadow},
 		{"earlier", "the edge beside that of the source tree -earlier, in one process and in separate ones", (*bench).earlier},
 		{"code", "the Go benchmarks of the packages: store engine, edge, names, ids", (*bench).code},
 		{"profile", "CPU profiles under three loads, written to -profiles", (*bench).profile},

@@ -1,0 +1,120 @@
+package moving_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/oldserver"
+)
+
+func discard() *log.Logger { return log.New(io.Discard, "", 0) }
+
+func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
+	for name, start := range deployments {
+		t.Run(name, func(t *testing.T) {
+			primary := &late{}
+			address := serve(t, primary)
+			p, w := start(t, "-primary", address, "-shadow-rate", "0", "-access-log", "-trusted-proxies", "1", "-path-prefix", "/waybook")
+			w.content.Albums[w.albums[1]].Title = "planted"
+			old := oldserver.New(w.content, oldserver.Taipei)
+			primary.set(old)
+
+			album := api("func=getAlbum&albumID=%d", w.albums[3])
+			got, direct := send(t, p, album, ""), oldReply(t, address+album)
+			if got.body != direct || got.header.Get("Content-Type") != "text/xml" || got.header.Get("X-Request-Id") == "" {
+				t.Errorf("got %+v, want %s", got, direct)
+			}
+			send(t, p, "/waybook"+api("func=getAlbum&albumID=%d", w.albums[1]), "")
+			// Writes, other paths and what only the old server knows pass it, too.
+			deleted := send(t, p, "/API.php", fmt.Sprintf("func=updateAlbum&delete=true&albumID=%d", w.albums[0]),
+				"Cookie", "PHPSESSID=x; id=7", "X-Forwarded-For", "203.0.113.9, 192.0.2.7", "X-Forwarded-Host", "evil.example", "Forwarded", "for=evil")
+			if !strings.Contains(deleted.body, "SUCCESS") {
+				t.Errorf("%+v", deleted)
+			}
+			for _, path := range []string{"/", "/upload/1%2F2.png?x=1", "/console/operations.json", api("func=uploadPhoto"), api("func=updateAlbum&func=getAlbum")} {
+				if got := send(t, p, path, ""); got.status != 200 || got.body != oldReply(t, address+path) {
+					t.Errorf("%s: %+v", path, got)
+				}
+			}
+			await(t, p, `waybook_shadow_comparisons_total{func="getAlbum",outcome="allowed"} 1`)
+			await(t, p, `waybook_shadow_comparisons_total{func="getAlbum",outcome="different"} 1`)
+			await(t, p, `waybook_shadow_skipped_total{reason="ambiguous"} 1`)
+			p.AwaitLog("replies differ")
+			// Only the clients' requests are observed, not those that are compared.
+			await(t, p, `waybook_edge_request_duration_seconds_count{func="getAlbum",reason=""} 2`)
+			if lines := strings.Count(p.Logged(), "msg=request "); lines != 5 {
+				t.Errorf("%d lines of the access log:\n%s", lines, p.Logged())
+			}
+			// The album is still here: no write came to Waybook.
+			if found := compare(t, address, address, "a.ids", "albumID 1"); found.status != 0 {
+				t.Errorf("%+v", found)
+			}
+			var write oldserver.Seen
+			for _, each := range old.Seen() {
+				if each.Func == "updateAlbum" && each.Method == http.MethodPost {
+					write = each
+				}
+			}
+			if write.Cookie != "PHPSESSID=x; id=7" || write.Header.Get("X-Forwarded-For") != "192.0.2.7" || write.Header.Get("Forwarded") != "" ||
+				write.Header.Get("X-Forwarded-Host") != p.HTTP || write.Header.Get("X-Forwarded-Proto") != "http" {
+				t.Errorf("the old server got %+v", write)
+			}
+			if exists := w.exists(w.albums[0]); !exists {
+				t.Error("the write came to Waybook")
+			}
+		})
+	}
+}
+
+// oldReply returns what the old server itself replies.
+func oldReply(t *testing.T, address string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAPrimaryThatIsAwayIsAServiceThatIsUnavailable(t *testing.T) {
+	p := startStandalone(t, "-primary", "http://127.0.0.1:1")
+	got := send(t, p, api("func=getAlbum&albumID=1"), "")
+	if got.status != 503 || got.header.Get("Retry-After") != "1" || got.header.Get("X-Waybook-Reason") != "SERVICE_UNAVAILABLE" ||
+		!strings.HasSuffix(got.body, "<response><status>FAILED</status><info>SERVICE UNAVAILABLE</info></response>") {
+		t.Errorf("got %+v", got)
+	}
+	await(t, p, `waybook_edge_request_duration_seconds_count{func="getAlbum",reason="SERVICE_UNAVAILABLE"} 1`)
+	await(t, p, `waybook_shadow_skipped_total{reason="refused"} 1`)
+}
+
+// A reply that breaks off must break off for the client, too.
+func TestAReplyOfThePrimaryThatBreaksOffIsNoWholeReply(t *testing.T) {
+	primary := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000")
+		_, _ = io.WriteString(w, "<response><status>SUCCESS</status>")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	p := startStandalone(t, "-primary", primary)
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Get("http://" + p.HTTP + api("func=getAlbum&albumID=1"))
+	if err != nil {
+		return
+	}
+	defer func() { _ = response.Body.Close() }()
+	if text, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("the client takes %q for a whole reply", text)
+	}
+}

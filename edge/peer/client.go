@@ -1,0 +1,134 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// connectTimeout bounds the time of a connection, TLS included.
+const connectTimeout = 5 * time.Second
+
+// Limits bound the requests of a Client.
+type Limits struct {
+	// Connections is the most connections to the server; more requests wait for one.
+	Connections int
+	// Timeout is the most time that a request takes, its reply included.
+	Timeout time.Duration
+	// ReplyBytes is the length of the longest reply.
+	ReplyBytes int64
+}
+
+// Client sends requests to one server and to no other: it follows no redirect and uses no proxy of
+// the environment. It verifies the server's certificate. It is safe for concurrent use.
+type Client struct {
+	address   Address
+	limits    Limits
+	userAgent string
+	http      http.Client
+}
+
+// NewClient returns a client that has not connected yet. Close it when no request is in flight.
+func NewClient(address Address, userAgent string, limits Limits) *Client {
+	return &Client{address, limits, userAgent, http.Client{
+		Transport:     NewTransport(limits.Connections),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// NewTransport returns a transport with at most so many connections; 0 is no limit.
+func NewTransport(connections int) *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: connectTimeout}).DialContext,
+		TLSHandshakeTimeout: connectTimeout,
+		MaxConnsPerHost:     connections,
+		MaxIdleConnsPerHost: max(connections, 64),
+		IdleConnTimeout:     time.Minute,
+		ForceAttemptHTTP2:   true,
+	}
+}
+
+// Close closes the idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Request is a request to the interface.
+type Request struct {
+	// Method is GET or POST.
+	Method string
+	// Query and Body are encoded parameters. ContentType is that of the body.
+	Query, Body, ContentType string
+	// Cookie is the cookie of a session; it may be empty.
+	Cookie string
+}
+
+// Reply is the reply to a request, of any HTTP status that a contract's reply may have.
+type Reply struct {
+	Status  int
+	Body    []byte
+	Elapsed time.Duration
+}
+
+// The kinds of failures of Ask.
+var (
+	ErrTooLong    = errors.New("the reply is too long")
+	ErrNoContract = errors.New("the server does not answer as the contract says")
+)
+
+// Ask sends a request and reads the whole reply. It fails if there is no reply within the limits, and
+// if the server refuses for now (HTTP 429 and 5xx) or redirects.
+func (c *Client) Ask(ctx context.Context, asked Request) (Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.limits.Timeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, asked.Method, c.address.At(path, asked.Query).String(), strings.NewReader(asked.Body))
+	if err != nil {
+		return Reply{}, err
+	}
+	request.Header.Set("User-Agent", c.userAgent)
+	if asked.ContentType != "" {
+		request.Header.Set("Content-Type", asked.ContentType)
+	}
+	if asked.Cookie != "" {
+		request.Header.Set("Cookie", asked.Cookie)
+	}
+	began := time.Now()
+	response, err := c.http.Do(request)
+	if err != nil {
+		return Reply{}, c.explain(err)
+	}
+	defer func() { _ = response.Body.Close() }() // it was only read
+	body, err := io.ReadAll(io.LimitReader(response.Body, c.limits.ReplyBytes+1))
+	switch {
+	case err != nil:
+		return Reply{}, c.explain(err)
+	case int64(len(body)) > c.limits.ReplyBytes:
+		return Reply{}, fmt.Errorf("%w: more than %d bytes", ErrTooLong, c.limits.ReplyBytes)
+	case IsRefusal(response.StatusCode):
+		return Reply{}, fmt.Errorf("%w: HTTP %d", ErrNoContract, response.StatusCode)
+	}
+	return Reply{response.StatusCode, body, time.Since(began)}, nil
+}
+
+// IsRefusal reports whether an HTTP status is no answer to what was asked: a redirect, or a refusal
+// for now.
+func IsRefusal(status int) bool {
+	return status/100 == 3 || status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+}
+
+// explain removes the URL from an error of net/http, because its parameters belong in no log, and
+// names the time limit if it has passed.
+func (c *Client) explain(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no reply within %v: %w", c.limits.Timeout, context.DeadlineExceeded)
+	}
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		return failed.Err
+	}
+	return err
+}
