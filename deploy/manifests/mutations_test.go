@@ -264,7 +264,14 @@ func setRunbook(link string) func(*cluster) {
 func TestEachCheckFindsItsMistakes(t *testing.T) {
 	dev := variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}
 	prod := variant{overlay: "prod"}
-	documents := map[string][][]byte{"dev": render(t, dev), "prod": render(t, prod)}
+	decoded := map[string]*cluster{}
+	for _, v := range []variant{dev, prod} {
+		c, err := decode(v, render(t, v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		decoded[v.overlay] = c
+	}
 	seen := map[string]bool{}
 	for _, m := range mutations() {
 		t.Run(m.check+": "+m.name, func(t *testing.T) {
@@ -273,10 +280,7 @@ func TestEachCheckFindsItsMistakes(t *testing.T) {
 			if m.check == "scaling" {
 				v = prod
 			}
-			c, err := decode(v, documents[v.overlay])
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := decoded[v.overlay].copied(t)
 			m.mutate(c)
 			if len(complaints(checks()[m.check], c)) == 0 {
 				t.Error("the check finds nothing wrong")

@@ -77,15 +77,15 @@ func singleMutations() []mutation {
 
 func TestEachCheckOfTheOverlaySingleFindsItsMistakes(t *testing.T) {
 	v := variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}
-	documents := render(t, v)
+	decoded, err := decode(v, render(t, v))
+	if err != nil {
+		t.Fatal(err)
+	}
 	seen := map[string]bool{}
 	for _, m := range singleMutations() {
 		t.Run(m.check+": "+m.name, func(t *testing.T) {
 			seen[m.check] = true
-			c, err := decode(v, documents)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := decoded.copied(t)
 			m.mutate(c)
 			if len(complaints(singleChecks()[m.check], c)) == 0 {
 				t.Error("the check finds nothing wrong")

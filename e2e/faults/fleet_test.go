@@ -54,7 +54,7 @@ func startFleet(t *testing.T, s shape) *fleet {
 func (f *fleet) startStandalone(t *testing.T) {
 	p := &program{
 		name: "standalone", path: filepath.Join(bin, "standalone"), args: []string{"-demo=false", "-access-log=false", "-user-writes=0"},
-		data: t.TempDir(), http: anyPort, grpc: anyPort,
+		data: t.TempDir(), http: launch.Address(t), grpc: launch.Address(t),
 	}
 	p.start(t)
 	f.programs = []*program{p}
@@ -70,14 +70,14 @@ func (f *fleet) startProcesses(t *testing.T) {
 	client := certificates.Client("operator")
 	store := ""
 	if f.shape == onMongoDB {
-		database := &program{name: "database", path: filepath.Join(bin, "ferretdb"), data: t.TempDir(), grpc: anyPort}
+		database := &program{name: "database", path: filepath.Join(bin, "ferretdb"), data: t.TempDir(), grpc: launch.Address(t)}
 		database.start(t)
 		f.programs = append(f.programs, database)
 		store = newFace(t, database.grpc)
 	}
 	grpcOf := map[string]string{}
 	for _, name := range serviceNames {
-		p := &program{name: name, path: filepath.Join(bin, name), environment: certificates.Environment(name), grpc: anyPort}
+		p := &program{name: name, path: filepath.Join(bin, name), environment: certificates.Environment(name), grpc: launch.Address(t)}
 		if store == "" {
 			p.data = t.TempDir()
 		} else {
@@ -93,7 +93,7 @@ func (f *fleet) startProcesses(t *testing.T) {
 	}
 	edge := &program{
 		name: "edge", path: filepath.Join(bin, "edge"), environment: certificates.Environment("edge"),
-		http: anyPort, args: []string{"-access-log=false", "-user-writes=0"},
+		http: launch.Address(t), args: []string{"-access-log=false", "-user-writes=0"},
 	}
 	for _, name := range serviceNames {
 		edge.args = append(edge.args, "-"+name, f.hop(t, "edge-"+name, grpcOf[name]))

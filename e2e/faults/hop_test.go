@@ -10,6 +10,8 @@ import (
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"github.com/waybook/waybook/e2e/launch"
 )
 
 // hop is a connection between two programs through a proxy that can inject faults.
@@ -22,7 +24,7 @@ type hop struct {
 func newHop(t *testing.T, name, to string) *hop {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	h := &hop{name, toxiproxy.NewProxy(server, name, anyPort, to)}
+	h := &hop{name, toxiproxy.NewProxy(server, name, launch.Address(t), to)}
 	if err := h.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}

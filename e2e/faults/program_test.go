@@ -17,8 +17,7 @@ type program struct {
 	// data is the directory of its store; empty if it has none.
 	data string
 	args []string
-	// http and grpc are the addresses to listen on: anyPort before the first start, and empty if
-	// the program does not listen.
+	// http and grpc are the addresses to listen on, or empty if the program does not listen.
 	http, grpc string
 
 	process *launch.Process
@@ -44,15 +43,6 @@ func (p *program) start(t *testing.T, variables ...string) {
 	}
 	environment := append([]string{stageVariable + "=" + p.path}, p.environment...)
 	p.process = launch.Begin(t, own, append(environment, variables...), args...).Ready()
-	if p.http != "" {
-		p.http = p.process.HTTP
-	}
-	if p.grpc != "" {
-		p.grpc = p.process.GRPC
-	}
 }
 
 func (p *program) kill() { p.process.End(syscall.SIGKILL) }
-
-// anyPort lets a program choose its port on the first start.
-const anyPort = "127.0.0.1:0"

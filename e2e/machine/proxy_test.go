@@ -56,7 +56,7 @@ func startProxy(t *testing.T, k kind, upstream string) *proxy {
 	}
 	authority := launch.NewAuthority(t)
 	files := launch.WriteCertificate(t, t.TempDir(), site, time.Hour, authority, authority)
-	p := &proxy{t: t, http: freeAddress(t), https: freeAddress(t), authorities: x509.NewCertPool()}
+	p := &proxy{t: t, http: launch.Address(t), https: launch.Address(t), authorities: x509.NewCertPool()}
 	trusted, err := os.ReadFile(files.Authorities)
 	if err != nil || !p.authorities.AppendCertsFromPEM(trusted) {
 		t.Fatalf("no authority: %v", err)
@@ -74,17 +74,6 @@ func startProxy(t *testing.T, k kind, upstream string) *proxy {
 			t.Fatalf("%s does not listen: %v\n%s", k.name, err, process.Printed())
 		}
 	}
-}
-
-// freeAddress returns an address that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // replaced replaces parts of an example. Each must be in it once.

@@ -67,7 +67,7 @@ func (f *Fleet) StartAll(replicas int) *Fleet {
 	f.t.Helper()
 	for _, name := range append(Services(), "edge") {
 		for range replicas {
-			f.pods[name] = append(f.pods[name], f.Start(name, "127.0.0.1:0"))
+			f.pods[name] = append(f.pods[name], f.Start(name, launch.Address(f.t)))
 		}
 	}
 	return f
@@ -82,7 +82,7 @@ type Pod struct {
 	Name string
 
 	fleet *Fleet
-	// address is the address to listen on; port 0 is any free one at the first start.
+	// address is the address to listen on, at each start.
 	address string
 	// Store is the directory of the pod's own store, with StoreEach.
 	Store string

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/manifestrun"
 )
 
@@ -45,7 +46,11 @@ func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *
 	c.fleet.DNS, c.fleet.ShutdownDelay, c.fleet.Stores = c.registry.server.LocalAddr().String(), delay, stores
 	c.fleet.Ports = map[string]string{}
 	for _, name := range programs() {
-		c.fleet.Ports[name] = freePort(t)
+		_, port, err := net.SplitHostPort(launch.Address(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.fleet.Ports[name] = port
 	}
 	for _, name := range programs() {
 		for range replicas {
@@ -58,21 +63,6 @@ func startCluster(t *testing.T, delay time.Duration, stores map[string]string) *
 
 // programs returns the names of the programs, callers after those that they call.
 func programs() []string { return append(manifestrun.Services(), "edge") }
-
-// freePort returns a port that is free on all addresses of the machine.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp4", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
 
 // start starts a pod at an address that no pod has had. It is ready from then on.
 func (c *cluster) start(name string) *member {

@@ -33,6 +33,7 @@ func TestASignalDuringTheStartIsNotAFailure(t *testing.T) {
 // TestASignalEndsListsThatNobodyReads requests lists larger than all socket buffers, over HTTP and
 // gRPC, reads their beginning, and stops reading.
 func TestASignalEndsListsThatNobodyReads(t *testing.T) {
+	t.Parallel() // it waits
 	p := launch.Start(t, binary, t.TempDir(), "-demo=false")
 	// Each name takes 1,000 bytes in XML, so 10,000 names exceed all socket buffers.
 	launch.CreatePois(t, launch.Dial(t, p.GRPC), poiv1.PoiCategory_POI_CATEGORY_THRILL, strings.Repeat("&", 200), 10_000)

@@ -21,7 +21,8 @@ func writeFile(t *testing.T, name, text string) string {
 }
 
 func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
-	uri := "mongodb://" + freeAddress(t) + "/waybook?directConnection=true"
+	t.Parallel() // it waits
+	uri := "mongodb://" + launch.Address(t) + "/waybook?directConnection=true"
 	for name, environment := range map[string][]string{
 		"environment": {"WAYBOOK_MONGODB_URI=" + uri + "\n"},
 		"file":        {"WAYBOOK_MONGODB_URI_FILE=" + writeFile(t, "uri", uri+"\r\n")},

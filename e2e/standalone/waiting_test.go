@@ -2,7 +2,6 @@ package standalone_test
 
 import (
 	"io"
-	"net"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,17 +11,6 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 )
-
-// freeAddress returns an address that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
 
 // probe returns the status and the body of a path of an admin port; 0 while nobody listens.
 func probe(t *testing.T, admin, path string) (status int, body string) {
@@ -40,7 +28,8 @@ func probe(t *testing.T, admin, path string) (status int, body string) {
 }
 
 func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
-	admin, database := freeAddress(t), freeAddress(t)
+	t.Parallel() // it waits
+	admin, database := launch.Address(t), launch.Address(t)
 	uri := "mongodb://" + database + "/" + mongotest.Database()
 	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-admin", admin, "-mongodb-uri", uri, "-demo=false")...)
 	waits := "starting: waiting for MongoDB at " + database
