@@ -44,9 +44,7 @@ var ErrAhead = errors.New("id: this place has too many identifiers for now")
 // Source generates the identifiers of one collection. It may be used concurrently.
 //
 // Identifiers of one place always grow, even when the clock steps back. There is one for each
-// tick of 16 ms. When more are drawn, they run ahead of the clock, by 30 days at most. As long as
-// few are drawn, those of different places grow too, in the order in which they are drawn; under
-// load they do to within a quarter of a second.
+// tick of 16 ms. When more are drawn, they run ahead of the clock, by 30 days at most.
 //
 // Two sources may generate the same identifier. The unique index of _id then refuses one insert,
 // and its caller draws again, above the highest identifier of the place. For the other source may
@@ -74,12 +72,24 @@ func NewSource(now func() time.Time) *Source {
 // that the caller has drawn: from the 32nd on, Next leaves out ticks at random, more each time,
 // so that sources that draw at the same time part. Errors: ErrAhead.
 func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
+	return s.next(place, after, taken, false)
+}
+
+// NextInOrder is Next, and as long as few identifiers are drawn, those of different places grow too, in
+// the order in which they are drawn. Under load they do to within a quarter of a second. So they may be
+// a quarter of a second ahead of the clock, which another source is not: it is for collections whose
+// documents are listed over all places, and not in one.
+func (s *Source) NextInOrder(place Place, after int64, taken int) (int64, error) {
+	return s.next(place, after, taken, true)
+}
+
+func (s *Source) next(place Place, after int64, taken int, keepsOrder bool) (int64, error) {
 	now := s.now().Sub(epoch) / tick
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clock = max(s.clock, int64(now), 1)
 	drawn := s.clock
-	if before := s.latest >> PlaceBits; join(drawn, place) <= s.latest && before < s.clock+lead {
+	if before := s.latest >> PlaceBits; keepsOrder && join(drawn, place) <= s.latest && before < s.clock+lead {
 		drawn = before
 		if place <= PlaceOf(s.latest) {
 			drawn++
@@ -110,6 +120,11 @@ func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 // In returns a function that draws identifiers in a place as Next does.
 func (s *Source) In(place Place) func(after int64, taken int) (int64, error) {
 	return func(after int64, taken int) (int64, error) { return s.Next(place, after, taken) }
+}
+
+// InOrder returns a function that draws identifiers in a place as NextInOrder does.
+func (s *Source) InOrder(place Place) func(after int64, taken int) (int64, error) {
+	return func(after int64, taken int) (int64, error) { return s.NextInOrder(place, after, taken) }
 }
 
 // pastTicks is how far back Unordered draws: three days.

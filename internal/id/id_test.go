@@ -40,10 +40,10 @@ func TestEachIdentifierOfAPlaceIsHigherThanTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestFewIdentifiersOfDifferentPlacesGrowInOneTick(t *testing.T) {
+func TestFewIdentifiersOfDifferentPlacesGrowWhenDrawnInOrder(t *testing.T) {
 	source, last := id.NewSource(at(noon)), int64(0)
 	for range 15 {
-		next := draw(t, source, id.AnyPlace())
+		next := drawInOrder(t, source, id.AnyPlace())
 		if next <= last {
 			t.Fatalf("%d came after %d", next, last)
 		}
@@ -56,8 +56,28 @@ func TestManyIdentifiersOfDifferentPlacesStayNearTheClock(t *testing.T) {
 	source := id.NewSource(at(noon))
 	limit := draw(t, id.NewSource(at(noon.Add(leadMillis*time.Millisecond))), 0)
 	for place := range id.Places {
-		if next := draw(t, source, id.Place(place)); next >= limit {
+		if next := drawInOrder(t, source, id.Place(place)); next >= limit {
 			t.Fatalf("%d is more than %d ms ahead", next, leadMillis)
+		}
+	}
+}
+
+func drawInOrder(t *testing.T, source *id.Source, place id.Place) int64 {
+	t.Helper()
+	drawn, err := source.NextInOrder(place, 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return drawn
+}
+
+// Another process may draw in the place next.
+func TestAPlaceWithFewIdentifiersIsNotAheadOfTheClock(t *testing.T) {
+	source := id.NewSource(at(noon))
+	next := draw(t, id.NewSource(at(noon.Add(16*time.Millisecond))), 0)
+	for place := range id.Places {
+		if drawn := draw(t, source, id.Place(place)); drawn >= next {
+			t.Fatalf("%d is ahead of the clock", drawn)
 		}
 	}
 }

@@ -172,7 +172,7 @@ func (s *Server) insertImported(
 	now := s.now()
 	for n, i := range open {
 		location, key := items[i].GetLocation(), importPrefix+items[i].GetKey()
-		poiID, err := s.ids.Next(id.PlaceOfKey(ownerID, key), 0, taken)
+		poiID, err := s.ids.NextInOrder(id.PlaceOfKey(ownerID, key), 0, taken)
 		if err != nil {
 			return nil, err
 		}

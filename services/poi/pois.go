@@ -22,7 +22,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 	if request.GetRequestId() != "" {
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
-	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.In(place),
+	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.InOrder(place),
 		docstore.Request{By: byRequest().First(request.GetOwnerId()).At(place), ID: request.GetRequestId()},
 		func(id int64, requestKey string) poi {
 			now := s.now()
