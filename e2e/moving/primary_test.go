@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/waybook/waybook/e2e/oldserver"
 )
@@ -46,8 +47,10 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 			p.AwaitLog("replies differ")
 			// Only the clients' requests are observed, not those that are compared.
 			await(t, p, `waybook_edge_request_duration_seconds_count{func="getAlbum",reason=""} 2`)
-			if lines := strings.Count(p.Logged(), "msg=request "); lines != 5 {
-				t.Errorf("%d lines of the access log:\n%s", lines, p.Logged())
+			for limit := time.Now().Add(patience); strings.Count(p.Logged(), "msg=request ") != 5; {
+				if time.Now().After(limit) {
+					t.Fatalf("the access log does not have 5 lines:\n%s", p.Logged())
+				}
 			}
 			// The album is still here: no write came to Waybook.
 			if found := compare(t, address, address, "a.ids", "albumID 1"); found.status != 0 {

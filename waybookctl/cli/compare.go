@@ -169,16 +169,14 @@ func (c *compareCommand) print(out *output.Printer, summary *replay.Summary, opt
 			{Head: "REPLIES", Cell: func(r ruleCount) string { return strconv.FormatInt(r.count, 10) }},
 			{Head: "ALLOWS", Cell: func(r ruleCount) string { return r.Forgives }},
 		}, rules)
-		for _, text := range differencesOf(summary) {
-			page.Line(text)
+		if lines := differencesOf(summary); len(lines) > 0 {
+			page.Text(strings.Join(lines, "\n"))
 		}
 	})
 }
 
+// ruleCount is a rule and the number of replies in which it allowed a difference.
 type ruleCount struct {
 	comparison.RuleEntry
 	count int64
 }
-
-// shownDifferences is the most differences that are printed for an operation.
-const shownDifferences = 3

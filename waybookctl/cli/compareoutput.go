@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/edge/comparison"
@@ -31,6 +32,9 @@ func comparisonColumns() []output.Column[*replay.Operation] {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
+// shownDifferences is the most differences that are printed for an operation.
+const shownDifferences = 3
+
 // differencesOf describes the first examples of each operation, a line each.
 func differencesOf(summary *replay.Summary) (lines []string) {
 	for _, o := range summary.Operations {
@@ -49,7 +53,8 @@ func differencesOf(summary *replay.Summary) (lines []string) {
 				continue
 			}
 			count++
-			lines = append(lines, fmt.Sprintf("%s: %s %s %s: %s", example.Place, example.Method, example.Query, example.Body, what))
+			request := strings.Join(strings.Fields(example.Method+" "+example.Query+" "+example.Body), " ")
+			lines = append(lines, output.Visible(fmt.Sprintf("%s: %s: %s", example.Place, request, what)))
 		}
 	}
 	return lines

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"io"
@@ -64,7 +65,20 @@ func (s *Summary) WritePage(out io.Writer, options Options, now time.Time) error
 			p.Examples = append(p.Examples, shown(o.Function, example))
 		}
 	}
+	// Differences come first.
+	slices.SortStableFunc(p.Examples, func(a, b shownExample) int { return cmp.Compare(a.rank(), b.rank()) })
 	return pageTemplate.Execute(out, p)
+}
+
+// rank is 0 for a reply that differs, 1 for one that could not be read, and 2 for others.
+func (e shownExample) rank() int {
+	switch {
+	case e.Err != nil:
+		return 1
+	case e.Verdict.Outcome == comparison.Different:
+		return 0
+	}
+	return 2
 }
 
 func shown(function string, e Example) shownExample {

@@ -36,7 +36,7 @@ type Operation struct {
 // Count returns the number of requests.
 func (o *Operation) Count() int64 { return o.Same + o.Allowed + o.Different + o.Unread }
 
-// OldTime and NewTime return the mean times of the replies.
+// OldTime and NewTime return the mean times of the replies, to 10 µs.
 func (o *Operation) OldTime() time.Duration { return o.mean(o.oldTime) }
 
 // NewTime is OldTime for the new server.
@@ -44,7 +44,7 @@ func (o *Operation) NewTime() time.Duration { return o.mean(o.newTime) }
 
 func (o *Operation) mean(sum time.Duration) time.Duration {
 	if read := o.Count() - o.Unread; read > 0 {
-		return sum / time.Duration(read)
+		return (sum / time.Duration(read)).Round(10 * time.Microsecond)
 	}
 	return 0
 }
