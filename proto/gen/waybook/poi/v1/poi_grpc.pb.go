@@ -80,16 +80,16 @@ type PoiServiceClient interface {
 	// invalid, or if another landmark of the owner has its key with other content. It imports
 	// the other items. An item that was imported before with the same key and content is
 	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
-	// remain. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
+	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
+	// is invalid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
 	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
 	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks
-	// that are created or deleted during the call. It includes every other landmark exactly
-	// once.
+	// identifiers. The stream may or may not include landmarks that are created or deleted during
+	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner, if it is not 0).
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -402,16 +402,16 @@ type PoiServiceServer interface {
 	// invalid, or if another landmark of the owner has its key with other content. It imports
 	// the other items. An item that was imported before with the same key and content is
 	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
-	// remain. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
+	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
+	// is invalid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
 	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
 	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks
-	// that are created or deleted during the call. It includes every other landmark exactly
-	// once.
+	// identifiers. The stream may or may not include landmarks that are created or deleted during
+	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner, if it is not 0).
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
