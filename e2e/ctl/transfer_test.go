@@ -151,8 +151,66 @@ func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
 	if first.Created != "120" || second.Unchanged != "120" || second.Created != "0" {
 		t.Errorf("%+v, then %+v", first, second)
 	}
-	if exported := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner); strings.Count(exported, "\n") != 120 {
+	exported := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
+	if strings.Count(exported, "\n") != 120 {
 		t.Errorf("exported:\n%s", exported)
+	}
+	on.updateAndPrune(owner, exported)
+}
+
+func TestAnImportUpdatesAndPrunesIfAskedTo(t *testing.T) {
+	on := operator{t, startEmpty(t).GRPC}
+	owner := on.createUser("地主")
+	on.must("landmark", "import", citiesFile(t, 120), "--owner", owner, "--category", "community")
+	exported := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
+	on.updateAndPrune(owner, exported)
+
+	// What cannot be pruned safely is not.
+	file := func(more ...string) []string {
+		return append([]string{"landmark", "import", "-", "--format", "ndjson", "--owner", owner, "--prune"}, more...)
+	}
+	remaining := on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner)
+	for _, refused := range []result{on.run("{}\n", file("--skip-invalid")...), on.run("", file()...)} {
+		if refused.status != 4 || !strings.Contains(refused.err, "nothing was pruned") {
+			t.Errorf("status %d:\n%s", refused.status, refused.err)
+		}
+	}
+	on.run(exported, "landmark", "import", "-", "--format", "ndjson", "--owner-field", "owner_id", "--prune").expect(2, "--owner")
+	on.run(exported, "landmark", "import", "-", "--format", "ndjson").expect(2, "--owner")
+	on.run("", "landmark", "export", filepath.Join(t.TempDir(), "x.csv"), "--owner", "5").expect(3, "user")
+	if on.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner) != remaining {
+		t.Error("a refused import changed something")
+	}
+}
+
+// updateAndPrune imports a changed export: without its last 20 lines, and with another name in the
+// first 30.
+func (o operator) updateAndPrune(owner, exported string) {
+	o.t.Helper()
+	lines := strings.SplitAfter(exported, "\n")[:100]
+	for i := range 30 {
+		lines[i] = strings.Replace(lines[i], " 號", " 番", 1)
+	}
+	file := strings.Join(lines, "")
+	for _, dry := range [][]string{{"--dry-run"}, nil} {
+		var changed struct {
+			Created   json.Number `json:"created_count"`
+			Updated   json.Number `json:"updated_count"`
+			Unchanged json.Number `json:"unchanged_count"`
+			Pruned    json.Number `json:"pruned_count"`
+		}
+		args := append([]string{"landmark", "import", "-", "--format", "ndjson", "--owner", owner, "--update", "--prune", "-o", "json"}, dry...)
+		o.run(file, args...).expect(0).read(&changed)
+		if changed.Created != "0" || changed.Updated != "30" || changed.Unchanged != "70" || changed.Pruned != "20" {
+			o.t.Errorf("%v: %+v", dry, changed)
+		}
+		want := exported
+		if dry == nil {
+			want = file
+		}
+		if got := o.must("landmark", "export", "-", "--format", "ndjson", "--owner", owner); got != want {
+			o.t.Errorf("%v: afterwards the export is\n%s", dry, got)
+		}
 	}
 }
 

@@ -179,7 +179,6 @@ func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
 	expectExport(t, w.export(b, 0), byOwner[1])
 	expectExport(t, w.export(b, 5), thrills(byOwner[1]))
 	expectExport(t, w.export(idle, 0), nil)
-	expectExport(t, w.export(1, 0), nil)
 }
 
 func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
@@ -230,6 +229,7 @@ func TestAnExportFailsAsTheContractSays(t *testing.T) {
 	w := start(t)
 	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: -1, Category: 6}))),
 		codes.InvalidArgument, "INVALID_PARAMETER", "owner_id", "category")
+	expectFault(t, failed(collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: 1}))), codes.NotFound, "USER_NOT_FOUND")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := failed(collect(w.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{}))); status.Code(err) != codes.Canceled {

@@ -142,8 +142,63 @@ func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	expectFault(t, failed(w.importPois(ctx, batchOf(0, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
 	expectFault(t, failed(w.importPois(ctx, batchOf(owner))), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
 	expectFault(t, failed(w.importPois(ctx, tooMany)), codes.InvalidArgument, "INVALID_PARAMETER", "pois")
-	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(other, item))), codes.InvalidArgument, "INVALID_PARAMETER", "owner_id")
+	badMode := batchOf(owner, item)
+	badMode.Mode = 9
+	expectFault(t, failed(w.importPois(ctx, badMode)), codes.InvalidArgument, "INVALID_PARAMETER", "mode")
+	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(1, item))), codes.NotFound, "USER_NOT_FOUND")
 	// Landmarks of the earlier batch remain.
 	reply, err := w.importPois(ctx, batchOf(owner, item))
 	expectImport(t, got(t, reply, err), 0, 1, 0)
+	reply, err = w.importPois(ctx, batchOf(owner, item), batchOf(other, item), batchOf(owner, item))
+	expectImport(t, got(t, reply, err), 1, 2, 0)
+}
+
+func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
+	onEachStore(t, func(t *testing.T, p *parts) {
+		owner, other := p.newUser("a"), p.newUser("b")
+		single := p.newPoi(owner, "singly")
+		pois := func(name string) []*poiv1.ImportedPoi {
+			moved, own := importedPoi("moved", "x"), importedPoi(fmt.Sprint("poi:", single), name)
+			if name != "x" {
+				moved.Location, moved.Category = &typev1.Location{Lat: -1, Lng: 2}, poiv1.PoiCategory_POI_CATEGORY_TENDER
+			}
+			return []*poiv1.ImportedPoi{moved, importedPoi("renamed", name), own, importedPoi("same", "x")}
+		}
+		send := func(batch *poiv1.ImportPoisRequest, mode poiv1.ImportMode, validateOnly bool, created, updated, unchanged, failed int64) {
+			t.Helper()
+			batch.Mode, batch.ValidateOnly = mode, validateOnly
+			reply, err := p.importPois(t.Context(), batch)
+			expectImport(t, got(t, reply, err), created, unchanged, failed)
+			if reply.GetUpdatedCount() != updated {
+				t.Errorf("%d updated, want %d", reply.GetUpdatedCount(), updated)
+			}
+		}
+		const refuse, update = poiv1.ImportMode_IMPORT_MODE_UNSPECIFIED, poiv1.ImportMode_IMPORT_MODE_UPDATE
+		first := []*poiv1.ImportedPoi{pois("x")[0], pois("x")[1], pois("x")[3]}
+		for _, user := range []int64{owner, other} {
+			send(batchOf(user, first...), update, true, 3, 0, 0, 0)
+			send(batchOf(user, first...), update, false, 3, 0, 0, 0)
+		}
+		before, others := p.export(owner, 0), p.export(other, 0)
+		ids := idsOf(p.thrills(), (*poiv1.PoiSummary).GetPoiId)
+
+		changed := append(pois("y"), importedPoi("new", "x"))
+		send(batchOf(owner, changed...), refuse, true, 1, 0, 1, 3)
+		send(batchOf(owner, changed...), update, true, 1, 3, 1, 0)
+		expectExport(t, p.export(owner, 0), before)
+		send(batchOf(owner, changed...), update, false, 1, 3, 1, 0)
+		expectExport(t, p.export(owner, 0), byKey(changed))
+		expectExport(t, p.export(other, 0), others)
+		send(batchOf(owner, changed...), update, false, 0, 0, 5, 0)
+		// They are the same landmarks, and are found where they are now.
+		for _, poiID := range append(ids, single) {
+			p.getPoi(poiID)
+		}
+		near, err := p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
+			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
+		})
+		if found := got(t, near, err).GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
+			t.Errorf("nearby there are %v", found)
+		}
+	})
 }

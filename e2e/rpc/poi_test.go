@@ -58,6 +58,22 @@ func TestALandmarkIsDeletedWithItsPhotosAndComments(t *testing.T) {
 	if whole := w.getPoi(id); len(whole.GetPhotos()) != 1 || whole.GetPhotos()[0].GetPhotoUrl() != "http://images.example/1.jpg" {
 		t.Errorf("got %v", whole)
 	}
+	photo := added.GetPhoto().GetPhotoId()
+	for _, change := range []struct {
+		request *poiv1.UpdatePhotoRequest
+		want    *poiv1.Photo
+	}{
+		{&poiv1.UpdatePhotoRequest{}, &poiv1.Photo{PhotoUrl: "http://images.example/1.jpg"}},
+		{&poiv1.UpdatePhotoRequest{Description: proto.String("d")}, &poiv1.Photo{PhotoUrl: "http://images.example/1.jpg", Description: "d"}},
+		{&poiv1.UpdatePhotoRequest{PhotoUrl: proto.String("2.jpg")}, &poiv1.Photo{PhotoUrl: "2.jpg", Description: "d"}},
+		{&poiv1.UpdatePhotoRequest{Description: proto.String("")}, &poiv1.Photo{PhotoUrl: "2.jpg"}},
+	} {
+		change.request.ActorId, change.request.PoiId, change.request.PhotoId, change.want.PhotoId = owner, id, photo, photo
+		updated, err := w.poi.UpdatePhoto(t.Context(), change.request)
+		if got(t, updated, err); !proto.Equal(updated.GetPhoto(), change.want) || !proto.Equal(w.getPoi(id).GetPhotos()[0], change.want) {
+			t.Errorf("updated %v, want %v", updated, change.want)
+		}
+	}
 	request := &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}
 	if _, err := w.poi.DeletePoi(t.Context(), request); err != nil {
 		t.Fatal(err)
@@ -89,6 +105,11 @@ func TestPoiFailsAsTheContractSays(t *testing.T) {
 	addPhoto := func(actor, poi int64) func() error {
 		return func() error {
 			return failed(w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: actor, PoiId: poi, PhotoUrl: "p"}))
+		}
+	}
+	updatePhoto := func(actor, poi, photo int64) func() error {
+		return func() error {
+			return failed(w.poi.UpdatePhoto(ctx, &poiv1.UpdatePhotoRequest{ActorId: actor, PoiId: poi, PhotoId: photo}))
 		}
 	}
 	removePhoto := func(actor, poi, photo int64) func() error {
@@ -124,6 +145,10 @@ func TestPoiFailsAsTheContractSays(t *testing.T) {
 		}, codes.NotFound, "POI_NOT_FOUND"},
 		{"AddPhoto to an unknown landmark", addPhoto(owner, 1), codes.NotFound, "POI_NOT_FOUND"},
 		{"AddPhoto by another user", addPhoto(other, id), codes.PermissionDenied, "NOT_OWNER"},
+		{"UpdatePhoto of an unknown landmark", updatePhoto(owner, 1, photo), codes.NotFound, "POI_NOT_FOUND"},
+		{"UpdatePhoto by another user", updatePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+		{"UpdatePhoto of an unknown photo", updatePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"UpdatePhoto of another landmark's", updatePhoto(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"},
 		{"RemovePhoto from an unknown landmark", removePhoto(owner, 1, photo), codes.NotFound, "POI_NOT_FOUND"},
 		{"RemovePhoto by another user", removePhoto(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
 		{"RemovePhoto of an unknown photo", removePhoto(owner, id, 1), codes.NotFound, "PHOTO_NOT_FOUND"},

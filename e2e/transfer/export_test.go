@@ -27,7 +27,7 @@ func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
 	}{
 		{100, transfer.ExportOptions{Category: 5, Format: landmarkfile.NDJSON}},
 		{500, transfer.ExportOptions{Format: landmarkfile.CSV}},
-		{0, transfer.ExportOptions{OwnerID: 1, Format: landmarkfile.GeoJSON}},
+		{0, transfer.ExportOptions{OwnerID: w.newUser(), Format: landmarkfile.GeoJSON}},
 	} {
 		var text bytes.Buffer
 		count, err := transfer.Export(t.Context(), w.poi, export.options, &text, progress.None{})

@@ -30,9 +30,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // waybook is a running Waybook with a user who owns landmarks, and no other content.
 type waybook struct {
-	t     *testing.T
-	poi   poiv1.PoiServiceClient
-	owner int64
+	t       *testing.T
+	account accountv1.AccountServiceClient
+	poi     poiv1.PoiServiceClient
+	owner   int64
 	// line is the connection between the client and the service.
 	line *line
 }
@@ -69,12 +70,18 @@ func start(t *testing.T) *waybook {
 		}
 	})
 	w.poi = poiv1.NewPoiServiceClient(connection)
-	reply, err := accountv1.NewAccountServiceClient(connection).CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.owner = reply.GetUser().GetUserId()
+	w.account = accountv1.NewAccountServiceClient(connection)
+	w.owner = w.newUser()
 	return w
+}
+
+func (w *waybook) newUser() int64 {
+	w.t.Helper()
+	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return reply.GetUser().GetUserId()
 }
 
 // options returns options for a file of a format, without pauses between retries.

@@ -17,6 +17,11 @@ const ownPrefix = "poi:"
 
 // ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
+	if request.GetOwnerId() != 0 {
+		if _, err := s.profiles.Require(stream.Context(), request.GetOwnerId()); err != nil {
+			return err
+		}
+	}
 	batch := &poiv1.ExportPoisResponse{}
 	for p, err := range s.inKeyOrder(stream.Context(), request.GetOwnerId()) {
 		if err != nil {

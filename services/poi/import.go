@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -29,7 +30,7 @@ const (
 	maxImportTries = 16
 )
 
-// ImportPois creates landmarks in batches.
+// ImportPois creates landmarks in batches, and updates those that differ if asked to.
 func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRequest, poiv1.ImportPoisResponse]) error {
 	ctx := stream.Context()
 	summary := importSummary{reply: &poiv1.ImportPoisResponse{}}
@@ -42,16 +43,13 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 		if err != nil {
 			return err
 		}
-		if ownerID == 0 {
+		if ownerID != batch.GetOwnerId() {
 			if _, err := s.profiles.Require(ctx, batch.GetOwnerId()); err != nil {
 				return err
 			}
 			ownerID = batch.GetOwnerId()
 		}
-		if batch.GetOwnerId() != ownerID {
-			return apierror.Invalid("INVALID_PARAMETER", apierror.Violation{Field: "owner_id", Message: "must be the same in every batch of a call"})
-		}
-		outcomes, err := s.importBatch(ctx, ownerID, batch.GetPois())
+		outcomes, err := s.importBatch(ctx, batch)
 		if err != nil {
 			return err
 		}
@@ -63,15 +61,18 @@ func (s *Server) ImportPois(stream grpc.ClientStreamingServer[poiv1.ImportPoisRe
 type outcome struct {
 	// unchanged is the id of the stored landmark, if it equals the item.
 	unchanged int64
+	// isUpdated reports that the stored landmark was given the item's content.
+	isUpdated bool
 	// reason and message explain a rejection.
 	reason, message string
 }
 
-// importBatch imports items independently of each other.
-func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi) ([]outcome, error) {
-	outcomes := make([]outcome, len(items))
+// importBatch imports items independently of each other. If the batch is to be validated only, it
+// stores nothing.
+func (s *Server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest) ([]outcome, error) {
+	outcomes := make([]outcome, len(batch.GetPois()))
 	var open []int
-	for i, item := range items {
+	for i, item := range batch.GetPois() {
 		violations, err := service.Violations(s.validator, item)
 		switch {
 		case err != nil:
@@ -82,12 +83,15 @@ func (s *Server) importBatch(ctx context.Context, ownerID int64, items []*poiv1.
 			open = append(open, i)
 		}
 	}
-	open, err := s.recogniseOwn(ctx, ownerID, items, open, outcomes)
-	if err != nil {
-		return nil, err
-	}
 	for try := range maxImportTries {
-		if open, err = s.insertImported(ctx, ownerID, items, open, outcomes, try); err != nil {
+		var err error
+		if open, err = s.recogniseOwn(ctx, batch, open, outcomes); err != nil {
+			return nil, err
+		}
+		if batch.GetValidateOnly() {
+			return outcomes, s.recogniseImported(ctx, batch, open, outcomes)
+		}
+		if open, err = s.insertImported(ctx, batch, open, outcomes, try); err != nil {
 			return nil, err
 		}
 		if len(open) == 0 {
@@ -132,8 +136,9 @@ func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
 // recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's
 // landmarks that were not imported. It returns the other items.
 func (s *Server) recogniseOwn(
-	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome,
+	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome,
 ) (others []int, err error) {
+	items := batch.GetPois()
 	var ids []int64
 	for _, i := range open {
 		if poiID, ok := ownID(items[i].GetKey()); ok {
@@ -149,39 +154,64 @@ func (s *Server) recogniseOwn(
 	}
 	own := make(map[string]poi, len(found))
 	for _, p := range found {
-		if p.OwnerID == ownerID && !strings.HasPrefix(p.RequestKey, importPrefix) {
+		if p.OwnerID == batch.GetOwnerId() && !strings.HasPrefix(p.RequestKey, importPrefix) {
 			own[exportKey(p)] = p
 		}
 	}
 	for _, i := range open {
-		if stored, ok := own[items[i].GetKey()]; ok {
-			outcomes[i] = compare(stored, items[i])
-		} else {
+		stored, isOwn := own[items[i].GetKey()]
+		if isOwn {
+			outcomes[i], isOwn, err = s.settle(ctx, batch, stored, items[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !isOwn {
 			others = append(others, i)
 		}
 	}
 	return others, nil
 }
 
+// recogniseImported settles the open items whose keys imported landmarks have. The others have the
+// outcome that they would be created.
+func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome) error {
+	for _, i := range open {
+		item := batch.GetPois()[i]
+		stored, err := s.findImported(ctx, batch.GetOwnerId(), item)
+		if errors.Is(err, docstore.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if outcomes[i], _, err = s.settle(ctx, batch, stored, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
+	key := importPrefix + item.GetKey()
+	return s.pois.Documents.Find(ctx, byRequest().Is(ownerID, key).At(id.PlaceOfKey(ownerID, key)))
+}
+
 // insertImported stores the open items and returns those to retry. taken is how often they were
 // retried.
 func (s *Server) insertImported(
-	ctx context.Context, ownerID int64, items []*poiv1.ImportedPoi, open []int, outcomes []outcome, taken int,
+	ctx context.Context, batch *poiv1.ImportPoisRequest, open []int, outcomes []outcome, taken int,
 ) (again []int, err error) {
 	documents := make([]poi, len(open))
-	now := s.now()
+	items, ownerID, now := batch.GetPois(), batch.GetOwnerId(), s.now()
 	for n, i := range open {
-		location, key := items[i].GetLocation(), importPrefix+items[i].GetKey()
+		key := importPrefix + items[i].GetKey()
 		poiID, err := s.ids.NextInOrder(id.PlaceOfKey(ownerID, key), 0, taken)
 		if err != nil {
 			return nil, err
 		}
-		documents[n] = poi{
-			ID: poiID, OwnerID: ownerID, RequestKey: key,
-			Name: items[i].GetName(), Category: int64(items[i].GetCategory()),
-			Lat: location.GetLat(), Lng: location.GetLng(), Cell: cellOf(location.GetLat(), location.GetLng()),
-			CreateTime: now, UpdateTime: now,
-		}
+		documents[n] = poi{ID: poiID, OwnerID: ownerID, RequestKey: key, CreateTime: now, UpdateTime: now}
+		take(&documents[n], items[i])
 	}
 	errs, err := s.pois.Documents.InsertMany(ctx, documents)
 	if err != nil {
@@ -198,26 +228,55 @@ func (s *Server) insertImported(
 			again = append(again, i)
 			continue
 		}
-		stored, err := s.pois.Documents.Find(ctx, byRequest().Is(ownerID, documents[n].RequestKey).At(id.PlaceOf(documents[n].ID)))
+		stored, err := s.findImported(ctx, ownerID, items[i])
+		isSettled := err == nil
+		if isSettled {
+			outcomes[i], isSettled, err = s.settle(ctx, batch, stored, items[i])
+		}
 		switch {
-		case errors.Is(err, docstore.ErrNotFound):
-			again = append(again, i)
-		case err != nil:
+		case err != nil && !errors.Is(err, docstore.ErrNotFound):
 			return nil, err
-		default:
-			outcomes[i] = compare(stored, items[i])
+		case !isSettled:
+			again = append(again, i)
 		}
 	}
 	return again, nil
 }
 
-// compare returns the outcome of an item whose key a stored landmark has.
-func compare(stored poi, item *poiv1.ImportedPoi) outcome {
-	if stored.Name == item.GetName() && stored.Category == int64(item.GetCategory()) &&
-		stored.Lat == item.GetLocation().GetLat() && stored.Lng == item.GetLocation().GetLng() {
-		return outcome{unchanged: stored.ID}
+// take gives a landmark the content of an item.
+func take(p *poi, item *poiv1.ImportedPoi) {
+	p.Name, p.Category = item.GetName(), int64(item.GetCategory())
+	p.Lat, p.Lng = item.GetLocation().GetLat(), item.GetLocation().GetLng()
+	p.Cell = cellOf(p.Lat, p.Lng)
+}
+
+// hasContent reports whether a landmark has the content of an item.
+func hasContent(p poi, item *poiv1.ImportedPoi) bool {
+	return p.Name == item.GetName() && p.Category == int64(item.GetCategory()) &&
+		p.Lat == item.GetLocation().GetLat() && p.Lng == item.GetLocation().GetLng()
+}
+
+// settle returns the outcome of an item whose key a stored landmark has. It updates the landmark
+// if the batch says so. isSettled is false if the landmark was deleted meanwhile.
+func (s *Server) settle(
+	ctx context.Context, batch *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
+) (_ outcome, isSettled bool, err error) {
+	switch {
+	case hasContent(stored, item):
+		return outcome{unchanged: stored.ID}, true, nil
+	case batch.GetMode() != poiv1.ImportMode_IMPORT_MODE_UPDATE:
+		return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}, true, nil
+	case batch.GetValidateOnly():
+		return outcome{isUpdated: true}, true, nil
 	}
-	return outcome{reason: "KEY_TAKEN", message: "another landmark of the owner has this key, with other content"}
+	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) {
+		take(p, item)
+		p.UpdateTime = s.now()
+	})
+	if status.Code(err) == codes.NotFound {
+		return outcome{}, false, nil
+	}
+	return outcome{isUpdated: true}, true, err
 }
 
 func invalid(violations []apierror.Violation) outcome {
@@ -247,6 +306,8 @@ func (s *importSummary) add(items []*poiv1.ImportedPoi, outcomes []outcome) {
 			}
 		case o.unchanged != 0:
 			s.reply.UnchangedCount++
+		case o.isUpdated:
+			s.reply.UpdatedCount++
 		default:
 			s.reply.CreatedCount++
 		}

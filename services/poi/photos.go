@@ -25,6 +25,28 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 	return &poiv1.AddPhotoResponse{Photo: photoProto(added)}, nil
 }
 
+// UpdatePhoto changes a photo of a landmark.
+func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
+	if _, err := s.pois.GetBy(ctx, request.GetActorId(), request.GetPoiId()); err != nil {
+		return nil, err
+	}
+	updated, err := s.photos.Update(ctx, request.GetPoiId(), request.GetPhotoId(), func(p *photo) {
+		if request.PhotoUrl != nil {
+			p.URL = request.GetPhotoUrl()
+		}
+		if request.Description != nil {
+			p.Description = request.GetDescription()
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.pois.Update(ctx, request.GetPoiId(), s.changeBy(request.GetActorId())); err != nil {
+		return nil, err
+	}
+	return &poiv1.UpdatePhotoResponse{Photo: photoProto(updated)}, nil
+}
+
 // RemovePhoto removes a photo from a landmark.
 func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequest) (*poiv1.RemovePhotoResponse, error) {
 	err := s.photos.Remove(ctx, request.GetPoiId(), request.GetPhotoId(),

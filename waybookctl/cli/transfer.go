@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -35,7 +36,8 @@ type landmarkImport struct {
 	fileFormat `embed:""`
 
 	File          string                  `arg:"" help:"File to read; - for standard input."`
-	Owner         int64                   `required:"" placeholder:"USER" help:"User who will own the landmarks."`
+	Owner         int64                   `required:"" xor:"owner" placeholder:"USER" help:"User who will own the landmarks."`
+	OwnerField    string                  `required:"" xor:"owner" placeholder:"FIELD" help:"Field with the user who will own the landmark; owner_id in files of landmark export --ids."`
 	Category      word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Category of the landmarks whose record has none."`
 	KeyField      string                  `placeholder:"FIELD" help:"Field with the landmark's unique key; id or key by default, if present."`
 	NameField     string                  `placeholder:"FIELD" help:"Field with the name; name by default."`
@@ -43,6 +45,9 @@ type landmarkImport struct {
 	LngField      string                  `placeholder:"FIELD" help:"Field with the longitude; lng, lon or longitude by default."`
 	CategoryField string                  `placeholder:"FIELD" help:"Field with the category; category by default."`
 	Delimiter     string                  `enum:",comma,semicolon,tab" default:"" placeholder:"DELIMITER" help:"Separator of csv fields: comma, semicolon or tab. Detected from the first line when not given."`
+	Update        bool                    `help:"Change the landmarks that have a key of the file and another name, category or location."`
+	Prune         bool                    `help:"Delete the imported landmarks of the owner whose keys the file does not have, with their photos and comments."`
+	DryRun        bool                    `help:"Change nothing, and report what would be done."`
 	SkipInvalid   bool                    `help:"Skip invalid records and import the others."`
 	MaxInput      int64                   `default:"${max_spool}" placeholder:"BYTES" help:"Limit of standard input in bytes; ${default} by default."`
 }
@@ -51,7 +56,11 @@ type landmarkImport struct {
 func (*landmarkImport) Help() string {
 	return `The command checks the whole file before it sends anything; for that, it copies standard input to a temporary file.
 To resume an interrupted import, run it again. It recognises existing landmarks by their keys, or by their content if
-the file has no keys, and leaves them unchanged.`
+the file has no keys, and leaves them unchanged. It refuses a place whose key a landmark with other content has, unless
+--update changes the landmark.
+
+--prune needs --owner. It never deletes landmarks that were not imported. It deletes nothing if a record was invalid or
+refused, or if the file has no places.`
 }
 
 // Run imports the file.
@@ -60,18 +69,28 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 	if err != nil {
 		return err
 	}
+	if c.Prune && c.Owner == 0 {
+		return usageError("--prune deletes landmarks of one owner; give --owner")
+	}
 	source, err := transfer.Open(ctx, c.File, in, c.MaxInput)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = source.Close() }() // it was only read
 	summary, err := transfer.Import(ctx, call.poi, source, transfer.ImportOptions{
-		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid,
+		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid, Update: c.Update, Prune: c.Prune, DryRun: c.DryRun,
 		File: landmarkfile.Options{
 			Format: format, Category: landmarkfile.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
-			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField},
+			Fields: landmarkfile.Fields{Key: c.KeyField, Name: c.NameField, Lat: c.LatField, Lng: c.LngField, Category: c.CategoryField, Owner: c.OwnerField},
 		},
 	}, report)
+	var notPruned *transfer.NotPrunedError
+	if errors.As(err, &notPruned) {
+		if err := c.print(out, summary); err != nil {
+			return err
+		}
+		return refusedError(notPruned.Error())
+	}
 	if err != nil {
 		if summary.Acknowledged() > 0 {
 			out.Note("%d of %d places are done: run the import again to resume; it recognises them", summary.Acknowledged(), summary.Checked.Places)
@@ -92,6 +111,9 @@ func (c *landmarkImport) print(out *output.Printer, summary *transfer.ImportSumm
 	}
 	err := out.Value(output.Object{
 		{Name: "created_count", Value: summary.Created},
+		{Name: "updated_count", Value: summary.Updated},
+		{Name: "pruned_count", Value: summary.Pruned},
+		{Name: "kept_count", Value: summary.Kept},
 		{Name: "unchanged_count", Value: summary.Unchanged},
 		{Name: "refused_count", Value: summary.Failed},
 		{Name: "invalid_count", Value: summary.Checked.ProblemCount},
@@ -117,7 +139,8 @@ type landmarkExport struct {
 func (*landmarkExport) Help() string {
 	return `The file lists landmarks in the order of their owners and keys, with the keys that landmark import recognises. If you
 import an owner's export into an empty store, exporting again gives the same file, unless it has identifiers: imported
-landmarks get new ones. Different owners may use the same key.`
+landmarks get new ones. Different owners may use the same key: to import an export of all owners, write it with --ids and
+give landmark import --owner-field owner_id.`
 }
 
 // Run exports the landmarks.

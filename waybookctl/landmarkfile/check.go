@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 // maxPlaces bounds the places of a file, and with them the memory of a check: about 70 MB for a
@@ -26,15 +27,21 @@ type Checked struct {
 	// Broken says why the file can't be read to its end; it is nil if it can.
 	Broken *FileError
 
-	// begins holds the position of each place, by a hash of its key.
+	// begins holds the position of each place, by a hash of its owner and key.
 	begins map[keyHash]Position
 }
 
 type keyHash [16]byte
 
-func hashOf(key string) keyHash {
-	sum := sha256.Sum256([]byte(key))
+func hashOf(ownerID int64, key string) keyHash {
+	sum := sha256.Sum256(append(strconv.AppendInt(nil, ownerID, 10), " "+key...))
 	return keyHash(sum[:])
+}
+
+// Has reports whether a place of a file without owners has a key.
+func (c *Checked) Has(key string) bool {
+	_, ok := c.begins[hashOf(0, key)]
+	return ok
 }
 
 // Check reads a file to its end and keeps at most maxProblems problems. It fails only if reading
@@ -68,7 +75,7 @@ func Check(ctx context.Context, reader *Reader, maxProblems int) (*Checked, erro
 }
 
 func (c *Checked) add(place Place, maxProblems int) {
-	hash := hashOf(place.Key)
+	hash := hashOf(place.OwnerID, place.Key)
 	before, isTaken := c.begins[hash]
 	switch {
 	case !isTaken:
@@ -122,7 +129,7 @@ func (s *Selection) Next() (Place, error) {
 		case err != nil:
 			return Place{}, err
 		}
-		begins, ok := s.checked.begins[hashOf(place.Key)]
+		begins, ok := s.checked.begins[hashOf(place.OwnerID, place.Key)]
 		if !ok {
 			return Place{}, ErrChanged
 		}

@@ -198,6 +198,34 @@ func TestAnExportWithIdentifiersHasThemInEachLineAndIsReadWithoutThem(t *testing
 	}
 }
 
+func TestTheOwnersOfAFileAreReadIfTheirFieldIsNamed(t *testing.T) {
+	options := Options{Format: CSV, Fields: Fields{Owner: "o"}}
+	head := "key,name,category,lat,lng,o\n"
+	all, problems := readAll(t, head+"1,碧潭吊橋,1,24.9565,121.5359,7\n1,碧潭吊橋,1,24.9565,121.5359,9007199254740991\n", options)
+	if len(problems) > 0 || len(all) != 2 || all[0].OwnerID != 7 || all[1].OwnerID != 1<<53-1 {
+		t.Errorf("read %v, %v", all, problems)
+	}
+	for _, owner := range []string{"", "0", "-1", "1.5", "x", "9007199254740992", "99999999999999999999"} {
+		_, problems := readAll(t, head+"1,x,1,1,1,"+owner+"\n", options)
+		if len(problems) != 1 || !strings.Contains(problems[0].Error(), "owner") {
+			t.Errorf("the owner %q: %v", owner, problems)
+		}
+	}
+	if _, problems := readAll(t, "key,name,category,lat,lng\n1,x,1,1,1\n", options); len(problems) != 1 || !strings.Contains(problems[0].Error(), "no column") {
+		t.Errorf("without the column: %v", problems)
+	}
+	// One owner may not use a key twice; two may.
+	for text, want := range map[string]int64{"7\n1,y,1,1,1,8\n": 0, "7\n1,y,1,1,1,7\n": 1} {
+		reader, err := NewReader(strings.NewReader(head+"1,x,1,1,1,"+text), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checked, err := Check(t.Context(), reader, 1); err != nil || checked.ProblemCount != want {
+			t.Errorf("%q has the problems %v, %v", text, checked.Problems, err)
+		}
+	}
+}
+
 func TestAPlaceWithoutAKeyGetsOneDerivedFromItsContent(t *testing.T) {
 	lines := `{"name":"a","lat":1,"lng":2,"country":"x"}
 {"lng":"2.0","name":"a","lat":1e0}

@@ -59,7 +59,7 @@ func NewReader(file io.Reader, options Options) (*Reader, error) {
 
 // named returns the fields that have an explicit name.
 func (f Fields) named() (names []string) {
-	for _, name := range []string{f.Key, f.Name, f.Lat, f.Lng, f.Category} {
+	for _, name := range []string{f.Key, f.Name, f.Lat, f.Lng, f.Category, f.Owner} {
 		if name != "" {
 			names = append(names, name)
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/waybook/waybook/internal/id"
 )
 
 // Fields name the fields of a record. An empty name selects the default names.
@@ -20,6 +22,9 @@ type Fields struct {
 	Lng string
 	// Category is category by default.
 	Category string
+	// Owner holds the identifier of the owner, in every record. It has no default: without this
+	// name, the owner of a record is ignored.
+	Owner string
 }
 
 // usual are the default names of the fields.
@@ -50,6 +55,7 @@ func (m mapping) place(r record, at Position) (Place, error) {
 	p := Place{At: at, Name: b.name(m.fields.Name), Category: b.category(m.fields.Category, m.category)}
 	p.Lat, p.Lng = b.location(m.fields)
 	p.Key, p.KeyIsDerived = b.key(m.fields.Key)
+	p.OwnerID = b.owner(m.fields.Owner)
 	if len(b.problems) > 0 {
 		return Place{}, &RecordError{At: at, Problem: strings.Join(b.problems, "; ")}
 	}
@@ -147,6 +153,25 @@ func (b *builder) key(named string) (key string, isDerived bool) {
 		b.problem("%s", problem)
 	}
 	return key, key == ""
+}
+
+func (b *builder) owner(named string) int64 {
+	if named == "" {
+		return 0
+	}
+	text, ok := b.field(named, nil)
+	if !ok {
+		return 0
+	}
+	if text == "" {
+		b.missing("the owner", named, nil)
+		return 0
+	}
+	owner, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || owner < 1 || owner > id.Max {
+		b.problem("the owner %s is not an identifier, from 1 to %d", quoted(text), int64(id.Max))
+	}
+	return owner
 }
 
 func (b *builder) location(fields Fields) (lat, lng float64) {

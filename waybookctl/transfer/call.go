@@ -1,9 +1,11 @@
 package transfer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -26,14 +28,24 @@ const (
 	maxPause   = 15 * time.Second
 )
 
-// call sends places in one call, and retries it while the service is unavailable. Retries are safe,
-// because places of an earlier try are left unchanged.
+// call sends places in one call. Retries are safe, because places of an earlier try are left
+// unchanged.
 func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
-	pause := firstPause
-	for try := 1; ; try++ {
+	return i.retry(ctx, func() error {
 		reply, err := i.try(ctx, call)
 		if err == nil {
 			i.summary.add(call, reply, i.options.MaxProblems)
+		}
+		return err
+	})
+}
+
+// retry does something, and repeats it while the service is unavailable.
+func (i *importer) retry(ctx context.Context, do func() error) error {
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -53,6 +65,16 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 	}
 }
 
+// batchOf returns how many of the places make the next message: those of one owner.
+func (i *importer) batchOf(places []landmarkfile.Place) int {
+	places = places[:min(len(places), batchPlaces)]
+	isOther := func(p landmarkfile.Place) bool { return p.OwnerID != places[0].OwnerID }
+	if n := slices.IndexFunc(places, isOther); n >= 0 {
+		return n
+	}
+	return len(places)
+}
+
 // try sends places in one call.
 func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.ImportPoisResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -62,8 +84,11 @@ func (i *importer) try(ctx context.Context, call []landmarkfile.Place) (*poiv1.I
 		return nil, err
 	}
 	for len(call) > 0 {
-		n := min(len(call), batchPlaces)
-		batch := &poiv1.ImportPoisRequest{OwnerId: i.options.OwnerID, Pois: make([]*poiv1.ImportedPoi, n)}
+		n := i.batchOf(call)
+		batch := &poiv1.ImportPoisRequest{
+			OwnerId: cmp.Or(i.options.OwnerID, call[0].OwnerID), Pois: make([]*poiv1.ImportedPoi, n),
+			Mode: i.options.mode(), ValidateOnly: i.options.DryRun,
+		}
 		for k, place := range call[:n] {
 			batch.Pois[k] = imported(place)
 		}

@@ -16,7 +16,7 @@ import (
 // ExportOptions select the landmarks and the format of an export.
 type ExportOptions struct {
 	// OwnerID selects the owner of the landmarks; 0 means all owners. Two owners may use the same
-	// key, so only the export of one owner can always be imported again.
+	// key, so an export of all owners can be imported again only with identifiers.
 	OwnerID int64
 	// Category selects a category; 0 means all.
 	Category landmarkfile.Category

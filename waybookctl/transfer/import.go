@@ -24,12 +24,21 @@ const (
 
 // ImportOptions describe the file and the landmarks of an import.
 type ImportOptions struct {
-	// OwnerID is the user who will own the landmarks.
+	// OwnerID is the user who will own the landmarks; 0 if File.Fields.Owner names the field with the
+	// owner of each.
 	OwnerID int64
 	// File describes the file.
 	File landmarkfile.Options
 	// SkipInvalid skips records that can't be imported and imports the others.
 	SkipInvalid bool
+	// Update gives landmarks that exist with other content that of the file. Otherwise the service
+	// refuses such places.
+	Update bool
+	// Prune deletes the imported landmarks of OwnerID whose keys the file does not have, after
+	// everything was imported.
+	Prune bool
+	// DryRun changes nothing. The summary counts what would be done.
+	DryRun bool
 	// MaxProblems is how many problems and failures are reported; all are counted. 0 means
 	// DefaultMaxProblems.
 	MaxProblems int
@@ -56,6 +65,7 @@ func Import(
 		options.Wait = pause.For
 	}
 	i := &importer{client: client, options: options, report: report}
+	i.summary.IsDryRun = options.DryRun
 	if err := i.check(ctx, source); err != nil {
 		return &i.summary, err
 	}
@@ -63,7 +73,17 @@ func Import(
 		return &i.summary, fmt.Errorf("%w; %d of %d places are done: run the import again to resume; it recognises them",
 			err, i.summary.Acknowledged(), i.summary.Checked.Places)
 	}
+	if options.Prune {
+		return &i.summary, i.prune(ctx)
+	}
 	return &i.summary, nil
+}
+
+func (o ImportOptions) mode() poiv1.ImportMode {
+	if o.Update {
+		return poiv1.ImportMode_IMPORT_MODE_UPDATE
+	}
+	return poiv1.ImportMode_IMPORT_MODE_UNSPECIFIED
 }
 
 // importer runs one import.

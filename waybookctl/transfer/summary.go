@@ -12,9 +12,14 @@ import (
 type ImportSummary struct {
 	// Checked is the result of the check; it is nil if the file could not be read.
 	Checked *landmarkfile.Checked
-	// Created, Unchanged and Failed count the places that the service acknowledged. After a retry,
-	// Unchanged includes places that an earlier try created.
-	Created, Unchanged, Failed int64
+	// Created, Updated, Unchanged and Failed count the places that the service acknowledged. After a
+	// retry, Unchanged includes places that an earlier try created or updated.
+	Created, Updated, Unchanged, Failed int64
+	// Pruned counts the landmarks that were deleted. Kept counts the owner's landmarks that the file
+	// does not have and that were not imported; they are never pruned.
+	Pruned, Kept int64
+	// IsPruned reports that the import pruned. IsDryRun reports that nothing was changed.
+	IsPruned, IsDryRun bool
 	// Repeated counts the retries of calls.
 	Repeated int64
 	// Failures are the first places that the service refused.
@@ -34,11 +39,17 @@ func (f Failure) String() string {
 }
 
 // Acknowledged returns how many places the service has answered.
-func (s *ImportSummary) Acknowledged() int64 { return s.Created + s.Unchanged + s.Failed }
+func (s *ImportSummary) Acknowledged() int64 { return s.Created + s.Updated + s.Unchanged + s.Failed }
 
 // String formats the summary as one line.
 func (s *ImportSummary) String() string {
-	text := fmt.Sprintf("%d created, %d unchanged, %d refused", s.Created, s.Unchanged, s.Failed)
+	text := fmt.Sprintf("%d created, %d updated, %d unchanged, %d refused", s.Created, s.Updated, s.Unchanged, s.Failed)
+	if s.IsPruned {
+		text += fmt.Sprintf(", %d pruned", s.Pruned)
+	}
+	if s.Kept > 0 {
+		text += fmt.Sprintf("; %d not in the file were not imported and are kept", s.Kept)
+	}
 	if s.Checked != nil && s.Checked.Duplicates > 0 {
 		text += fmt.Sprintf("; %d repeated in the file", s.Checked.Duplicates)
 	}
@@ -47,6 +58,9 @@ func (s *ImportSummary) String() string {
 	}
 	if s.Repeated > 0 {
 		text += fmt.Sprintf("; %d calls retried (places created by an earlier try count as unchanged)", s.Repeated)
+	}
+	if s.IsDryRun {
+		return "dry run, nothing was changed: " + text
 	}
 	return text
 }
@@ -75,6 +89,7 @@ func (e *InvalidFileError) Error() string {
 // add adds the reply to a call, and keeps at most maxFailures failures.
 func (s *ImportSummary) add(call []landmarkfile.Place, reply *poiv1.ImportPoisResponse, maxFailures int) {
 	s.Created += reply.GetCreatedCount()
+	s.Updated += reply.GetUpdatedCount()
 	s.Unchanged += reply.GetUnchangedCount()
 	s.Failed += reply.GetFailedCount()
 	for _, failure := range reply.GetFailures() {

@@ -92,6 +92,56 @@ func (PoiCategory) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{0}
 }
 
+// What an import does with a landmark that has an item's key and other content.
+type ImportMode int32
+
+const (
+	// The item is refused (KEY_TAKEN).
+	ImportMode_IMPORT_MODE_UNSPECIFIED ImportMode = 0
+	// The landmark gets the item's name, category and location. It keeps its identifier, photos,
+	// comments and recommendations.
+	ImportMode_IMPORT_MODE_UPDATE ImportMode = 1
+)
+
+// Enum value maps for ImportMode.
+var (
+	ImportMode_name = map[int32]string{
+		0: "IMPORT_MODE_UNSPECIFIED",
+		1: "IMPORT_MODE_UPDATE",
+	}
+	ImportMode_value = map[string]int32{
+		"IMPORT_MODE_UNSPECIFIED": 0,
+		"IMPORT_MODE_UPDATE":      1,
+	}
+)
+
+func (x ImportMode) Enum() *ImportMode {
+	p := new(ImportMode)
+	*p = x
+	return p
+}
+
+func (x ImportMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ImportMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_poi_v1_poi_proto_enumTypes[1].Descriptor()
+}
+
+func (ImportMode) Type() protoreflect.EnumType {
+	return &file_waybook_poi_v1_poi_proto_enumTypes[1]
+}
+
+func (x ImportMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ImportMode.Descriptor instead.
+func (ImportMode) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{1}
+}
+
 // A landmark, without its photos and comments.
 type Poi struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1156,6 +1206,134 @@ func (x *AddPhotoResponse) GetPhoto() *Photo {
 	return nil
 }
 
+// Request of UpdatePhoto.
+type UpdatePhotoRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who changes the photo; must own the landmark.
+	ActorId int64 `protobuf:"varint,1,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	// The landmark.
+	PoiId int64 `protobuf:"varint,2,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	// The photo to change.
+	PhotoId int64 `protobuf:"varint,3,opt,name=photo_id,json=photoId,proto3" json:"photo_id,omitempty"`
+	// New address of the image, 1 to 2,000 bytes; may be a relative path.
+	PhotoUrl *string `protobuf:"bytes,4,opt,name=photo_url,json=photoUrl,proto3,oneof" json:"photo_url,omitempty"`
+	// New description, at most 2,000 characters; may be empty.
+	Description   *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdatePhotoRequest) Reset() {
+	*x = UpdatePhotoRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdatePhotoRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdatePhotoRequest) ProtoMessage() {}
+
+func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
+func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *UpdatePhotoRequest) GetActorId() int64 {
+	if x != nil {
+		return x.ActorId
+	}
+	return 0
+}
+
+func (x *UpdatePhotoRequest) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
+}
+
+func (x *UpdatePhotoRequest) GetPhotoId() int64 {
+	if x != nil {
+		return x.PhotoId
+	}
+	return 0
+}
+
+func (x *UpdatePhotoRequest) GetPhotoUrl() string {
+	if x != nil && x.PhotoUrl != nil {
+		return *x.PhotoUrl
+	}
+	return ""
+}
+
+func (x *UpdatePhotoRequest) GetDescription() string {
+	if x != nil && x.Description != nil {
+		return *x.Description
+	}
+	return ""
+}
+
+// Reply of UpdatePhoto.
+type UpdatePhotoResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The photo as it is now.
+	Photo         *Photo `protobuf:"bytes,1,opt,name=photo,proto3" json:"photo,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdatePhotoResponse) Reset() {
+	*x = UpdatePhotoResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdatePhotoResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdatePhotoResponse) ProtoMessage() {}
+
+func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
+func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *UpdatePhotoResponse) GetPhoto() *Photo {
+	if x != nil {
+		return x.Photo
+	}
+	return nil
+}
+
 // Request of RemovePhoto.
 type RemovePhotoRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1171,7 +1349,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1183,7 +1361,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1196,7 +1374,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -1229,7 +1407,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1241,7 +1419,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1254,7 +1432,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
 // Request of ListPhotos.
@@ -1273,7 +1451,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1285,7 +1463,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1298,7 +1476,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListPhotosRequest) GetPoiId() int64 {
@@ -1335,7 +1513,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1347,7 +1525,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1360,7 +1538,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -1395,7 +1573,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1407,7 +1585,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1420,7 +1598,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1462,7 +1640,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1652,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1665,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1514,7 +1692,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1704,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1717,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1581,7 +1759,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1593,7 +1771,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1606,7 +1784,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1631,7 +1809,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1821,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1834,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -1689,7 +1867,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1879,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1892,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
 }
 
 // Request of ListComments.
@@ -1733,7 +1911,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1745,7 +1923,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1758,7 +1936,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListCommentsRequest) GetPoiId() int64 {
@@ -1795,7 +1973,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1807,7 +1985,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1820,7 +1998,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -1850,7 +2028,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1862,7 +2040,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1875,7 +2053,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -1903,7 +2081,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1915,7 +2093,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1928,7 +2106,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -1951,7 +2129,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1963,7 +2141,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1976,7 +2154,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2004,7 +2182,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2016,7 +2194,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2029,7 +2207,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2042,17 +2220,21 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 // A batch of ImportPois.
 type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user who will own the landmarks; the same in every batch of a call.
+	// The user who will own the landmarks. Batches of a call may have different owners.
 	OwnerId int64 `protobuf:"varint,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
 	// The next landmarks, 1 to 1,000. The rules of each item are checked individually.
-	Pois          []*ImportedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
+	Pois []*ImportedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
+	// What to do with a landmark that has an item's key and other content.
+	Mode ImportMode `protobuf:"varint,3,opt,name=mode,proto3,enum=waybook.poi.v1.ImportMode" json:"mode,omitempty"`
+	// Stores nothing; the reply counts what the call would do.
+	ValidateOnly  bool `protobuf:"varint,4,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2064,7 +2246,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2077,7 +2259,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -2092,6 +2274,20 @@ func (x *ImportPoisRequest) GetPois() []*ImportedPoi {
 		return x.Pois
 	}
 	return nil
+}
+
+func (x *ImportPoisRequest) GetMode() ImportMode {
+	if x != nil {
+		return x.Mode
+	}
+	return ImportMode_IMPORT_MODE_UNSPECIFIED
+}
+
+func (x *ImportPoisRequest) GetValidateOnly() bool {
+	if x != nil {
+		return x.ValidateOnly
+	}
+	return false
 }
 
 // A landmark to import.
@@ -2118,7 +2314,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2130,7 +2326,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2143,7 +2339,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -2198,14 +2394,16 @@ type ImportPoisResponse struct {
 	// Number of refused items.
 	FailedCount int64 `protobuf:"varint,3,opt,name=failed_count,json=failedCount,proto3" json:"failed_count,omitempty"`
 	// The first refused items, at most 1,000.
-	Failures      []*ImportFailure `protobuf:"bytes,4,rep,name=failures,proto3" json:"failures,omitempty"`
+	Failures []*ImportFailure `protobuf:"bytes,4,rep,name=failures,proto3" json:"failures,omitempty"`
+	// Number of landmarks whose content was changed (IMPORT_MODE_UPDATE).
+	UpdatedCount  int64 `protobuf:"varint,5,opt,name=updated_count,json=updatedCount,proto3" json:"updated_count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2217,7 +2415,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2230,7 +2428,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -2261,6 +2459,13 @@ func (x *ImportPoisResponse) GetFailures() []*ImportFailure {
 	return nil
 }
 
+func (x *ImportPoisResponse) GetUpdatedCount() int64 {
+	if x != nil {
+		return x.UpdatedCount
+	}
+	return 0
+}
+
 // Request of ExportPois.
 type ExportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2276,7 +2481,7 @@ type ExportPoisRequest struct {
 
 func (x *ExportPoisRequest) Reset() {
 	*x = ExportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2493,7 @@ func (x *ExportPoisRequest) String() string {
 func (*ExportPoisRequest) ProtoMessage() {}
 
 func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2506,7 @@ func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ExportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ExportPoisRequest) GetOwnerId() int64 {
@@ -2336,7 +2541,7 @@ type ExportPoisResponse struct {
 
 func (x *ExportPoisResponse) Reset() {
 	*x = ExportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +2553,7 @@ func (x *ExportPoisResponse) String() string {
 func (*ExportPoisResponse) ProtoMessage() {}
 
 func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +2566,7 @@ func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ExportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
@@ -2389,7 +2594,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2401,7 +2606,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2414,7 +2619,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2467,7 +2672,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2684,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +2697,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -2572,7 +2777,7 @@ type Circle struct {
 
 func (x *Circle) Reset() {
 	*x = Circle{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2789,7 @@ func (x *Circle) String() string {
 func (*Circle) ProtoMessage() {}
 
 func (x *Circle) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2802,7 @@ func (x *Circle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Circle.ProtoReflect.Descriptor instead.
 func (*Circle) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Circle) GetCenter() *v1.Location {
@@ -2634,7 +2839,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2646,7 +2851,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2659,7 +2864,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Box) GetSouth() float64 {
@@ -2703,7 +2908,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2920,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2933,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -2759,7 +2964,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2771,7 +2976,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2784,7 +2989,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -2818,7 +3023,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2830,7 +3035,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2843,7 +3048,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -2893,7 +3098,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2905,7 +3110,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2918,7 +3123,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -2962,7 +3167,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2974,7 +3179,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2987,7 +3192,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3021,7 +3226,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3033,7 +3238,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3046,7 +3251,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3161,6 +3366,18 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\bphotoUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"?\n" +
 	"\x10AddPhotoResponse\x12+\n" +
+	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x94\x02\n" +
+	"\x12UpdatePhotoRequest\x12+\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12+\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aphotoId\x12,\n" +
+	"\tphoto_url\x18\x04 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\bphotoUrl\x88\x01\x01\x12/\n" +
+	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01B\f\n" +
+	"\n" +
+	"_photo_urlB\x0e\n" +
+	"\f_description\"B\n" +
+	"\x13UpdatePhotoResponse\x12+\n" +
 	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x97\x01\n" +
 	"\x12RemovePhotoRequest\x12+\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
@@ -3218,11 +3435,13 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x83\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\xe2\x01\n" +
 	"\x11ImportPoisRequest\x12+\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"\x84\x02\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\x128\n" +
+	"\x04mode\x18\x03 \x01(\x0e2\x1a.waybook.poi.v1.ImportModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12#\n" +
+	"\rvalidate_only\x18\x04 \x01(\bR\fvalidateOnly\"\x84\x02\n" +
 	"\vImportedPoi\x12\x1b\n" +
 	"\x03key\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x03key\x12\"\n" +
 	"\x04name\x18\x02 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
@@ -3230,12 +3449,13 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12\x19\n" +
 	"\bowner_id\x18\x05 \x01(\x03R\aownerId\x12\x15\n" +
-	"\x06poi_id\x18\x06 \x01(\x03R\x05poiId\"\xc0\x01\n" +
+	"\x06poi_id\x18\x06 \x01(\x03R\x05poiId\"\xe5\x01\n" +
 	"\x12ImportPoisResponse\x12#\n" +
 	"\rcreated_count\x18\x01 \x01(\x03R\fcreatedCount\x12'\n" +
 	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
 	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
-	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\"\x9e\x01\n" +
+	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\x12#\n" +
+	"\rupdated_count\x18\x05 \x01(\x03R\fupdatedCount\"\x9e\x01\n" +
 	"\x11ExportPoisRequest\x12+\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\aownerId\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12\x19\n" +
@@ -3299,7 +3519,11 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x14POI_CATEGORY_BARGAIN\x10\x02\x12\x18\n" +
 	"\x14POI_CATEGORY_PRIVATE\x10\x03\x12\x1a\n" +
 	"\x16POI_CATEGORY_COMMUNITY\x10\x04\x12\x17\n" +
-	"\x13POI_CATEGORY_THRILL\x10\x052\xe7\x0e\n" +
+	"\x13POI_CATEGORY_THRILL\x10\x05*A\n" +
+	"\n" +
+	"ImportMode\x12\x1b\n" +
+	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xc5\x0f\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
@@ -3321,7 +3545,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04edge\x90\x02\x01\x12Y\n" +
 	"\bAddPhoto\x12\x1f.waybook.poi.v1.AddPhotoRequest\x1a .waybook.poi.v1.AddPhotoResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12b\n" +
+	"\x04edge\x12\\\n" +
+	"\vUpdatePhoto\x12\".waybook.poi.v1.UpdatePhotoRequest\x1a#.waybook.poi.v1.UpdatePhotoResponse\"\x04\xaa\xbb\x18\x00\x12b\n" +
 	"\vRemovePhoto\x12\".waybook.poi.v1.RemovePhotoRequest\x1a#.waybook.poi.v1.RemovePhotoResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12b\n" +
@@ -3359,147 +3584,154 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 	return file_waybook_poi_v1_poi_proto_rawDescData
 }
 
-var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
-	(*Poi)(nil),                            // 1: waybook.poi.v1.Poi
-	(*Photo)(nil),                          // 2: waybook.poi.v1.Photo
-	(*PoiSummary)(nil),                     // 3: waybook.poi.v1.PoiSummary
-	(*CreatePoiRequest)(nil),               // 4: waybook.poi.v1.CreatePoiRequest
-	(*CreatePoiResponse)(nil),              // 5: waybook.poi.v1.CreatePoiResponse
-	(*UpdatePoiRequest)(nil),               // 6: waybook.poi.v1.UpdatePoiRequest
-	(*UpdatePoiResponse)(nil),              // 7: waybook.poi.v1.UpdatePoiResponse
-	(*DeletePoiRequest)(nil),               // 8: waybook.poi.v1.DeletePoiRequest
-	(*DeletePoiResponse)(nil),              // 9: waybook.poi.v1.DeletePoiResponse
-	(*GetPoiRequest)(nil),                  // 10: waybook.poi.v1.GetPoiRequest
-	(*GetPoiResponse)(nil),                 // 11: waybook.poi.v1.GetPoiResponse
-	(*ListPoisRequest)(nil),                // 12: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),               // 13: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),              // 14: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),             // 15: waybook.poi.v1.StreamPoisResponse
-	(*AddPhotoRequest)(nil),                // 16: waybook.poi.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 17: waybook.poi.v1.AddPhotoResponse
-	(*RemovePhotoRequest)(nil),             // 18: waybook.poi.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 19: waybook.poi.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 20: waybook.poi.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 21: waybook.poi.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 22: waybook.poi.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 23: waybook.poi.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 24: waybook.poi.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 25: waybook.poi.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 26: waybook.poi.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 27: waybook.poi.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 28: waybook.poi.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 29: waybook.poi.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 30: waybook.poi.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 31: waybook.poi.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 32: waybook.poi.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 33: waybook.poi.v1.WithdrawRecommendationResponse
-	(*ImportPoisRequest)(nil),              // 34: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),                    // 35: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),             // 36: waybook.poi.v1.ImportPoisResponse
-	(*ExportPoisRequest)(nil),              // 37: waybook.poi.v1.ExportPoisRequest
-	(*ExportPoisResponse)(nil),             // 38: waybook.poi.v1.ExportPoisResponse
-	(*ImportFailure)(nil),                  // 39: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 40: waybook.poi.v1.SearchNearbyRequest
-	(*Circle)(nil),                         // 41: waybook.poi.v1.Circle
-	(*Box)(nil),                            // 42: waybook.poi.v1.Box
-	(*SearchNearbyResponse)(nil),           // 43: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 44: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),           // 45: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 46: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 47: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 48: waybook.poi.v1.LocatedPoi
-	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 51: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 52: waybook.type.v1.Comment
+	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
+	(*Poi)(nil),                            // 2: waybook.poi.v1.Poi
+	(*Photo)(nil),                          // 3: waybook.poi.v1.Photo
+	(*PoiSummary)(nil),                     // 4: waybook.poi.v1.PoiSummary
+	(*CreatePoiRequest)(nil),               // 5: waybook.poi.v1.CreatePoiRequest
+	(*CreatePoiResponse)(nil),              // 6: waybook.poi.v1.CreatePoiResponse
+	(*UpdatePoiRequest)(nil),               // 7: waybook.poi.v1.UpdatePoiRequest
+	(*UpdatePoiResponse)(nil),              // 8: waybook.poi.v1.UpdatePoiResponse
+	(*DeletePoiRequest)(nil),               // 9: waybook.poi.v1.DeletePoiRequest
+	(*DeletePoiResponse)(nil),              // 10: waybook.poi.v1.DeletePoiResponse
+	(*GetPoiRequest)(nil),                  // 11: waybook.poi.v1.GetPoiRequest
+	(*GetPoiResponse)(nil),                 // 12: waybook.poi.v1.GetPoiResponse
+	(*ListPoisRequest)(nil),                // 13: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),               // 14: waybook.poi.v1.ListPoisResponse
+	(*StreamPoisRequest)(nil),              // 15: waybook.poi.v1.StreamPoisRequest
+	(*StreamPoisResponse)(nil),             // 16: waybook.poi.v1.StreamPoisResponse
+	(*AddPhotoRequest)(nil),                // 17: waybook.poi.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 18: waybook.poi.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 19: waybook.poi.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 20: waybook.poi.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 21: waybook.poi.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 22: waybook.poi.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 23: waybook.poi.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 24: waybook.poi.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 25: waybook.poi.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 26: waybook.poi.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 27: waybook.poi.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 28: waybook.poi.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 29: waybook.poi.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 30: waybook.poi.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 31: waybook.poi.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 32: waybook.poi.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 33: waybook.poi.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 34: waybook.poi.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 35: waybook.poi.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 36: waybook.poi.v1.WithdrawRecommendationResponse
+	(*ImportPoisRequest)(nil),              // 37: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),                    // 38: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),             // 39: waybook.poi.v1.ImportPoisResponse
+	(*ExportPoisRequest)(nil),              // 40: waybook.poi.v1.ExportPoisRequest
+	(*ExportPoisResponse)(nil),             // 41: waybook.poi.v1.ExportPoisResponse
+	(*ImportFailure)(nil),                  // 42: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 43: waybook.poi.v1.SearchNearbyRequest
+	(*Circle)(nil),                         // 44: waybook.poi.v1.Circle
+	(*Box)(nil),                            // 45: waybook.poi.v1.Box
+	(*SearchNearbyResponse)(nil),           // 46: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 47: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),           // 48: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 49: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 50: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 51: waybook.poi.v1.LocatedPoi
+	(*v1.Profile)(nil),                     // 52: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 53: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 54: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 55: waybook.type.v1.Comment
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	49, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	52, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	51, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	51, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	53, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	54, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	54, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
-	1,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
+	53, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
-	1,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	1,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	2,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	52, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	53, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	2,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
+	2,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
+	3,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
+	55, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	1,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	2,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	3,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	2,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	2,  // 19: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	52, // 20: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	52, // 21: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	52, // 22: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	35, // 23: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	0,  // 24: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 25: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	39, // 26: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	0,  // 27: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	35, // 28: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	41, // 29: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
-	42, // 30: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
-	0,  // 31: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 32: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
-	44, // 33: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	1,  // 34: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	46, // 35: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 36: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	48, // 37: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 38: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	50, // 39: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	4,  // 40: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	6,  // 41: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	8,  // 42: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	10, // 43: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	12, // 44: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	14, // 45: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	34, // 46: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	37, // 47: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	40, // 48: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	45, // 49: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	16, // 50: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	18, // 51: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	20, // 52: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	22, // 53: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	24, // 54: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	26, // 55: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	28, // 56: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	30, // 57: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	32, // 58: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	5,  // 59: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	7,  // 60: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	9,  // 61: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	11, // 62: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	13, // 63: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	15, // 64: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	36, // 65: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	38, // 66: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	43, // 67: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	47, // 68: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	17, // 69: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	19, // 70: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	21, // 71: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	23, // 72: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	25, // 73: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	27, // 74: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	29, // 75: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	31, // 76: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	33, // 77: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	59, // [59:78] is the sub-list for method output_type
-	40, // [40:59] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	4,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
+	3,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	3,  // 19: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	3,  // 20: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
+	55, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	38, // 24: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 25: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 26: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	53, // 27: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	42, // 28: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	0,  // 29: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	38, // 30: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
+	44, // 31: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	45, // 32: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 33: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	53, // 34: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	47, // 35: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 36: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	49, // 37: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 38: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	51, // 39: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 40: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	53, // 41: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	5,  // 42: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 43: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 44: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 45: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 46: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 47: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	37, // 48: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	40, // 49: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	43, // 50: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	48, // 51: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	17, // 52: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	19, // 53: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	21, // 54: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	23, // 55: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	25, // 56: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	27, // 57: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	29, // 58: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	31, // 59: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	33, // 60: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	35, // 61: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	6,  // 62: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 63: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 64: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 65: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 66: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	16, // 67: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	39, // 68: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	41, // 69: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	46, // 70: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	50, // 71: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	18, // 72: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	20, // 73: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	22, // 74: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	24, // 75: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	26, // 76: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	28, // 77: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	30, // 78: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	32, // 79: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	34, // 80: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	36, // 81: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	62, // [62:82] is the sub-list for method output_type
+	42, // [42:62] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -3508,7 +3740,8 @@ func file_waybook_poi_v1_poi_proto_init() {
 		return
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[39].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[17].OneofWrappers = []any{}
+	file_waybook_poi_v1_poi_proto_msgTypes[41].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -3517,8 +3750,8 @@ func file_waybook_poi_v1_poi_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   48,
+			NumEnums:      2,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

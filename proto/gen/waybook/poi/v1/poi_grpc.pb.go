@@ -32,6 +32,7 @@ const (
 	PoiService_SearchNearby_FullMethodName           = "/waybook.poi.v1.PoiService/SearchNearby"
 	PoiService_ListPoisInBox_FullMethodName          = "/waybook.poi.v1.PoiService/ListPoisInBox"
 	PoiService_AddPhoto_FullMethodName               = "/waybook.poi.v1.PoiService/AddPhoto"
+	PoiService_UpdatePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/UpdatePhoto"
 	PoiService_RemovePhoto_FullMethodName            = "/waybook.poi.v1.PoiService/RemovePhoto"
 	PoiService_ListPhotos_FullMethodName             = "/waybook.poi.v1.PoiService/ListPhotos"
 	PoiService_AddComment_FullMethodName             = "/waybook.poi.v1.PoiService/AddComment"
@@ -74,20 +75,21 @@ type PoiServiceClient interface {
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
 	StreamPois(ctx context.Context, in *StreamPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[StreamPoisResponse], error)
-	// Creates landmarks in batches. Each item is independent: the service reports an item
-	// by its position and a reason if it is invalid, or if another landmark of the owner
-	// has its key with other content. It imports the other items. An item that was imported
-	// before with the same key and content is unchanged, so a whole import may be repeated.
-	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
+	// Creates landmarks in batches, and with IMPORT_MODE_UPDATE updates those that differ. Each
+	// item is independent: the service reports an item by its position and a reason if it is
+	// invalid, or if another landmark of the owner has its key with other content. It imports
+	// the other items. An item that was imported before with the same key and content is
+	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
+	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
+	// is invalid as a whole).
 	ImportPois(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ImportPoisRequest, ImportPoisResponse], error)
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
 	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
 	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks
-	// that are created or deleted during the call. It includes every other landmark exactly
-	// once.
+	// identifiers. The stream may or may not include landmarks that are created or deleted during
+	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner, if it is not 0).
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -105,6 +107,9 @@ type PoiServiceClient interface {
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(ctx context.Context, in *AddPhotoRequest, opts ...grpc.CallOption) (*AddPhotoResponse, error)
+	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
+	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error)
@@ -270,6 +275,16 @@ func (c *poiServiceClient) AddPhoto(ctx context.Context, in *AddPhotoRequest, op
 	return out, nil
 }
 
+func (c *poiServiceClient) UpdatePhoto(ctx context.Context, in *UpdatePhotoRequest, opts ...grpc.CallOption) (*UpdatePhotoResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdatePhotoResponse)
+	err := c.cc.Invoke(ctx, PoiService_UpdatePhoto_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *poiServiceClient) RemovePhoto(ctx context.Context, in *RemovePhotoRequest, opts ...grpc.CallOption) (*RemovePhotoResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RemovePhotoResponse)
@@ -382,20 +397,21 @@ type PoiServiceServer interface {
 	// may not include landmarks that are created, deleted or moved to another category
 	// during the call. It includes every other landmark exactly once.
 	StreamPois(*StreamPoisRequest, grpc.ServerStreamingServer[StreamPoisResponse]) error
-	// Creates landmarks in batches. Each item is independent: the service reports an item
-	// by its position and a reason if it is invalid, or if another landmark of the owner
-	// has its key with other content. It imports the other items. An item that was imported
-	// before with the same key and content is unchanged, so a whole import may be repeated.
-	// If the call fails, the acknowledged items remain. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner), INVALID_ARGUMENT (a message that is invalid as a whole).
+	// Creates landmarks in batches, and with IMPORT_MODE_UPDATE updates those that differ. Each
+	// item is independent: the service reports an item by its position and a reason if it is
+	// invalid, or if another landmark of the owner has its key with other content. It imports
+	// the other items. An item that was imported before with the same key and content is
+	// unchanged, so a whole import may be repeated. If the call fails, the acknowledged items
+	// remain. Errors: NOT_FOUND (USER_NOT_FOUND: the owner), INVALID_ARGUMENT (a message that
+	// is invalid as a whole).
 	ImportPois(grpc.ClientStreamingServer[ImportPoisRequest, ImportPoisResponse]) error
 	// Streams landmarks in the form that ImportPois accepts, in batches, in the order of their
 	// owners and keys, which are in the order of their bytes. A landmark that was not imported has
 	// the key "poi:" and its identifier. Importing an owner's export for the same owner changes
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
-	// identifiers. The stream may or may not include landmarks
-	// that are created or deleted during the call. It includes every other landmark exactly
-	// once.
+	// identifiers. The stream may or may not include landmarks that are created or deleted during
+	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
+	// the owner, if it is not 0).
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -413,6 +429,9 @@ type PoiServiceServer interface {
 	// Adds a photo to a landmark. Errors: NOT_FOUND (POI_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error)
+	// Changes a photo; fields that are not set keep their values. Errors: NOT_FOUND
+	// (POI_NOT_FOUND, PHOTO_NOT_FOUND), PERMISSION_DENIED (NOT_OWNER).
+	UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error)
 	// Removes a photo. Errors: NOT_FOUND (POI_NOT_FOUND, PHOTO_NOT_FOUND),
 	// PERMISSION_DENIED (NOT_OWNER).
 	RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error)
@@ -479,6 +498,9 @@ func (UnimplementedPoiServiceServer) ListPoisInBox(context.Context, *ListPoisInB
 }
 func (UnimplementedPoiServiceServer) AddPhoto(context.Context, *AddPhotoRequest) (*AddPhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddPhoto not implemented")
+}
+func (UnimplementedPoiServiceServer) UpdatePhoto(context.Context, *UpdatePhotoRequest) (*UpdatePhotoResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdatePhoto not implemented")
 }
 func (UnimplementedPoiServiceServer) RemovePhoto(context.Context, *RemovePhotoRequest) (*RemovePhotoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RemovePhoto not implemented")
@@ -698,6 +720,24 @@ func _PoiService_AddPhoto_Handler(srv interface{}, ctx context.Context, dec func
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PoiService_UpdatePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdatePhotoRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).UpdatePhoto(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_UpdatePhoto_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).UpdatePhoto(ctx, req.(*UpdatePhotoRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PoiService_RemovePhoto_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RemovePhotoRequest)
 	if err := dec(in); err != nil {
@@ -880,6 +920,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AddPhoto",
 			Handler:    _PoiService_AddPhoto_Handler,
+		},
+		{
+			MethodName: "UpdatePhoto",
+			Handler:    _PoiService_UpdatePhoto_Handler,
 		},
 		{
 			MethodName: "RemovePhoto",

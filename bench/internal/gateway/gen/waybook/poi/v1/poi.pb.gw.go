@@ -339,6 +339,33 @@ func local_request_PoiService_AddPhoto_0(ctx context.Context, marshaler runtime.
 	return msg, metadata, err
 }
 
+func request_PoiService_UpdatePhoto_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.UpdatePhotoRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.UpdatePhoto(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PoiService_UpdatePhoto_0(ctx context.Context, marshaler runtime.Marshaler, server extPoiv1.PoiServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.UpdatePhotoRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.UpdatePhoto(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_PoiService_RemovePhoto_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extPoiv1.RemovePhotoRequest
@@ -742,6 +769,26 @@ func RegisterPoiServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_AddPhoto_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_UpdatePhoto_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.poi.v1.PoiService/UpdatePhoto", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/UpdatePhoto"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PoiService_UpdatePhoto_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_UpdatePhoto_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_RemovePhoto_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1129,6 +1176,23 @@ func RegisterPoiServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_AddPhoto_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_UpdatePhoto_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.poi.v1.PoiService/UpdatePhoto", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/UpdatePhoto"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PoiService_UpdatePhoto_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_UpdatePhoto_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_RemovePhoto_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1280,6 +1344,7 @@ var (
 	pattern_PoiService_SearchNearby_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "SearchNearby"}, ""))
 	pattern_PoiService_ListPoisInBox_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListPoisInBox"}, ""))
 	pattern_PoiService_AddPhoto_0               = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "AddPhoto"}, ""))
+	pattern_PoiService_UpdatePhoto_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "UpdatePhoto"}, ""))
 	pattern_PoiService_RemovePhoto_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "RemovePhoto"}, ""))
 	pattern_PoiService_ListPhotos_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListPhotos"}, ""))
 	pattern_PoiService_AddComment_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "AddComment"}, ""))
@@ -1302,6 +1367,7 @@ var (
 	forward_PoiService_SearchNearby_0           = runtime.ForwardResponseMessage
 	forward_PoiService_ListPoisInBox_0          = runtime.ForwardResponseMessage
 	forward_PoiService_AddPhoto_0               = runtime.ForwardResponseMessage
+	forward_PoiService_UpdatePhoto_0            = runtime.ForwardResponseMessage
 	forward_PoiService_RemovePhoto_0            = runtime.ForwardResponseMessage
 	forward_PoiService_ListPhotos_0             = runtime.ForwardResponseMessage
 	forward_PoiService_AddComment_0             = runtime.ForwardResponseMessage
