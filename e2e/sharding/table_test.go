@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,15 +94,49 @@ func (a asked) which() string {
 	return strings.Join(parts, ", ")
 }
 
+// row is an operation and the other cells of its row.
+type row struct{ name, cells string }
+
+// tableOf returns a table in which operations with the same cells share a row. The variants of an
+// operation that are all in one row are named together.
+func tableOf(rows []row) string {
+	function := func(name string) string { first, _, _ := strings.Cut(name, " with "); return first }
+	cells := map[string][]string{} // the different cells by function
+	for _, each := range rows {
+		if of := function(each.name); !slices.Contains(cells[of], each.cells) {
+			cells[of] = append(cells[of], each.cells)
+		}
+	}
+	var order []string
+	names := map[string][]string{}
+	for _, each := range rows {
+		name := each.name
+		if of := function(name); len(cells[of]) == 1 {
+			name = of
+		}
+		if !slices.Contains(order, each.cells) {
+			order = append(order, each.cells)
+		}
+		if !slices.Contains(names[each.cells], name) {
+			names[each.cells] = append(names[each.cells], name)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| operation | commands | shards at most | which |\n| --- | --- | --- | --- |\n")
+	for _, each := range order {
+		fmt.Fprintf(&b, "| %s %s\n", strings.Join(names[each], ", "), each)
+	}
+	return b.String()
+}
+
 func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	c := startCluster(t)
 	about := c.fill(c.start(c.engine))
-	var b strings.Builder
-	b.WriteString("| operation | commands | shards at most | which |\n| --- | --- | --- | --- |\n")
+	var rows []row
 	for _, each := range operations() {
 		serving := c.start(c.engine) // its caches are empty
 		a := c.ask(c.commandsOf(serving, func() { each.run(t, serving, about) }))
-		fmt.Fprintf(&b, "| %s | %d | %s | %s |\n", each.name, a.commands, a.shards(), a.which())
+		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %s | %s |", a.commands, a.shards(), a.which())})
 	}
 	page, err := os.ReadFile(scalePage)
 	must(t, err)
@@ -110,7 +145,7 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	if !hasBegin || !hasEnd {
 		t.Fatalf("%s lacks the lines\n%s%s", scalePage, shardsBegin, shardsEnd)
 	}
-	want := "\n" + b.String() + "\n"
+	want := "\n" + tableOf(rows) + "\n"
 	if *update {
 		must(t, os.WriteFile(scalePage, []byte(before+shardsBegin+want+shardsEnd+after), 0o644))
 		return
