@@ -12,6 +12,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/docstore"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -180,6 +181,25 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 		if !seen[what] {
 			t.Errorf("sweptWrites has %s, which was not sent", what)
 		}
+	}
+}
+
+// A range that moves cannot leave a session open: what closes them is one change of one document,
+// which comes before the sessions are removed, each by itself.
+func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
+	c := startCluster(t)
+	p := c.start(c.engine)
+	u := c.newUser(p, "owner")
+	sent := c.commandsOf(p, func() {
+		_, err := p.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: u.id})
+		must(t, err)
+	})
+	writes := slices.DeleteFunc(sent, func(command mongowire.Command) bool { return len(command.Statements) == 0 })
+	if len(writes) != 2 || writes[0].Name != "update" || writes[0].Collection != "users" || len(writes[0].Statements) != 1 {
+		t.Fatalf("it writes %v", writes)
+	}
+	if limit, _ := writes[1].Statements[0].Lookup("limit").AsInt64OK(); writes[1].Name != "delete" || limit != 1 {
+		t.Errorf("then it writes %v", writes[1])
 	}
 }
 
