@@ -7,8 +7,21 @@ import (
 )
 
 // StartServer runs FerretDB behind the face of a MongoDB server until the test ends. Use it with
-// as many connections as the program has. The backend of the config is set.
+// as many connections as the program has. The backend of the config is set. The test fails if a
+// command on a sharded collection asks all shards and does not say so.
 func StartServer(tb testing.TB, config mongowire.Config) *mongowire.Server {
+	tb.Helper()
+	server := StartUnmonitored(tb, config)
+	tb.Cleanup(func() {
+		for _, stray := range server.Strays() {
+			tb.Error(stray)
+		}
+	})
+	return server
+}
+
+// StartUnmonitored is StartServer for commands that may ask all shards.
+func StartUnmonitored(tb testing.TB, config mongowire.Config) *mongowire.Server {
 	tb.Helper()
 	running, err := theFerret()
 	if err != nil {

@@ -136,7 +136,7 @@ func (c Command) class() class {
 	switch {
 	case slices.Contains([]string{
 		"find", "getMore", "killCursors", "aggregate", "count", "distinct", "listIndexes", "listCollections",
-		"listDatabases", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
+		"listDatabases", "listShards", "ping", "buildInfo", "serverStatus", "dbStats", "collStats", "explain",
 	}, c.Name):
 		return read
 	case slices.Contains([]string{"endSessions", "refreshSessions", "killSessions"}, c.Name):

@@ -68,6 +68,7 @@ func (s *Server) answer(ctx context.Context, m message) (bson.Raw, error) {
 		return s.hello(ctx, command)
 	}
 	s.record.add(command)
+	s.monitor.see(command)
 	fault := s.faults.choose(command)
 	fault.await(ctx)
 	switch fault.Kind {
@@ -130,8 +131,8 @@ func (s *Server) perform(command Command) (bson.Raw, error) {
 
 func (s *Server) write(command Command) (bson.Raw, error) {
 	if s.role == Router {
-		if reply := s.shards.change(command); reply != nil {
-			return reply, nil
+		if reply, err := s.route(command); reply != nil || err != nil {
+			return reply, err
 		}
 	}
 	switch command.Name {

@@ -1,7 +1,8 @@
 // Package mongowire is the face of a MongoDB server for tests: a proxy in front of FerretDB v1
 // that behaves to a driver like the primary of a replica set, or like a mongos. It has what
 // FerretDB lacks and a real server has: sessions with retryable writes, MongoDB's errors for
-// duplicates, batches of at most 16 MiB, commands of many connections that are atomic.
+// duplicates, batches of at most 16 MiB, commands of many connections that are atomic. A mongos has shards in its
+// catalog, and refuses what a real one refuses; all data is in one place.
 //
 // A test can record commands, delay them, refuse them, cut connections, and hold back the
 // acknowledgement of a majority. If the backend is killed, a retryable write in progress is
@@ -47,6 +48,8 @@ type Config struct {
 	// default is the address that it listens on.
 	Advertise string
 	Role      Role
+	// Shards is how many shards a Router has. The default is one.
+	Shards int
 	// MaxBatch is how many bytes of documents the server sends at a time. The default is
 	// that of a server, 16 MiB.
 	MaxBatch int
@@ -65,6 +68,7 @@ type Server struct {
 	cursors   cursors
 	shards    shards
 	record    record
+	monitor   monitor
 	faults    faults
 	majority  majority
 	standing  standing
@@ -92,8 +96,9 @@ func Listen(config Config) (*Server, error) {
 		backend:     newBackend(config.Backend),
 		sessions:    newSessions(),
 		cursors:     newCursors(cmp.Or(config.MaxBatch, maxDocument)),
-		shards:      newShards(),
+		shards:      newShards(max(1, config.Shards)),
 		record:      record{counts: map[string]int{}},
+		monitor:     newMonitor(),
 		standing:    newStanding(),
 		connections: map[net.Conn]bool{},
 	}

@@ -1,6 +1,8 @@
 package mongowire
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -8,16 +10,31 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// shards is the catalog of a sharded cluster: the shard keys of collections, and the hashed
-// indexes, which FerretDB does not have. All data is on one shard.
+// shards is the catalog of a sharded cluster: the shard keys of collections, the ranges of their
+// values on each shard, and the hashed indexes, which FerretDB does not have. All data is in one
+// place.
 type shards struct {
+	names []string
+
 	mu     sync.Mutex
 	keys   map[string]bson.Raw   // by database and collection
+	ranges map[string][]Range    // in the order of their values
 	hashed map[string][]bson.Raw // definitions of indexes
 }
 
-func newShards() shards {
-	return shards{keys: map[string]bson.Raw{}, hashed: map[string][]bson.Raw{}}
+// Range is a range of values of a shard key that lies on one shard. Min is in it and Max is not.
+// MinKey is math.MinInt64, and MaxKey is math.MaxInt64.
+type Range struct {
+	Min, Max int64
+	Shard    string
+}
+
+func newShards(count int) shards {
+	names := make([]string, count)
+	for i := range names {
+		names[i] = fmt.Sprintf("shard%02d", i)
+	}
+	return shards{names: names, keys: map[string]bson.Raw{}, ranges: map[string][]Range{}, hashed: map[string][]bson.Raw{}}
 }
 
 // SetShardKey shards a collection, as an administrator may have done, or moves it to one
@@ -26,10 +43,88 @@ func (s *Server) SetShardKey(namespace string, key bson.D) {
 	s.shards.mu.Lock()
 	defer s.shards.mu.Unlock()
 	if key == nil {
-		delete(s.shards.keys, namespace)
+		s.shards.forget(namespace)
 		return
 	}
-	s.shards.keys[namespace] = document(key)
+	s.shards.shard(namespace, document(key))
+}
+
+// Ranges returns the ranges of a collection that is sharded by ranges of one field, in the order
+// of their values.
+func (s *Server) Ranges(namespace string) []Range {
+	s.shards.mu.Lock()
+	defer s.shards.mu.Unlock()
+	return slices.Clone(s.shards.ranges[namespace])
+}
+
+// shard notes the shard key of a collection, whose documents are all on the first shard. The
+// caller holds the mutex.
+func (s *shards) shard(namespace string, key bson.Raw) {
+	s.keys[namespace] = key
+	s.ranges[namespace] = []Range{{math.MinInt64, math.MaxInt64, s.names[0]}}
+}
+
+// forget needs the mutex.
+func (s *shards) forget(namespace string) {
+	delete(s.keys, namespace)
+	delete(s.ranges, namespace)
+}
+
+// route answers a write that only a router answers, or that a router refuses. It returns nil for
+// any other.
+func (s *Server) route(command Command) (bson.Raw, error) {
+	if reply := s.shards.misdirected(command); reply != nil {
+		return reply, nil
+	}
+	if reply := s.shards.notUnique(command); reply != nil {
+		return reply, nil
+	}
+	if command.Name == "shardCollection" {
+		return s.shardCollection(command)
+	}
+	return s.shards.change(command), nil
+}
+
+// shardCollection shards a collection that is not sharded, or is by the same key, and has an index
+// that begins with the key and no unique index that does not. A server makes that index in an
+// empty collection itself. See
+// https://www.mongodb.com/docs/manual/reference/command/shardCollection/.
+func (s *Server) shardCollection(command Command) (bson.Raw, error) {
+	namespace, key := command.Collection, field(command.Body, "key")
+	s.shards.mu.Lock()
+	before := s.shards.keys[namespace]
+	hashed := slices.Clone(s.shards.hashed[namespace])
+	s.shards.mu.Unlock()
+	done := document(bson.D{{Key: "collectionsharded", Value: namespace}, {Key: "ok", Value: 1.0}})
+	if before != nil {
+		if len(before) == len(key) && beginsWith(before, key) {
+			return done, nil
+		}
+		return refusal(alreadyInitialized, "AlreadyInitialized", "sharding already enabled for collection "+namespace), nil
+	}
+	database, collection, _ := strings.Cut(namespace, ".")
+	listed, err := s.backend.query(message{body: document(bson.D{{Key: "listIndexes", Value: collection}, {Key: "$db", Value: database}})})
+	if err != nil {
+		return nil, err
+	}
+	hasKey := false
+	for _, index := range append(documentsOf(listed, "cursor", "firstBatch"), hashed...) {
+		begins := beginsWith(field(index, "key"), key)
+		hasKey = hasKey || begins
+		isUnique, _ := index.Lookup("unique").BooleanOK()
+		if name, _ := index.Lookup("name").StringValueOK(); isUnique && !begins && name != "_id_" {
+			return refusal(invalidOptions, "InvalidOptions", "can't shard collection '"+namespace+"' with unique index on "+field(index, "key").String()+
+				" and proposed shard key "+key.String()+". Uniqueness can't be maintained unless shard key is a prefix"), nil
+		}
+	}
+	if !hasKey {
+		return refusal(invalidOptions, "InvalidOptions",
+			"Please create an index that starts with the proposed shard key before sharding the collection. "), nil
+	}
+	s.shards.mu.Lock()
+	defer s.shards.mu.Unlock()
+	s.shards.shard(namespace, key)
+	return done, nil
 }
 
 // change answers a command that changes the catalog. It returns nil for any other.
@@ -37,23 +132,57 @@ func (s *shards) change(command Command) bson.Raw {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch command.Name {
-	case "shardCollection":
-		key, _ := command.Body.Lookup("key").DocumentOK()
-		s.keys[command.Collection] = key
+	case "moveRange":
+		return s.moveRange(command)
 	case "createIndexes":
 		definitions := documentsOf(command.Body, "indexes")
 		if len(definitions) == 0 || !slices.ContainsFunc(definitions, isHashed) {
 			return nil
 		}
 		s.hashed[command.namespace()] = definitions
+		return document(bson.D{{Key: "ok", Value: 1.0}})
 	case "drop":
-		delete(s.keys, command.namespace())
+		s.forget(command.namespace())
 		delete(s.hashed, command.namespace())
-		return nil
-	default:
-		return nil
 	}
+	return nil
+}
+
+// moveRange moves a part of one range to a shard, and splits the range at its bounds. See
+// https://www.mongodb.com/docs/manual/reference/command/moveRange/. The caller holds the mutex.
+func (s *shards) moveRange(command Command) bson.Raw {
+	to, _ := command.Body.Lookup("toShard").StringValueOK()
+	if !slices.Contains(s.names, to) {
+		return refusal(shardNotFound, "ShardNotFound", "Shard "+to+" not found")
+	}
+	first := firstField(s.keys[command.Collection])
+	minimum, hasMin := bound(command.Body.Lookup("min", first))
+	maximum, hasMax := bound(command.Body.Lookup("max", first))
+	ranges := s.ranges[command.Collection]
+	i := slices.IndexFunc(ranges, func(r Range) bool { return r.Min <= minimum && maximum <= r.Max })
+	if !hasMin || !hasMax || minimum >= maximum || i < 0 {
+		return refusal(invalidOptions, "InvalidOptions", "no range of "+command.Collection+" has these bounds")
+	}
+	parts := []Range{{minimum, maximum, to}}
+	if whole := ranges[i]; whole.Min < minimum {
+		parts = append([]Range{{whole.Min, minimum, whole.Shard}}, parts...)
+	}
+	if whole := ranges[i]; maximum < whole.Max {
+		parts = append(parts, Range{maximum, whole.Max, whole.Shard})
+	}
+	s.ranges[command.Collection] = slices.Replace(ranges, i, i+1, parts...)
 	return document(bson.D{{Key: "ok", Value: 1.0}})
+}
+
+// bound returns a bound of a range.
+func bound(value bson.RawValue) (int64, bool) {
+	switch value.Type {
+	case bson.TypeMinKey:
+		return math.MinInt64, true
+	case bson.TypeMaxKey:
+		return math.MaxInt64, true
+	}
+	return value.AsInt64OK()
 }
 
 func isHashed(index bson.Raw) bool {
@@ -61,8 +190,16 @@ func isHashed(index bson.Raw) bool {
 	return strings.Contains(key.String(), `"hashed"`)
 }
 
-// query answers a find in config.collections by _id, and returns nil for any other command.
+// query answers listShards and a find in config.collections by _id, and returns nil for any other
+// command.
 func (s *shards) query(command Command) bson.Raw {
+	if command.Name == "listShards" {
+		list := bson.A{}
+		for _, name := range s.names {
+			list = append(list, bson.D{{Key: "_id", Value: name}, {Key: "host", Value: name + "/" + name + ".invalid:27018"}, {Key: "state", Value: int32(1)}})
+		}
+		return document(bson.D{{Key: "shards", Value: list}, {Key: "ok", Value: 1.0}})
+	}
 	if command.Name != "find" || command.namespace() != "config.collections" {
 		return nil
 	}

@@ -2,9 +2,14 @@ package mongowire_test
 
 import (
 	"errors"
+	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	drivermongo "go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
@@ -12,16 +17,23 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 )
 
-func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
-	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router})
+// onRouter opens an engine on a cluster of some shards.
+func onRouter(t *testing.T, shards int) (*mongowire.Server, *mongo.Engine, string) {
+	t.Helper()
+	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: shards})
 	database := mongotest.Database()
 	engine, err := mongo.Open(t.Context(), server.URI(database), "")
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
+	return server, engine, database
+}
+
+func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
+	server, engine, database := onRouter(t, 1)
 	spec := docstore.Spec{Name: "sessions", ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{
 		{Name: "expiry", Fields: []docstore.Field{{Name: "expire_millis", Kind: docstore.Int64}}},
 	}}
-	_, err = engine.Open(t.Context(), spec)
+	_, err := engine.Open(t.Context(), spec)
 	must(t, err)
 	wantPlacement := func(want mongo.Placement) {
 		t.Helper()
@@ -52,4 +64,117 @@ func TestTheEngineShardsACollectionOnARouter(t *testing.T) {
 	}
 	server.SetShardKey(database+".sessions", nil)
 	wantPlacement(mongo.OnOneShard)
+}
+
+// leaves is a collection that is sharded by place.
+func leaves() docstore.Spec {
+	return docstore.Spec{Name: "leaves", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"tree"}, Indexes: []docstore.Index{
+		docstore.Index2[int64, string]{Name: "request", A: "tree", B: "request_key", Unique: true}.Declare(),
+	}}
+}
+
+type leaf struct {
+	ID         int64  `bson:"_id"`
+	Tree       int64  `bson:"tree"`
+	RequestKey string `bson:"request_key"`
+}
+
+func TestAnEmptyCollectionIsSpreadEvenlyOverTheShards(t *testing.T) {
+	server, engine, database := onRouter(t, 3)
+	_, err := engine.Open(t.Context(), leaves())
+	must(t, err)
+	got, err := engine.Shard(t.Context(), leaves())
+	must(t, err)
+	want := []mongowire.Range{
+		{Min: math.MinInt64, Max: 21_845, Shard: "shard00"}, {Min: 21_845, Max: 43_690, Shard: "shard01"}, {Min: 43_690, Max: math.MaxInt64, Shard: "shard02"},
+	}
+	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || !slices.Equal(ranges, want) {
+		t.Errorf("it is %s in %v", got, ranges)
+	}
+}
+
+func TestACollectionWithDocumentsIsLeftToTheBalancer(t *testing.T) {
+	server, engine, database := onRouter(t, 3)
+	table, err := docstore.Open[int64, leaf](t.Context(), engine, leaves())
+	must(t, err)
+	must(t, table.Insert(t.Context(), leaf{ID: 7, Tree: 7}))
+	got, err := engine.Shard(t.Context(), leaves())
+	must(t, err)
+	if ranges := server.Ranges(database + ".leaves"); got != mongo.ShardedByPlace || len(ranges) != 1 || ranges[0].Shard != "shard00" {
+		t.Errorf("it is %s in %v", got, ranges)
+	}
+}
+
+// refusals are what a router refuses, in its words.
+func TestARouterRefusesWhatItCannotSendToOneShard(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
+	database := mongotest.Database()
+	client, err := drivermongo.Connect(options.Client().ApplyURI(server.URI(database)))
+	must(t, err)
+	t.Cleanup(func() { must(t, client.Disconnect(t.Context())) })
+	db := client.Database(database)
+	indexed := func(keys bson.D, isUnique bool) error {
+		_, err := db.Collection("c").Indexes().CreateOne(t.Context(), drivermongo.IndexModel{Keys: keys, Options: options.Index().SetUnique(isUnique)})
+		return err
+	}
+	shard := func(key bson.D) error {
+		return client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "shardCollection", Value: database + ".c"}, {Key: "key", Value: key}}).Err()
+	}
+	byTree, byPlant := bson.D{{Key: "tree", Value: 1}}, bson.D{{Key: "plant", Value: 1}}
+	wantCode(t, "a key without an index", shard(byTree), 72, "create an index that starts with")
+	must(t, indexed(byTree, false))
+	must(t, indexed(byPlant, true))
+	wantCode(t, "a unique index without the key", shard(byTree), 72, "with unique index on")
+	must(t, db.Collection("c").Indexes().DropOne(t.Context(), "plant_1"))
+	must(t, shard(byTree))
+	must(t, shard(byTree))
+	wantCode(t, "another key", shard(byPlant), 23, "sharding already enabled")
+	wantCode(t, "a unique index", indexed(byPlant, true), 67, "cannot create unique index over")
+	must(t, indexed(bson.D{{Key: "tree", Value: 1}, {Key: "plant", Value: 1}}, true))
+
+	c, set := db.Collection("c"), bson.D{{Key: "$set", Value: bson.D{{Key: "color", Value: 1}}}}
+	for name, each := range map[string]struct {
+		filter  bson.D
+		refused bool
+	}{
+		"neither":       {byPlant, true},
+		"a range":       {bson.D{{Key: "tree", Value: bson.D{{Key: "$gt", Value: 1}}}}, true},
+		"two values":    {bson.D{{Key: "tree", Value: bson.D{{Key: "$in", Value: bson.A{1, 2}}}}}, true},
+		"the key":       {append(byPlant, byTree...), false},
+		"exactly an id": {bson.D{{Key: "_id", Value: 1}}, false},
+	} {
+		_, updateErr := c.UpdateOne(t.Context(), each.filter, set)
+		_, deleteErr := c.DeleteOne(t.Context(), each.filter)
+		for _, err := range []error{updateErr, deleteErr} {
+			if each.refused {
+				wantCode(t, name, err, 61, "must contain an exact match on _id or contain the shard key")
+			} else {
+				must(t, err)
+			}
+		}
+	}
+	_, err = c.UpdateOne(t.Context(), bson.D{{Key: "_id", Value: 1}}, set, options.UpdateOne().SetUpsert(true))
+	wantCode(t, "an upsert by id", err, 61, "must target a single shard")
+	wantCode(t, "a change that returns", c.FindOneAndUpdate(t.Context(), byPlant, set).Err(), 61, "must contain the shard key")
+	_, err = c.UpdateMany(t.Context(), byPlant, set)
+	must(t, err)
+	_, err = c.DeleteMany(t.Context(), byPlant)
+	must(t, err)
+	move := func(from, to any, shard string) error {
+		return client.Database("admin").RunCommand(t.Context(), bson.D{
+			{Key: "moveRange", Value: database + ".c"}, {Key: "min", Value: bson.D{{Key: "tree", Value: from}}},
+			{Key: "max", Value: bson.D{{Key: "tree", Value: to}}}, {Key: "toShard", Value: shard},
+		}).Err()
+	}
+	wantCode(t, "no such shard", move(1, 2, "shard02"), 70, "shard02 not found")
+	must(t, move(1, 5, "shard01"))
+	wantCode(t, "two ranges", move(0, 5, "shard01"), 72, "no range")
+}
+
+func wantCode(t *testing.T, what string, err error, code int, text string) {
+	t.Helper()
+	var refused drivermongo.ServerError
+	if !errors.As(err, &refused) || !refused.HasErrorCode(code) || !strings.Contains(err.Error(), text) {
+		t.Errorf("%s: got %v, want code %d", what, err, code)
+	}
 }

@@ -55,7 +55,7 @@ func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
 func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 	for name, start := range map[string]func(*testing.T) (uri string){
 		"FerretDB": func(t *testing.T) string {
-			return mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router}).URI(mongotest.Database())
+			return mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 3}).URI(mongotest.Database())
 		},
 		"real server": func(t *testing.T) string { return mongotest.OnRealServer(t) },
 	} {
@@ -67,11 +67,8 @@ func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
 				t.Skipf("%s does not name a sharded cluster", mongotest.RealServer)
 			}
 			for i, spec := range s.specs() {
-				want := "one shard"
-				if spec.Sharding == docstore.ByID {
-					want = "by _id"
-				}
-				if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding == docstore.ByID) {
+				want := map[docstore.Sharding]string{docstore.OneShard: "one shard", docstore.ByID: "by _id", docstore.ByPlace: "by place"}[spec.Sharding]
+				if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding != docstore.OneShard) {
 					t.Errorf("got %+v", c)
 				}
 			}

@@ -59,7 +59,9 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 
 // backfillField changes the documents in batches. The field begins an index, so each batch is
 // found without reading others. Each command names the documents that it
-// changes, so a repeated command changes nothing twice.
+// changes and sets a constant where the field is missing, so a repeated command changes nothing
+// twice. Documents that it misses, in a range that moves between shards, are left to the next
+// batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
 	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
 	err = t.engine.call(ctx, func() error {

@@ -199,7 +199,9 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 // them have the same value in the field after those that the selection fixes.
 const deleteChunk = 10_000
 
-// DeleteAll deletes in chunks, so that no command runs for long.
+// DeleteAll deletes in chunks, so that no command runs for long. While a range of a sharded
+// collection moves, a command may miss documents in it. That is harmless, because callers are
+// sweeps or repairs and delete what is left the next time.
 func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
 	selected, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {

@@ -1,0 +1,224 @@
+package sharding_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/edge"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+var taipei = &typev1.Location{Lat: 25.034, Lng: 121.5645}
+
+// material is what the operations are about: albums, entries and landmarks of one user, with a
+// photo, a comment and a recommendation of another, who sends most requests.
+type material struct {
+	owner, visitor                          user
+	album, blog, poi                        int64
+	albumPhoto, poiPhoto                    int64
+	albumComment, blogComment, poiComment   int64
+	recommendedAlbum, recommendedBlog, poi2 int64
+}
+
+type user struct {
+	id    int64
+	email string
+	token string
+}
+
+const password = "a long password"
+
+func (c *cluster) newUser(p *process, name string) user {
+	ctx := c.t.Context()
+	u := user{email: name + "@waybook.example"}
+	u.id = taken(p.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password})).GetUser().GetUserId()
+	u.token = taken(p.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: u.id})).GetToken()
+	return u
+}
+
+func (c *cluster) fill(p *process) (made material) {
+	ctx := c.t.Context()
+	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
+	newAlbum := func() int64 {
+		return taken(p.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: made.owner.id, Title: "x", Category: 1, Location: taipei})).GetAlbum().GetAlbumId()
+	}
+	newBlog := func() int64 {
+		return taken(p.blog.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+			AuthorId: made.owner.id, Type: 1, Location: taipei, Title: "x", Content: "x", PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: 1,
+			Vote: &blogv1.NewVote{Description: "?", Choices: []string{"a", "b"}},
+		})).GetBlog().GetBlogId()
+	}
+	newPoi := func() int64 {
+		return taken(p.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{OwnerId: made.owner.id, Name: "x", Category: 1, Location: taipei})).GetPoi().GetPoiId()
+	}
+	made.album, made.recommendedAlbum, made.blog, made.recommendedBlog, made.poi, made.poi2 = newAlbum(), newAlbum(), newBlog(), newBlog(), newPoi(), newPoi()
+	by := made.visitor.id
+	made.albumPhoto = taken(p.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: made.owner.id, AlbumId: made.album, ThumbnailUrl: "x"})).GetPhoto().GetPhotoId()
+	made.poiPhoto = taken(p.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: made.owner.id, PoiId: made.poi, PhotoUrl: "x"})).GetPhoto().GetPhotoId()
+	made.albumComment = taken(p.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: by, AlbumId: made.album, Text: "x"})).GetComment().GetCommentId()
+	made.blogComment = taken(p.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: by, BlogId: made.blog, Text: "x"})).GetComment().GetCommentId()
+	made.poiComment = taken(p.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: by, PoiId: made.poi, Text: "x"})).GetComment().GetCommentId()
+	taken(p.album.Recommend(ctx, &albumv1.RecommendRequest{UserId: by, AlbumId: made.recommendedAlbum}))
+	taken(p.blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: by, BlogId: made.recommendedBlog}))
+	taken(p.poi.Recommend(ctx, &poiv1.RecommendRequest{UserId: by, PoiId: made.poi2}))
+	must(c.t, p.counting.Wait(ctx))
+	return made
+}
+
+// operation is one operation with the parameters of a request.
+type operation struct {
+	name string
+	// isOwner says that the owner sends it, and not the visitor.
+	isOwner    bool
+	parameters func(material) string
+	// call is the operation if it is a call of a service, and nil for one of the edge.
+	call func(*testing.T, *process, material) error
+}
+
+const entry = "type=0_8&lat=1&lng=2&blogTitle=x&blogContent=x&year=2026&month=2&day=28&weather=有彩虹"
+
+// operations returns every operation of the edge, and the calls of services that the edge does
+// not have and that read or write many documents.
+func operations() []operation {
+	// Those that remove something are the last: all are about the same content.
+	album := func(c material) string { return fmt.Sprint("albumID=", c.album) }
+	blog := func(c material) string { return fmt.Sprint("blogID=", c.blog) }
+	poi := func(c material) string { return fmt.Sprint("POIID=", c.poi) }
+	and := func(of func(material) string, more string) func(material) string {
+		return func(c material) string { return of(c) + "&" + more }
+	}
+	number := func(of func(material) string, name string, value func(material) int64) func(material) string {
+		return func(c material) string { return fmt.Sprint(of(c), "&", name, "=", value(c)) }
+	}
+	always := func(text string) func(material) string { return func(material) string { return text } }
+	comment := map[string]func(material) string{
+		"albumID": number(album, "commentID", func(c material) int64 { return c.albumComment }),
+		"blogID":  number(blog, "commentID", func(c material) int64 { return c.blogComment }),
+		"POIID":   number(poi, "commentID", func(c material) int64 { return c.poiComment }),
+	}
+	all := []operation{
+		{name: "getAlbum", parameters: album},
+		{name: "getAlbum with withIDs", parameters: and(album, "withIDs=true")},
+		{name: "getUserAlbumList", parameters: func(c material) string { return fmt.Sprint("userID=", c.owner.id) }},
+		{name: "addAlbum", parameters: always("albumTitle=x&category=1&lat=1&lng=2")},
+		{name: "updateAlbum", isOwner: true, parameters: and(album, "albumTitle=y")},
+		{name: "getBlog", parameters: blog},
+		{name: "getBlog with withIDs", parameters: and(blog, "withIDs=true")},
+		{name: "getUserBlogList", parameters: func(c material) string { return fmt.Sprint("userID=", c.owner.id) }},
+		{name: "postBlog", parameters: always(entry)},
+		{name: "updateBlog", isOwner: true, parameters: and(blog, entry)},
+		{name: "castVote", parameters: and(blog, "choice=1")},
+		{name: "getPOI", parameters: poi},
+		{name: "getPOI with withIDs", parameters: and(poi, "withIDs=true")},
+		{name: "getCategoryPOIList", parameters: always("category=1")},
+		{name: "getNearbyPOIList with lat", parameters: always("lat=25.034&lng=121.5645&radius=100")},
+		{name: "getNearbyPOIList with latMin", parameters: always("latMin=25&latMax=26&lngMin=121&lngMax=122")},
+		{name: "addPhoto with albumID", isOwner: true, parameters: and(album, "thumbnail=x")},
+		{name: "addPhoto with POIID", isOwner: true, parameters: and(poi, "photo=x")},
+		{name: "withdrawRecommendation with albumID", parameters: func(c material) string { return fmt.Sprint("albumID=", c.recommendedAlbum) }},
+		{name: "withdrawRecommendation with blogID", parameters: func(c material) string { return fmt.Sprint("blogID=", c.recommendedBlog) }},
+		{name: "withdrawRecommendation with POIID", parameters: func(c material) string { return fmt.Sprint("POIID=", c.poi2) }},
+		{name: "login", parameters: func(c material) string {
+			return "email=" + url.QueryEscape(c.visitor.email) + "&password=" + url.QueryEscape(password)
+		}},
+		{name: "ImportPois of two landmarks", call: importPois},
+		{name: "ExportPois of an owner", call: exportPois},
+	}
+	for _, of := range []struct {
+		selector   string
+		parameters func(material) string
+	}{{"albumID", album}, {"blogID", blog}, {"POIID", poi}} {
+		all = append(all,
+			operation{name: "addComment with " + of.selector, parameters: and(of.parameters, "comment=x")},
+			operation{name: "replyComment with " + of.selector, isOwner: true, parameters: and(comment[of.selector], "reply=x")},
+			operation{name: "removeComment with " + of.selector, isOwner: true, parameters: comment[of.selector]},
+			operation{name: "recommend with " + of.selector, parameters: of.parameters})
+	}
+	return append(all, []operation{
+		{name: "removePhoto with albumID", isOwner: true, parameters: number(album, "photoID", func(c material) int64 { return c.albumPhoto })},
+		{name: "removePhoto with POIID", isOwner: true, parameters: number(poi, "photoID", func(c material) int64 { return c.poiPhoto })},
+		{name: "updateAlbum with delete", isOwner: true, parameters: and(album, "delete=true")},
+		{name: "updateBlog with delete", isOwner: true, parameters: and(blog, "delete=true")},
+		{name: "logout", parameters: always("")},
+	}...)
+}
+
+// run sends the request of an operation to a process.
+func (o operation) run(t *testing.T, p *process, about material) {
+	t.Helper()
+	if o.call != nil {
+		must(t, o.call(t, p, about))
+		return
+	}
+	name, _, _ := strings.Cut(o.name, " ")
+	form := "func=" + name + "&" + o.parameters(about)
+	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, edge.Path, strings.NewReader(form))
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	from := about.visitor
+	if o.isOwner {
+		from = about.owner
+	}
+	if name != "login" {
+		request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", from.id, from.token))
+	}
+	reply := httptest.NewRecorder()
+	p.edge.ServeHTTP(reply, request)
+	if !strings.Contains(reply.Body.String(), "<status>SUCCESS</status>") {
+		t.Fatalf("%s: %s", o.name, reply.Body)
+	}
+}
+
+func importPois(t *testing.T, p *process, about material) error {
+	stream, err := p.poi.ImportPois(t.Context())
+	if err != nil {
+		return err
+	}
+	request := &poiv1.ImportPoisRequest{OwnerId: about.owner.id}
+	for _, key := range []string{"a", "b"} {
+		request.Pois = append(request.Pois, &poiv1.ImportedPoi{Key: key, Name: key, Category: 1, Location: taipei})
+	}
+	if err := stream.Send(request); err != nil {
+		return err
+	}
+	reply, err := stream.CloseAndRecv()
+	if err == nil && reply.GetCreatedCount() != 2 {
+		err = fmt.Errorf("got %v", reply)
+	}
+	return err
+}
+
+func exportPois(t *testing.T, p *process, about material) error {
+	stream, err := p.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: about.owner.id})
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return err
+}
+
+func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
+	counted := map[string]bool{}
+	for _, each := range operations() {
+		counted[each.name] = true
+	}
+	for _, each := range edge.Operations() {
+		name := each.Func
+		if selector := each.Variant.Selector(); selector != "" {
+			name += " with " + selector
+		}
+		if !counted[name] {
+			t.Errorf("%s is not counted", name)
+		}
+	}
+}
