@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	drivermongo "go.mongodb.org/mongo-driver/v2/mongo"
@@ -176,5 +177,44 @@ func wantCode(t *testing.T, what string, err error, code int, text string) {
 	var refused drivermongo.ServerError
 	if !errors.As(err, &refused) || !refused.HasErrorCode(code) || !strings.Contains(err.Error(), text) {
 		t.Errorf("%s: got %v, want code %d", what, err, code)
+	}
+}
+
+func TestARecentReadOnAClusterIsConfirmedByItsOwnCollectionOnly(t *testing.T) {
+	server, engine, _ := onRouter(t, 2)
+	type thing struct {
+		ID int64 `bson:"_id"`
+	}
+	things := func(name string, sharding docstore.Sharding) *docstore.Collection[int64, thing] {
+		c, err := docstore.Open[int64, thing](t.Context(), engine, docstore.Spec{Name: name, ID: docstore.Int64, Sharding: sharding})
+		must(t, err)
+		must(t, c.Insert(t.Context(), thing{1}))
+		return c
+	}
+	users, sessions := things("users", docstore.OneShard), things("sessions", docstore.ByID)
+	linearizable := func(do func() error) (reads int) {
+		t.Helper()
+		mark := server.Mark()
+		must(t, do())
+		commands, _ := server.Since(mark)
+		for _, command := range commands {
+			if level, _ := command.Body.Lookup("readConcern", "level").StringValueOK(); level == "linearizable" {
+				reads++
+			}
+		}
+		return reads
+	}
+	recent := func(c *docstore.Collection[int64, thing]) func() error {
+		return func() error { _, err := c.GetRecent(t.Context(), 1, time.Hour); return err }
+	}
+	must(t, sessions.Delete(t.Context(), 1))
+	must(t, sessions.Insert(t.Context(), thing{1}))
+	for i, want := range []int{1, 0} { // the first read confirms the second
+		if reads := linearizable(recent(users)); reads != want {
+			t.Errorf("read %d of a user, with %d linearizable reads", i+1, reads)
+		}
+	}
+	if reads := linearizable(recent(sessions)); reads != 0 {
+		t.Errorf("a session was read linearizably")
 	}
 }

@@ -29,7 +29,6 @@ import (
 	"reflect"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -78,10 +77,12 @@ type Engine struct {
 	calls    drain.Gate
 	close    func() error
 
-	// start is the beginning of clock. confirmed is the latest moment of that clock at which a
-	// call began that a majority confirmed.
+	// isRouter reports whether the server is the router of a sharded cluster. It is known after the
+	// first Open of a collection.
+	isRouter bool
+	// start is the beginning of clock. confirmed is that of all collections, unless isRouter.
 	start     time.Time
-	confirmed atomic.Int64
+	confirmed confirmation
 	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
 	tables  map[string]*table
@@ -209,11 +210,15 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		return open, e.call(ctx, func() error { return nil })
 	}
 	t := newTable(e, spec)
-	err := e.call(ctx, func() error {
+	err := e.call(ctx, func() (err error) {
+		if e.isRouter, err = e.isCluster(ctx); err != nil {
+			return err
+		}
+		t.confirmed = e.confirmationOf(spec)
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err
 		}
-		_, err := t.backfill(ctx)
+		_, err = t.backfill(ctx)
 		return err
 	})
 	if err != nil {
@@ -225,30 +230,6 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 
 // clock returns the time since the engine was opened.
 func (e *Engine) clock() time.Duration { return time.Since(e.start) }
-
-// confirm notes that a majority has acknowledged a call that began at that time.
-func (e *Engine) confirm(began time.Duration) {
-	for last := e.confirmed.Load(); last < int64(began) && !e.confirmed.CompareAndSwap(last, int64(began)); {
-		last = e.confirmed.Load()
-	}
-}
-
-// isConfirmedWithin reports whether a majority has acknowledged a call that began in that
-// time.
-func (e *Engine) isConfirmedWithin(staleness time.Duration) bool {
-	last := e.confirmed.Load()
-	return last > 0 && e.clock()-time.Duration(last) < staleness
-}
-
-// write is call for a write. If it succeeds, a majority has acknowledged it.
-func (e *Engine) write(ctx context.Context, do func() error) error {
-	began := e.clock()
-	err := e.call(ctx, do)
-	if err == nil {
-		e.confirm(began)
-	}
-	return err
-}
 
 // call runs one method of the port, which may make several calls of the driver. It
 // converts the driver's error to one of the port.

@@ -36,16 +36,17 @@ func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Ra
 	began := t.engine.clock()
 	document, err := t.get(ctx, t.collection.Clone(options.Collection().SetReadConcern(readconcern.Linearizable())), id)
 	if err == nil || errors.Is(err, docstore.ErrNotFound) {
-		t.engine.confirm(began)
+		t.confirmed.note(began)
 	}
 	return document, err
 }
 
 // GetRecent reads from the primary. If no majority has confirmed for the given time that the
 // server is the primary, by acknowledging a write or a linearizable read of this process, it
-// reads linearizably. A primary that was cut off from the majority cannot serve that.
+// reads linearizably. A primary that was cut off from the majority cannot serve that. On a
+// collection that is spread over shards it reads as Get does.
 func (t *table) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	if t.engine.isConfirmedWithin(staleness) {
+	if t.confirmed == nil || t.confirmed.isWithin(staleness, t.engine.clock()) {
 		return t.Get(ctx, id)
 	}
 	return t.GetLinearizable(ctx, id)

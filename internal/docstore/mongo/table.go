@@ -15,6 +15,8 @@ type table struct {
 	spec       docstore.Spec
 	collection *mongo.Collection
 	sizes      sizes
+	// confirmed is nil if the collection is on several shards of a cluster, or not opened.
+	confirmed *confirmation
 }
 
 func newTable(e *Engine, spec docstore.Spec) *table {

@@ -69,7 +69,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 		return err
 	}
 	filter := append(byID[:len(byID):len(byID)], ofRevision(change))
-	return t.engine.write(ctx, func() error {
+	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
 			return t.updateError(err)
@@ -100,7 +100,7 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	if len(models) == 0 {
 		return 0, t.engine.call(ctx, func() error { return nil })
 	}
-	err = t.engine.write(ctx, func() error {
+	err = t.write(ctx, func() error {
 		result, err := t.collection.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		if result != nil {
 			made = result.MatchedCount
@@ -117,7 +117,7 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 		return err
 	}
 	update := bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}
-	return t.engine.write(ctx, func() error {
+	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err == nil && result.MatchedCount == 0 {
 			return docstore.ErrNotFound
@@ -186,7 +186,7 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 	if err != nil {
 		return err
 	}
-	return t.engine.write(ctx, func() error {
+	return t.write(ctx, func() error {
 		result, err := t.collection.DeleteOne(ctx, filter)
 		if err == nil && result.DeletedCount == 0 {
 			return docstore.ErrNotFound
@@ -211,7 +211,7 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted in
 	if selected.comment != "" {
 		options.SetComment(selected.comment)
 	}
-	err = t.engine.write(ctx, func() error {
+	err = t.write(ctx, func() error {
 		for !selected.bounds.Empty {
 			chunk, isLast, err := t.chunkOf(ctx, selected)
 			if err != nil {
