@@ -17,7 +17,7 @@ const firstPort, ports = 20_000, 10_000
 func Address(t testing.TB) string {
 	t.Helper()
 	for range ports {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports)))
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(firstPort+rand.IntN(ports))) // #nosec G404 -- no secret
 		// The UDP port of the same number keeps other callers away, in all processes.
 		claim, err := net.ListenPacket("udp", address)
 		if err != nil {
