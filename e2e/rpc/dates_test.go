@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,8 +47,9 @@ func (w *waybook) plan(authors ...int64) []entry {
 			all = append(all, entry{author, got(w.t, reply, err).GetBlog().GetBlogId(), dateOf(day)})
 		}
 	}
-	// Entries of one day stay in creation order.
-	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.date, b.date) })
+	// Entries of one day are in the order of their ids: of one author in creation order, and of others to
+	// within a tick.
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(strings.Compare(a.date, b.date), cmp.Compare(a.id, b.id)) })
 	return all
 }
 

@@ -28,7 +28,7 @@ const (
 	maxAhead = int64(30 * 24 * time.Hour / tick)
 	// lead is how far identifiers of different places may run ahead of the clock to be in the
 	// order in which they were drawn, in ticks.
-	lead = 16
+	lead = 64
 	// takenBeforeGaps is how many identifiers may be taken before the next leaves out ticks: twice
 	// as many each time, up to 2^maxGapBits.
 	takenBeforeGaps = 32
@@ -76,8 +76,8 @@ func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 }
 
 // NextInOrder is Next, and as long as few identifiers are drawn, those of different places grow too, in
-// the order in which they are drawn. Under load they do to within a quarter of a second. So they may be
-// a quarter of a second ahead of the clock, which another source is not: it is for collections whose
+// the order in which they are drawn. Under load they do to within a second. So they may be
+// a second ahead of the clock, which another source is not: it is for collections whose
 // documents are listed over all places, and not in one.
 func (s *Source) NextInOrder(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, true)

@@ -42,7 +42,7 @@ func TestEachIdentifierOfAPlaceIsHigherThanTheOneBefore(t *testing.T) {
 
 func TestFewIdentifiersOfDifferentPlacesGrowWhenDrawnInOrder(t *testing.T) {
 	source, last := id.NewSource(at(noon)), int64(0)
-	for range 15 {
+	for range 60 {
 		next := drawInOrder(t, source, id.AnyPlace())
 		if next <= last {
 			t.Fatalf("%d came after %d", next, last)
@@ -52,7 +52,7 @@ func TestFewIdentifiersOfDifferentPlacesGrowWhenDrawnInOrder(t *testing.T) {
 }
 
 func TestManyIdentifiersOfDifferentPlacesStayNearTheClock(t *testing.T) {
-	const leadMillis = 16 * 17
+	const leadMillis = 16 * 65
 	source := id.NewSource(at(noon))
 	limit := draw(t, id.NewSource(at(noon.Add(leadMillis*time.Millisecond))), 0)
 	for place := range id.Places {

@@ -7,7 +7,7 @@ import (
 
 // lead is how far identifiers of different places may be ahead of the clock to keep the order in
 // which they were drawn: internal/id.
-const lead = 256 * time.Millisecond
+const lead = 1024 * time.Millisecond
 
 // Import describes an import of landmarks by one process. Each landmark has a random place.
 type Import struct {

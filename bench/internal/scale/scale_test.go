@@ -217,11 +217,11 @@ func TestBelowTheRateOfTheClockIdentifiersStayWithIt(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 	spread := scale.Import{Rate: 10_000, For: 2 * time.Second, Tick: 16 * time.Millisecond, Bits: scale.PlaceBits, Seed: 3}.Run()
-	if spread > 400*time.Millisecond {
+	if spread > 1200*time.Millisecond {
 		t.Errorf("an import ran ahead by %v", spread)
 	}
 	crowded := scale.Import{Rate: 10_000, For: 2 * time.Second, Tick: 16 * time.Millisecond, Bits: 4, Seed: 3}.Run()
-	if crowded < time.Second {
+	if crowded < 2*time.Second {
 		t.Errorf("an import into 16 places ran ahead by only %v", crowded)
 	}
 }

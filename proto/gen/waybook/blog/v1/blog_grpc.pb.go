@@ -64,7 +64,8 @@ type BlogServiceClient interface {
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order. Errors:
+	// or all users by planned date. Entries of one day are in creation order,
+	// those of different users to within 16 ms. Errors:
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
@@ -273,7 +274,8 @@ type BlogServiceServer interface {
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
-	// or all users by planned date. Entries of one day are in creation order. Errors:
+	// or all users by planned date. Entries of one day are in creation order,
+	// those of different users to within 16 ms. Errors:
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
