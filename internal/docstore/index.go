@@ -14,8 +14,8 @@ type Index struct {
 	Name string
 	// Fields are one or more top-level fields.
 	Fields []Field
-	// Unique refuses a second document with equal fields; in a collection sharded ByPlace, in
-	// the same place.
+	// Unique refuses a second document with equal fields. In a collection sharded ByPlace, callers
+	// store documents with equal fields in one place: a cluster refuses a second one only there.
 	Unique bool
 	// Walked lets selections in a unique index of a collection sharded ByPlace read the documents
 	// of all places. MongoDB needs a second index for that.

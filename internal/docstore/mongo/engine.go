@@ -77,8 +77,7 @@ type Engine struct {
 	calls    drain.Gate
 	close    func() error
 
-	// isRouter reports whether the server is the router of a sharded cluster. It is known after the
-	// first Open of a collection.
+	// isRouter reports whether the server is the router of a sharded cluster.
 	isRouter bool
 	// start is the beginning of clock. confirmed is that of all collections, unless isRouter.
 	start     time.Time
@@ -132,7 +131,11 @@ func OpenAndReport(ctx context.Context, uri, database string, waits func(locatio
 	if !parsed.ServerSelectionTimeoutSet {
 		ping = func(ctx context.Context) error { return e.awaitServer(ctx, waits) }
 	}
-	if err := ping(ctx); err != nil {
+	err = ping(ctx)
+	if err == nil {
+		err = e.call(ctx, func() (err error) { e.isRouter, err = e.asksRouter(ctx); return err })
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open MongoDB: %w", err), e.Close())
 	}
 	return e, nil
@@ -210,15 +213,12 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		return open, e.call(ctx, func() error { return nil })
 	}
 	t := newTable(e, spec)
-	err := e.call(ctx, func() (err error) {
-		if e.isRouter, err = e.isCluster(ctx); err != nil {
-			return err
-		}
-		t.confirmed = e.confirmationOf(spec)
+	t.confirmed = e.confirmationOf(spec)
+	err := e.call(ctx, func() error {
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err
 		}
-		_, err = t.backfill(ctx)
+		_, err := t.backfill(ctx)
 		return err
 	})
 	if err != nil {

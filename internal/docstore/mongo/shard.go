@@ -37,13 +37,12 @@ const (
 func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	placement := NoCluster
 	err := e.call(ctx, func() error {
-		isCluster, err := e.isCluster(ctx)
-		if err != nil || !isCluster {
-			return err
+		if !e.isRouter {
+			return nil
 		}
 		var entry shardEntry
 		name := bson.D{{Key: "_id", Value: e.database.Name() + "." + spec.Name}}
-		err = e.client.Database("config").Collection("collections").FindOne(ctx, name).Decode(&entry)
+		err := e.client.Database("config").Collection("collections").FindOne(ctx, name).Decode(&entry)
 		if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
 			return fmt.Errorf("read config.collections: %w", err)
 		}
@@ -104,7 +103,8 @@ func (e *Engine) shardsFor(ctx context.Context, spec docstore.Spec) (names []str
 	return names, isEmpty, err
 }
 
-func (e *Engine) isCluster(ctx context.Context) (bool, error) {
+// asksRouter asks the server whether it is a router.
+func (e *Engine) asksRouter(ctx context.Context) (bool, error) {
 	reply, err := e.client.Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Raw()
 	return err == nil && isRouter(reply), err
 }
