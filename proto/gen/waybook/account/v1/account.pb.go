@@ -93,61 +93,6 @@ func (PasswordForm) EnumDescriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
 }
 
-// A limit of CreateUser that an old service may not have had. The rules of MovedUser hold
-// in any case. A user may have such a value until UpdateUser changes it.
-type WidenedUserLimit int32
-
-const (
-	// Not a valid value.
-	WidenedUserLimit_WIDENED_USER_LIMIT_UNSPECIFIED WidenedUserLimit = 0
-	// Nicknames of up to 255 characters instead of 100, also empty and invisible ones. A user
-	// with an empty one is shown like a user who does not exist.
-	WidenedUserLimit_WIDENED_USER_LIMIT_NAME WidenedUserLimit = 1
-	// Any text of up to 254 bytes as an email address. The user logs in with that text.
-	WidenedUserLimit_WIDENED_USER_LIMIT_EMAIL WidenedUserLimit = 2
-)
-
-// Enum value maps for WidenedUserLimit.
-var (
-	WidenedUserLimit_name = map[int32]string{
-		0: "WIDENED_USER_LIMIT_UNSPECIFIED",
-		1: "WIDENED_USER_LIMIT_NAME",
-		2: "WIDENED_USER_LIMIT_EMAIL",
-	}
-	WidenedUserLimit_value = map[string]int32{
-		"WIDENED_USER_LIMIT_UNSPECIFIED": 0,
-		"WIDENED_USER_LIMIT_NAME":        1,
-		"WIDENED_USER_LIMIT_EMAIL":       2,
-	}
-)
-
-func (x WidenedUserLimit) Enum() *WidenedUserLimit {
-	p := new(WidenedUserLimit)
-	*p = x
-	return p
-}
-
-func (x WidenedUserLimit) String() string {
-	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
-}
-
-func (WidenedUserLimit) Descriptor() protoreflect.EnumDescriptor {
-	return file_waybook_account_v1_account_proto_enumTypes[1].Descriptor()
-}
-
-func (WidenedUserLimit) Type() protoreflect.EnumType {
-	return &file_waybook_account_v1_account_proto_enumTypes[1]
-}
-
-func (x WidenedUserLimit) Number() protoreflect.EnumNumber {
-	return protoreflect.EnumNumber(x)
-}
-
-// Deprecated: Use WidenedUserLimit.Descriptor instead.
-func (WidenedUserLimit) EnumDescriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{1}
-}
-
 // How often a signature may be used.
 type SignatureUse int32
 
@@ -185,11 +130,11 @@ func (x SignatureUse) String() string {
 }
 
 func (SignatureUse) Descriptor() protoreflect.EnumDescriptor {
-	return file_waybook_account_v1_account_proto_enumTypes[2].Descriptor()
+	return file_waybook_account_v1_account_proto_enumTypes[1].Descriptor()
 }
 
 func (SignatureUse) Type() protoreflect.EnumType {
-	return &file_waybook_account_v1_account_proto_enumTypes[2]
+	return &file_waybook_account_v1_account_proto_enumTypes[1]
 }
 
 func (x SignatureUse) Number() protoreflect.EnumNumber {
@@ -198,7 +143,7 @@ func (x SignatureUse) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SignatureUse.Descriptor instead.
 func (SignatureUse) EnumDescriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{2}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{1}
 }
 
 // A user.
@@ -826,9 +771,8 @@ type FindUsersRequest_EmailPrefix struct {
 }
 
 type FindUsersRequest_NamePrefix struct {
-	// Beginning of the nickname, 1 to 100 characters. It is found as given, all in lower case,
-	// all in upper case, and with the first letter in upper case. Results are in the order of
-	// the bytes of their nicknames.
+	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
+	// order of their nicknames in lower case.
 	NamePrefix string `protobuf:"bytes,2,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
 }
 
@@ -1032,16 +976,10 @@ func (x *PasswordFormCount) GetUserCount() int64 {
 // Request of MoveInUsers.
 type MoveInUsersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
+	// How they are moved in.
+	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
 	// The records, 1 to 1,000. The rules of each are checked individually.
-	Users []*MovedUser `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
-	// Changes users that exist with other content. Without it, their records are refused.
-	Update bool `protobuf:"varint,2,opt,name=update,proto3" json:"update,omitempty"`
-	// Stores nothing; the results are what the call would do. It finds every reason to refuse a
-	// record except those that the request's own records give each other: a record with
-	// continues whose user is in the same request counts as one of a user who exists.
-	DryRun bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The limits of CreateUser that do not apply to these records.
-	Widen         []WidenedUserLimit `protobuf:"varint,4,rep,packed,name=widen,proto3,enum=waybook.account.v1.WidenedUserLimit" json:"widen,omitempty"`
+	Users         []*MovedUser `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1076,6 +1014,13 @@ func (*MoveInUsersRequest) Descriptor() ([]byte, []int) {
 	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
 }
 
+func (x *MoveInUsersRequest) GetOptions() *v1.MoveOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
 func (x *MoveInUsersRequest) GetUsers() []*MovedUser {
 	if x != nil {
 		return x.Users
@@ -1083,42 +1028,66 @@ func (x *MoveInUsersRequest) GetUsers() []*MovedUser {
 	return nil
 }
 
-func (x *MoveInUsersRequest) GetUpdate() bool {
-	if x != nil {
-		return x.Update
-	}
-	return false
+// Reply of MoveInUsers.
+type MoveInUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The result of each record.
+	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MoveInUsersRequest) GetDryRun() bool {
-	if x != nil {
-		return x.DryRun
-	}
-	return false
+func (x *MoveInUsersResponse) Reset() {
+	*x = MoveInUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
 }
 
-func (x *MoveInUsersRequest) GetWiden() []WidenedUserLimit {
+func (x *MoveInUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInUsersResponse) ProtoMessage() {}
+
+func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
 	if x != nil {
-		return x.Widen
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInUsersResponse.ProtoReflect.Descriptor instead.
+func (*MoveInUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
+	if x != nil {
+		return x.Results
 	}
 	return nil
 }
 
-// A user of an old service.
+// A user to move in. Fields name in parentheses the limits that MoveOptions may widen.
 type MovedUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's old identifier, which becomes the user's identifier here: from 1 to 2^40-1. No
-	// user who was created here has such an identifier.
+	// The user's identifier in the old service, which becomes the user's identifier here: from 1
+	// to 2^40-1. No user who was created here has such an identifier.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
-	// More rewards of a user who is stored already. Only user_id and rewards count.
-	Continues bool `protobuf:"varint,2,opt,name=continues,proto3" json:"continues,omitempty"`
-	// Nickname, 1 to 100 characters, at least one visible, or wider (WIDENED_USER_LIMIT_NAME).
-	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// Address of the avatar image, at most 2,000 bytes; may be empty.
-	IconUrl string `protobuf:"bytes,4,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
+	// Nickname, 1 to 100 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY). A user with
+	// an empty one is shown like a user who does not exist.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Address of the avatar image, at most 2,000 bytes (LIMIT_ADDRESS); may be empty.
+	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
 	// Email address, at most 254 bytes; may be empty. No two users have the same one, ignoring
 	// letter case.
-	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
+	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
 	// Hash of the password; empty if the user cannot log in with a password. These forms are
 	// accepted, everything else is refused:
 	//
@@ -1133,20 +1102,22 @@ type MovedUser struct {
 	//   - Unix crypt: "$1$SALT$…", with a salt of up to 8 characters.
 	//
 	// SALT has up to 100 bytes and may contain "$". HEX may have capital letters.
-	PasswordHash string `protobuf:"bytes,6,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
+	PasswordHash string `protobuf:"bytes,5,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
 	// When the user was created; the time of the call if not set.
-	CreateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
-	// The user's open sessions. If they are not set, no session is changed.
-	Sessions *MovedSessions `protobuf:"bytes,8,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	// Rewards of the user, at most 1,000; others follow in records with continues.
-	Rewards       []*MovedReward `protobuf:"bytes,9,rep,name=rewards,proto3" json:"rewards,omitempty"`
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The user's open sessions. With MoveOptions.update, those that were moved in before and
+	// are gone from here are closed. When not set, no session changes.
+	Sessions *MovedSessions `protobuf:"bytes,7,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// Rewards of the user, at most 10,000. More of them are sent in another request, with the
+	// same fields of the user. None is ever removed.
+	Rewards       []*MovedReward `protobuf:"bytes,8,rep,name=rewards,proto3" json:"rewards,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *MovedUser) Reset() {
 	*x = MovedUser{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1129,7 @@ func (x *MovedUser) String() string {
 func (*MovedUser) ProtoMessage() {}
 
 func (x *MovedUser) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1142,7 @@ func (x *MovedUser) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedUser.ProtoReflect.Descriptor instead.
 func (*MovedUser) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *MovedUser) GetUserId() int64 {
@@ -1179,13 +1150,6 @@ func (x *MovedUser) GetUserId() int64 {
 		return x.UserId
 	}
 	return 0
-}
-
-func (x *MovedUser) GetContinues() bool {
-	if x != nil {
-		return x.Continues
-	}
-	return false
 }
 
 func (x *MovedUser) GetName() string {
@@ -1237,7 +1201,7 @@ func (x *MovedUser) GetRewards() []*MovedReward {
 	return nil
 }
 
-// The open sessions of a user of an old service.
+// The open sessions of a user to move in.
 type MovedSessions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The sessions, at most 100.
@@ -1248,7 +1212,7 @@ type MovedSessions struct {
 
 func (x *MovedSessions) Reset() {
 	*x = MovedSessions{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1224,7 @@ func (x *MovedSessions) String() string {
 func (*MovedSessions) ProtoMessage() {}
 
 func (x *MovedSessions) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1237,7 @@ func (x *MovedSessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedSessions.ProtoReflect.Descriptor instead.
 func (*MovedSessions) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *MovedSessions) GetSessions() []*MovedSession {
@@ -1283,13 +1247,15 @@ func (x *MovedSessions) GetSessions() []*MovedSession {
 	return nil
 }
 
-// A session of an old service.
+// A session to move in. It is open until the user's password is changed, all sessions of the
+// user are closed, or the session is closed here, and is never opened again after that. If
+// another user has its secret, it is left out (ID_TAKEN).
 type MovedSession struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `idrand` part of the cookie. The service stores only its SHA-256.
 	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
-	// When the session expires. One that has expired is left out. The service closes one after
-	// 400 days at the latest.
+	// When the session expires; as for a session that is opened now if not set. A session that
+	// has expired is left out. None lasts longer than 400 days from the call.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// When the session was opened; may be left out.
 	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
@@ -1299,7 +1265,7 @@ type MovedSession struct {
 
 func (x *MovedSession) Reset() {
 	*x = MovedSession{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1277,7 @@ func (x *MovedSession) String() string {
 func (*MovedSession) ProtoMessage() {}
 
 func (x *MovedSession) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1290,7 @@ func (x *MovedSession) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedSession.ProtoReflect.Descriptor instead.
 func (*MovedSession) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MovedSession) GetToken() string {
@@ -1348,12 +1314,11 @@ func (x *MovedSession) GetCreateTime() *timestamppb.Timestamp {
 	return nil
 }
 
-// A reward of an old service.
+// A reward to move in. Its source is "old/" and old_id.
 type MovedReward struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Source of the reward, such as "blog/123": a lowercase word and an identifier, at most 64
-	// bytes.
-	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// Its identifier in the old service, unique among the rewards of the user.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	// Amount of the reward, from 0 to 1,000,000,000.
 	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1362,7 +1327,7 @@ type MovedReward struct {
 
 func (x *MovedReward) Reset() {
 	*x = MovedReward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1374,7 +1339,7 @@ func (x *MovedReward) String() string {
 func (*MovedReward) ProtoMessage() {}
 
 func (x *MovedReward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1387,12 +1352,12 @@ func (x *MovedReward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedReward.ProtoReflect.Descriptor instead.
 func (*MovedReward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *MovedReward) GetSource() string {
+func (x *MovedReward) GetOldId() string {
 	if x != nil {
-		return x.Source
+		return x.OldId
 	}
 	return ""
 }
@@ -1402,52 +1367,6 @@ func (x *MovedReward) GetAmount() int64 {
 		return x.Amount
 	}
 	return 0
-}
-
-// Reply of MoveInUsers.
-type MoveInUsersResponse struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// A result for each record, in the order of the records.
-	Results       []*v1.MoveInResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *MoveInUsersResponse) Reset() {
-	*x = MoveInUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *MoveInUsersResponse) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*MoveInUsersResponse) ProtoMessage() {}
-
-func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use MoveInUsersResponse.ProtoReflect.Descriptor instead.
-func (*MoveInUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
-}
-
-func (x *MoveInUsersResponse) GetResults() []*v1.MoveInResult {
-	if x != nil {
-		return x.Results
-	}
-	return nil
 }
 
 // Request of GetUser.
@@ -2675,7 +2594,7 @@ func (x *ListRewardsResponse) GetNextPageToken() string {
 // A reward of a user.
 type Reward struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Source of the reward, such as "blog/123".
+	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
 	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
 	// Amount of the reward.
 	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
@@ -3849,7 +3768,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/movein.proto\x1a\x1awaybook/type/v1/text.proto\"\xa7\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\"\xa7\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -3913,40 +3832,36 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x11PasswordFormCount\x124\n" +
 	"\x04form\x18\x01 \x01(\x0e2 .waybook.account.v1.PasswordFormR\x04form\x12\x1d\n" +
 	"\n" +
-	"user_count\x18\x02 \x01(\x03R\tuserCount\"\xdb\x01\n" +
-	"\x12MoveInUsersRequest\x12E\n" +
-	"\x05users\x18\x01 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
-	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\x12\x16\n" +
-	"\x06update\x18\x02 \x01(\bR\x06update\x12\x17\n" +
-	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12M\n" +
-	"\x05widen\x18\x04 \x03(\x0e2$.waybook.account.v1.WidenedUserLimitB\x11\xbaH\x0e\x92\x01\v\x10\n" +
-	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xb8\x04\n" +
+	"user_count\x18\x02 \x01(\x03R\tuserCount\"\x93\x01\n" +
+	"\x12MoveInUsersRequest\x126\n" +
+	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12E\n" +
+	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\"L\n" +
+	"\x13MoveInUsersResponse\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x85\x04\n" +
 	"\tMovedUser\x12'\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x0e\xbaH\v\"\t\x18\xff\xff\xff\xff\xff\x1f(\x01R\x06userId\x12\x1c\n" +
-	"\tcontinues\x18\x02 \x01(\bR\tcontinues\x12\x1c\n" +
-	"\x04name\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xff\x01R\x04name\x12#\n" +
-	"\bicon_url\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fR\aiconUrl\x12\x1e\n" +
-	"\x05email\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xfe\x01R\x05email\x12-\n" +
-	"\rpassword_hash\x18\x06 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
-	"\vcreate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12#\n" +
+	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x12\x1e\n" +
+	"\x05email\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\xfe\x01R\x05email\x12-\n" +
+	"\rpassword_hash\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12=\n" +
-	"\bsessions\x18\b \x01(\v2!.waybook.account.v1.MovedSessionsR\bsessions\x12D\n" +
-	"\arewards\x18\t \x03(\v2\x1f.waybook.account.v1.MovedRewardB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\arewards:\x8f\x01\xbaH\x8b\x01\x1a\x88\x01\n" +
-	"\x1fmoved_user.password_needs_email\x12%password_hash: needs an email address\x1a>this.continues || this.password_hash == '' || this.email != ''\"W\n" +
+	"\bsessions\x18\a \x01(\v2!.waybook.account.v1.MovedSessionsR\bsessions\x12D\n" +
+	"\arewards\x18\b \x03(\v2\x1f.waybook.account.v1.MovedRewardB\t\xbaH\x06\x92\x01\x03\x10\x90NR\arewards:{\xbaHx\x1av\n" +
+	"\x1fmoved_user.password_needs_email\x12%password_hash: needs an email address\x1a,this.password_hash == '' || this.email != ''\"W\n" +
 	"\rMovedSessions\x12F\n" +
-	"\bsessions\x18\x01 \x03(\v2 .waybook.account.v1.MovedSessionB\b\xbaH\x05\x92\x01\x02\x10dR\bsessions\"\xbd\x01\n" +
+	"\bsessions\x18\x01 \x03(\v2 .waybook.account.v1.MovedSessionB\b\xbaH\x05\x92\x01\x02\x10dR\bsessions\"\xb5\x01\n" +
 	"\fMovedSession\x12+\n" +
-	"\x05token\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12C\n" +
-	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"\x05token\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12;\n" +
+	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"expireTime\x12;\n" +
 	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"createTime\"f\n" +
-	"\vMovedReward\x120\n" +
-	"\x06source\x18\x01 \x01(\tB\x18\xbaH\x15r\x13(@2\x0f^[a-z]+/[0-9]+$R\x06source\x12%\n" +
+	"createTime\"V\n" +
+	"\vMovedReward\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
 	"\x06amount\x18\x02 \x01(\x03B\r\xbaH\n" +
-	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"N\n" +
-	"\x13MoveInUsersResponse\x127\n" +
-	"\aresults\x18\x01 \x03(\v2\x1d.waybook.type.v1.MoveInResultR\aresults\";\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\";\n" +
 	"\x0eGetUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
@@ -4112,11 +4027,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14PASSWORD_FORM_BCRYPT\x10\x02\x12\x15\n" +
 	"\x11PASSWORD_FORM_MD5\x10\x03\x12\x18\n" +
 	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
-	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05*q\n" +
-	"\x10WidenedUserLimit\x12\"\n" +
-	"\x1eWIDENED_USER_LIMIT_UNSPECIFIED\x10\x00\x12\x1b\n" +
-	"\x17WIDENED_USER_LIMIT_NAME\x10\x01\x12\x1c\n" +
-	"\x18WIDENED_USER_LIMIT_EMAIL\x10\x02*c\n" +
+	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05*c\n" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
@@ -4174,167 +4085,167 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 	return file_waybook_account_v1_account_proto_rawDescData
 }
 
-var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
 var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                       // 0: waybook.account.v1.PasswordForm
-	(WidenedUserLimit)(0),                   // 1: waybook.account.v1.WidenedUserLimit
-	(SignatureUse)(0),                       // 2: waybook.account.v1.SignatureUse
-	(*User)(nil),                            // 3: waybook.account.v1.User
-	(*Session)(nil),                         // 4: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),               // 5: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),              // 6: waybook.account.v1.CreateUserResponse
-	(*DeleteUserRequest)(nil),               // 7: waybook.account.v1.DeleteUserRequest
-	(*DeleteUserResponse)(nil),              // 8: waybook.account.v1.DeleteUserResponse
-	(*ListUsersRequest)(nil),                // 9: waybook.account.v1.ListUsersRequest
-	(*ListUsersResponse)(nil),               // 10: waybook.account.v1.ListUsersResponse
-	(*FindUsersRequest)(nil),                // 11: waybook.account.v1.FindUsersRequest
-	(*FindUsersResponse)(nil),               // 12: waybook.account.v1.FindUsersResponse
-	(*CountPasswordFormsRequest)(nil),       // 13: waybook.account.v1.CountPasswordFormsRequest
-	(*CountPasswordFormsResponse)(nil),      // 14: waybook.account.v1.CountPasswordFormsResponse
-	(*PasswordFormCount)(nil),               // 15: waybook.account.v1.PasswordFormCount
-	(*MoveInUsersRequest)(nil),              // 16: waybook.account.v1.MoveInUsersRequest
+	(SignatureUse)(0),                       // 1: waybook.account.v1.SignatureUse
+	(*User)(nil),                            // 2: waybook.account.v1.User
+	(*Session)(nil),                         // 3: waybook.account.v1.Session
+	(*CreateUserRequest)(nil),               // 4: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),              // 5: waybook.account.v1.CreateUserResponse
+	(*DeleteUserRequest)(nil),               // 6: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),              // 7: waybook.account.v1.DeleteUserResponse
+	(*ListUsersRequest)(nil),                // 8: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 9: waybook.account.v1.ListUsersResponse
+	(*FindUsersRequest)(nil),                // 10: waybook.account.v1.FindUsersRequest
+	(*FindUsersResponse)(nil),               // 11: waybook.account.v1.FindUsersResponse
+	(*CountPasswordFormsRequest)(nil),       // 12: waybook.account.v1.CountPasswordFormsRequest
+	(*CountPasswordFormsResponse)(nil),      // 13: waybook.account.v1.CountPasswordFormsResponse
+	(*PasswordFormCount)(nil),               // 14: waybook.account.v1.PasswordFormCount
+	(*MoveInUsersRequest)(nil),              // 15: waybook.account.v1.MoveInUsersRequest
+	(*MoveInUsersResponse)(nil),             // 16: waybook.account.v1.MoveInUsersResponse
 	(*MovedUser)(nil),                       // 17: waybook.account.v1.MovedUser
 	(*MovedSessions)(nil),                   // 18: waybook.account.v1.MovedSessions
 	(*MovedSession)(nil),                    // 19: waybook.account.v1.MovedSession
 	(*MovedReward)(nil),                     // 20: waybook.account.v1.MovedReward
-	(*MoveInUsersResponse)(nil),             // 21: waybook.account.v1.MoveInUsersResponse
-	(*GetUserRequest)(nil),                  // 22: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),                 // 23: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),            // 24: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),           // 25: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),               // 26: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),              // 27: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),             // 28: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),            // 29: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),              // 30: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),             // 31: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),            // 32: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),           // 33: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),             // 34: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),            // 35: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),         // 36: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil),        // 37: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),             // 38: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),            // 39: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),              // 40: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),             // 41: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),              // 42: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),             // 43: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                          // 44: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),           // 45: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),          // 46: waybook.account.v1.GetRewardTotalResponse
-	(*Application)(nil),                     // 47: waybook.account.v1.Application
-	(*CreateApplicationRequest)(nil),        // 48: waybook.account.v1.CreateApplicationRequest
-	(*CreateApplicationResponse)(nil),       // 49: waybook.account.v1.CreateApplicationResponse
-	(*GetApplicationRequest)(nil),           // 50: waybook.account.v1.GetApplicationRequest
-	(*GetApplicationResponse)(nil),          // 51: waybook.account.v1.GetApplicationResponse
-	(*ListApplicationsRequest)(nil),         // 52: waybook.account.v1.ListApplicationsRequest
-	(*ListApplicationsResponse)(nil),        // 53: waybook.account.v1.ListApplicationsResponse
-	(*UpdateApplicationRequest)(nil),        // 54: waybook.account.v1.UpdateApplicationRequest
-	(*UpdateApplicationResponse)(nil),       // 55: waybook.account.v1.UpdateApplicationResponse
-	(*RotateApplicationSecretRequest)(nil),  // 56: waybook.account.v1.RotateApplicationSecretRequest
-	(*RotateApplicationSecretResponse)(nil), // 57: waybook.account.v1.RotateApplicationSecretResponse
-	(*DeleteApplicationRequest)(nil),        // 58: waybook.account.v1.DeleteApplicationRequest
-	(*DeleteApplicationResponse)(nil),       // 59: waybook.account.v1.DeleteApplicationResponse
-	(*HmacSignature)(nil),                   // 60: waybook.account.v1.HmacSignature
-	(*LegacySignature)(nil),                 // 61: waybook.account.v1.LegacySignature
-	(*VerifySignatureRequest)(nil),          // 62: waybook.account.v1.VerifySignatureRequest
-	(*VerifySignatureResponse)(nil),         // 63: waybook.account.v1.VerifySignatureResponse
-	(*timestamppb.Timestamp)(nil),           // 64: google.protobuf.Timestamp
-	(*v1.MoveInResult)(nil),                 // 65: waybook.type.v1.MoveInResult
+	(*GetUserRequest)(nil),                  // 21: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),                 // 22: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),            // 23: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),           // 24: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),               // 25: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),              // 26: waybook.account.v1.UpdateUserResponse
+	(*AuthenticateRequest)(nil),             // 27: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),            // 28: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),              // 29: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),             // 30: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),            // 31: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),           // 32: waybook.account.v1.VerifySessionResponse
+	(*CloseSessionRequest)(nil),             // 33: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),            // 34: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),         // 35: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil),        // 36: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),             // 37: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),            // 38: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),              // 39: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),             // 40: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),              // 41: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),             // 42: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                          // 43: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),           // 44: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),          // 45: waybook.account.v1.GetRewardTotalResponse
+	(*Application)(nil),                     // 46: waybook.account.v1.Application
+	(*CreateApplicationRequest)(nil),        // 47: waybook.account.v1.CreateApplicationRequest
+	(*CreateApplicationResponse)(nil),       // 48: waybook.account.v1.CreateApplicationResponse
+	(*GetApplicationRequest)(nil),           // 49: waybook.account.v1.GetApplicationRequest
+	(*GetApplicationResponse)(nil),          // 50: waybook.account.v1.GetApplicationResponse
+	(*ListApplicationsRequest)(nil),         // 51: waybook.account.v1.ListApplicationsRequest
+	(*ListApplicationsResponse)(nil),        // 52: waybook.account.v1.ListApplicationsResponse
+	(*UpdateApplicationRequest)(nil),        // 53: waybook.account.v1.UpdateApplicationRequest
+	(*UpdateApplicationResponse)(nil),       // 54: waybook.account.v1.UpdateApplicationResponse
+	(*RotateApplicationSecretRequest)(nil),  // 55: waybook.account.v1.RotateApplicationSecretRequest
+	(*RotateApplicationSecretResponse)(nil), // 56: waybook.account.v1.RotateApplicationSecretResponse
+	(*DeleteApplicationRequest)(nil),        // 57: waybook.account.v1.DeleteApplicationRequest
+	(*DeleteApplicationResponse)(nil),       // 58: waybook.account.v1.DeleteApplicationResponse
+	(*HmacSignature)(nil),                   // 59: waybook.account.v1.HmacSignature
+	(*LegacySignature)(nil),                 // 60: waybook.account.v1.LegacySignature
+	(*VerifySignatureRequest)(nil),          // 61: waybook.account.v1.VerifySignatureRequest
+	(*VerifySignatureResponse)(nil),         // 62: waybook.account.v1.VerifySignatureResponse
+	(*timestamppb.Timestamp)(nil),           // 63: google.protobuf.Timestamp
+	(*v1.MoveOptions)(nil),                  // 64: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                   // 65: waybook.type.v1.MoveResult
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	64, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	63, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	64, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	64, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	64, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
-	3,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
+	63, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	63, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	63, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	0,  // 6: waybook.account.v1.ListUsersRequest.password_form:type_name -> waybook.account.v1.PasswordForm
-	3,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
-	3,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
-	15, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
+	2,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
+	2,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
+	14, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
 	0,  // 10: waybook.account.v1.PasswordFormCount.form:type_name -> waybook.account.v1.PasswordForm
-	17, // 11: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
-	1,  // 12: waybook.account.v1.MoveInUsersRequest.widen:type_name -> waybook.account.v1.WidenedUserLimit
-	64, // 13: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
-	18, // 14: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
-	20, // 15: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
-	19, // 16: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
-	64, // 17: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
-	64, // 18: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
-	65, // 19: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveInResult
-	3,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	3,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	3,  // 22: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	3,  // 23: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	64, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
-	4,  // 25: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	4,  // 26: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	4,  // 27: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	44, // 28: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	64, // 29: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	64, // 30: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	47, // 31: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	47, // 32: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	47, // 33: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	47, // 34: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	47, // 35: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	2,  // 36: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	60, // 37: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	61, // 38: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	47, // 39: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	5,  // 40: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	22, // 41: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	24, // 42: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	26, // 43: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	7,  // 44: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	9,  // 45: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	11, // 46: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	13, // 47: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	16, // 48: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	28, // 49: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	30, // 50: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	32, // 51: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	34, // 52: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	36, // 53: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	38, // 54: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	40, // 55: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	42, // 56: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	45, // 57: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	48, // 58: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	50, // 59: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	52, // 60: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	54, // 61: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	56, // 62: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	58, // 63: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	62, // 64: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	6,  // 65: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	23, // 66: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	25, // 67: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	27, // 68: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	8,  // 69: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	10, // 70: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	12, // 71: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	14, // 72: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	21, // 73: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	29, // 74: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	31, // 75: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	33, // 76: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	35, // 77: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	37, // 78: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	39, // 79: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	41, // 80: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	43, // 81: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	46, // 82: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	49, // 83: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	51, // 84: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	53, // 85: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	55, // 86: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	57, // 87: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	59, // 88: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	63, // 89: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	64, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
+	17, // 12: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
+	65, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
+	63, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
+	18, // 15: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
+	20, // 16: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
+	19, // 17: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
+	63, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
+	63, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	2,  // 22: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 23: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	63, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	3,  // 25: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 26: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 27: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	43, // 28: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	63, // 29: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	63, // 30: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	46, // 31: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	46, // 32: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	46, // 33: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	46, // 34: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	46, // 35: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	1,  // 36: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	59, // 37: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	60, // 38: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	46, // 39: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	4,  // 40: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 41: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 42: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 43: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 44: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 45: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 46: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 47: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 48: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 49: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 50: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 51: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 52: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	35, // 53: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	37, // 54: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	39, // 55: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	41, // 56: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	44, // 57: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	47, // 58: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	49, // 59: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	51, // 60: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	53, // 61: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	55, // 62: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	57, // 63: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	61, // 64: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	5,  // 65: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 66: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 67: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 68: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 69: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 70: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 71: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 72: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 73: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 74: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 75: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 76: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 77: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	36, // 78: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	38, // 79: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	40, // 80: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	42, // 81: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	45, // 82: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	48, // 83: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	50, // 84: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	52, // 85: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	54, // 86: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	56, // 87: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	58, // 88: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	62, // 89: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
 	65, // [65:90] is the sub-list for method output_type
 	40, // [40:65] is the sub-list for method input_type
 	40, // [40:40] is the sub-list for extension type_name
@@ -4365,7 +4276,7 @@ func file_waybook_account_v1_account_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
-			NumEnums:      3,
+			NumEnums:      2,
 			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -95,21 +95,13 @@ type AccountServiceClient interface {
 	// Returns how many users have a password in each old form.
 	CountPasswordForms(ctx context.Context, in *CountPasswordFormsRequest, opts ...grpc.CallOption) (*CountPasswordFormsResponse, error)
 	// Stores users of an old service under their old identifiers, with their sessions and
-	// rewards. Each record is independent: the reply has a result for each, and a refused
-	// record changes nothing. The call may be repeated: what is stored already is unchanged.
+	// rewards. A failed call may be repeated; it continues where it failed. The results are in
+	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
+	// missing here are stored also without update.
 	//
-	// Without update, a record is refused if a user with its identifier and other content
-	// exists (ID_TAKEN). With update, such a user gets the given content, but:
-	//
-	//   - The password stays if its user has logged in with it or it was changed here. So an old
-	//     hash never replaces a renewed one.
-	//   - Sessions are stored only until the user's password is changed or all sessions are
-	//     closed here. Those stored before that are missing in the record's sessions are closed.
-	//
-	// Other reasons of a refused record: EMAIL_TAKEN, DUPLICATE (another record of the request
-	// has the same user_id without continues, or the same email address), USER_NOT_FOUND (a
-	// record with continues whose user does not exist), SESSION_TAKEN (another user has the
-	// session's secret), REWARD_TAKEN (another amount is stored for the source; not with update).
+	// With update, a user who exists gets the content of the record, but the password stays
+	// if its user has logged in with it or if it was changed here: an old hash never replaces
+	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
 	MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
@@ -487,21 +479,13 @@ type AccountServiceServer interface {
 	// Returns how many users have a password in each old form.
 	CountPasswordForms(context.Context, *CountPasswordFormsRequest) (*CountPasswordFormsResponse, error)
 	// Stores users of an old service under their old identifiers, with their sessions and
-	// rewards. Each record is independent: the reply has a result for each, and a refused
-	// record changes nothing. The call may be repeated: what is stored already is unchanged.
+	// rewards. A failed call may be repeated; it continues where it failed. The results are in
+	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
+	// missing here are stored also without update.
 	//
-	// Without update, a record is refused if a user with its identifier and other content
-	// exists (ID_TAKEN). With update, such a user gets the given content, but:
-	//
-	//   - The password stays if its user has logged in with it or it was changed here. So an old
-	//     hash never replaces a renewed one.
-	//   - Sessions are stored only until the user's password is changed or all sessions are
-	//     closed here. Those stored before that are missing in the record's sessions are closed.
-	//
-	// Other reasons of a refused record: EMAIL_TAKEN, DUPLICATE (another record of the request
-	// has the same user_id without continues, or the same email address), USER_NOT_FOUND (a
-	// record with continues whose user does not exist), SESSION_TAKEN (another user has the
-	// session's secret), REWARD_TAKEN (another amount is stored for the source; not with update).
+	// With update, a user who exists gets the content of the record, but the password stays
+	// if its user has logged in with it or if it was changed here: an old hash never replaces
+	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
 	MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
