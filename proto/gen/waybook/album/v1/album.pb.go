@@ -2375,10 +2375,13 @@ type MovedAlbum struct {
 	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
 	// Number of recommendations by nobody known, which the score includes in addition.
 	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// Another record with more of this album follows, in this or a later request. The last one
-	// makes the album visible. Every record repeats the fields of the album itself; the last
-	// one counts.
-	Continues     bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// If what belongs to the album is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// album itself. continues says that another record follows. part counts the records
+	// before. The last one makes the album visible.
+	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2495,6 +2498,13 @@ func (x *MovedAlbum) GetContinues() bool {
 		return x.Continues
 	}
 	return false
+}
+
+func (x *MovedAlbum) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
 }
 
 // A photo to move in.
@@ -2816,7 +2826,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06albums\x18\x02 \x03(\v2\x1c.waybook.album.v1.MovedAlbumB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x06albums\"M\n" +
 	"\x14MoveInAlbumsResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x88\x05\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xa5\x05\n" +
 	"\n" +
 	"MovedAlbum\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
@@ -2835,7 +2845,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
 	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\f \x01(\bR\tcontinues\"\x8a\x01\n" +
+	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\"\x8a\x01\n" +
 	"\n" +
 	"MovedPhoto\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +

@@ -2535,10 +2535,13 @@ type MovedBlog struct {
 	RecommenderIds []int64 `protobuf:"varint,18,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
 	// Number of recommendations by nobody known, which the score includes in addition.
 	UnnamedScore int64 `protobuf:"varint,19,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// Another record with more of this entry follows, in this or a later request. The last one
-	// makes the entry visible. Every record repeats the fields of the entry itself; the last
-	// one counts.
-	Continues     bool `protobuf:"varint,20,opt,name=continues,proto3" json:"continues,omitempty"`
+	// If what belongs to the entry is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// entry itself. continues says that another record follows. part counts the records
+	// before. The last one makes the entry visible.
+	Continues bool `protobuf:"varint,20,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,21,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2711,6 +2714,13 @@ func (x *MovedBlog) GetContinues() bool {
 		return x.Continues
 	}
 	return false
+}
+
+func (x *MovedBlog) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
 }
 
 // A vote to move in.
@@ -3151,7 +3161,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x05blogs\x18\x02 \x03(\v2\x1a.waybook.blog.v1.MovedBlogB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05blogs\"L\n" +
 	"\x13MoveInBlogsResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x9f\b\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xbc\b\n" +
 	"\tMovedBlog\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
 	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
@@ -3180,7 +3190,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0frecommender_ids\x18\x12 \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
 	"\runnamed_score\x18\x13 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\x14 \x01(\bR\tcontinuesB\r\n" +
+	"\tcontinues\x18\x14 \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\x15 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04partB\r\n" +
 	"\v_zoom_level\"{\n" +
 	"\tMovedVote\x12*\n" +
 	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x12B\n" +

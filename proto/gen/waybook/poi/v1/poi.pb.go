@@ -3438,10 +3438,13 @@ type MovedPoi struct {
 	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
 	// Number of recommendations by nobody known, which the score includes in addition.
 	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
-	// Another record with more of this landmark follows, in this or a later request. The last one
-	// makes the landmark visible. Every record repeats the fields of the landmark itself; the last
-	// one counts.
-	Continues     bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// If what belongs to the landmark is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// landmark itself. continues says that another record follows. part counts the records
+	// before. The last one makes the landmark visible.
+	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3558,6 +3561,13 @@ func (x *MovedPoi) GetContinues() bool {
 		return x.Continues
 	}
 	return false
+}
+
+func (x *MovedPoi) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
 }
 
 // A photo to move in.
@@ -3956,7 +3966,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04pois\x18\x02 \x03(\v2\x18.waybook.poi.v1.MovedPoiB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"K\n" +
 	"\x12MoveInPoisResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xfe\x04\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x9b\x05\n" +
 	"\bMovedPoi\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
 	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1c\n" +
@@ -3974,7 +3984,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
 	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
-	"\tcontinues\x18\f \x01(\bR\tcontinues\"\x82\x01\n" +
+	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\"\x82\x01\n" +
 	"\n" +
 	"MovedPhoto\x12 \n" +
 	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
