@@ -91,7 +91,7 @@ func (s service) entries(write put) error {
 				return err
 			}
 		}
-		if err := write(&movefile.Reward{UserID: e.AuthorID, Source: "blog/" + decimal(s.number(movefile.KindEntry, n)), Amount: 10}); err != nil {
+		if err := write(&movefile.Reward{UserID: e.AuthorID, ID: e.ID, Amount: 10}); err != nil {
 			return err
 		}
 	}

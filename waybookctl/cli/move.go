@@ -17,7 +17,8 @@ import (
 )
 
 type moveCommands struct {
-	Check moveCheck `cmd:"" help:"Read the files of an old service, and report what they hold and what is wrong."`
+	Check  moveCheck  `cmd:"" help:"Read the files of an old service, and report what they hold and what is wrong."`
+	Import moveImport `cmd:"" help:"Move what the files hold into Waybook, with its identifiers."`
 }
 
 // moveFiles are the flags of all commands that read the files of an old service.
@@ -25,7 +26,7 @@ type moveFiles struct {
 	Files    []string `arg:"" name:"file" help:"Files to read: NDJSON, plain or compressed by gzip or zstd; - for standard input."`
 	Allow    []string `placeholder:"ALLOWANCE" help:"What the old service allowed and Waybook does not: ${allowances}."`
 	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
-	TempDir  string   `placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
+	TempDir  string   `name:"temp-dir" placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
 }
 
 // allowanceNames returns the names of the allowances.

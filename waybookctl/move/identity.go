@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/waybook/waybook/waybookctl/movefile"
@@ -29,6 +30,7 @@ const (
 	rewards        space = "reward"
 	ballots        space = "ballot"
 	recommendation space = "recommendation"
+	choices        space = "choice"
 )
 
 // identitiesOf returns what a record is and refers to. Fields that could not be read are left out.
@@ -59,7 +61,7 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		is(sessions, movefile.ID(record.IDRand))
 		refers(users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Reward:
-		is(rewards, movefile.ID(record.Source), record.UserID)
+		is(rewards, record.ID, record.UserID)
 		refers(users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Album:
 		is(space(root.Kind), record.ID)
@@ -71,6 +73,11 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		is(space(root.Kind), record.ID)
 		refers(users, record.AuthorID, "")
 		refers(space(movefile.KindEntry), record.QuotedID, movefile.DanglingRecords)
+		if record.Vote != nil {
+			for n := range record.Vote.Choices {
+				is(choices, movefile.ID(strconv.Itoa(n+1)), record.ID)
+			}
+		}
 	case *movefile.Photo:
 		is("photo of "+kindOf(root), record.ID)
 		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
@@ -80,7 +87,9 @@ func identitiesOf(record movefile.Record) (all []identity) {
 		refers(users, record.AuthorID, movefile.DanglingRecords)
 	case *movefile.Ballot:
 		is(ballots, record.UserID, record.EntryID)
-		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
+		if record.Choice > 0 && root.ID != "" {
+			refers(choices, movefile.ID(strconv.FormatInt(record.Choice, 10))+" of "+root.ID, movefile.DanglingRecords)
+		}
 		refers(users, record.UserID, movefile.DanglingRecords)
 	case *movefile.Recommendation:
 		is(recommendation+" of "+kindOf(root), record.UserID, root.ID)
@@ -137,6 +146,7 @@ func resolve(items []item, isKnown func(space) bool, report func(movefile.Kind, 
 			report(found.kind, found.at, movefile.Fault{
 				Class: movefile.Dangling, Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
 			})
+		case !found.isReference && isSame && found.space == choices: // the entry is reported
 		case !found.isReference && isSame:
 			report(found.kind, found.at, movefile.Fault{
 				Class: movefile.Duplicate, Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,

@@ -38,6 +38,9 @@ const (
 	batchLines = 256
 	// maxFiles is the number of files that a position can name.
 	maxFiles = 1 << 15
+
+	identitiesName = "identities"
+	recordsName    = "records"
 )
 
 // keep says what the intake keeps for a later step.
@@ -73,11 +76,11 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 		input: input, findings: newFindings(input.Files),
 		decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
 	}
-	if in.identities, err = newPartition(filepath.Join(input.Folder, "identities"), identityBuckets); err != nil {
+	if in.identities, err = newPartition(filepath.Join(input.Folder, identitiesName), identityBuckets); err != nil {
 		return nil, err
 	}
 	if keep == keepRecords {
-		if in.roots, err = newPartition(filepath.Join(input.Folder, "records"), userBuckets+contentBuckets); err != nil {
+		if in.roots, err = newPartition(filepath.Join(input.Folder, recordsName), userBuckets+contentBuckets); err != nil {
 			return nil, errors.Join(err, in.identities.close())
 		}
 	}

@@ -16,8 +16,6 @@ const (
 	LongContents      Allowance = "long-contents"
 	LongAddresses     Allowance = "long-addresses"
 	EmptyTexts        Allowance = "empty-texts"
-	OddNames          Allowance = "odd-names"
-	OddEmails         Allowance = "odd-emails"
 	ControlCharacters Allowance = "control-characters"
 	DanglingRecords   Allowance = "dangling"
 	Duplicates        Allowance = "duplicates"
@@ -29,7 +27,6 @@ const (
 	maxLongText    = 20_000
 	maxLongContent = 1_000_000
 	maxLongAddress = 8000
-	maxOddName     = 255
 )
 
 // AllowanceEntry explains an allowance to operators.
@@ -43,13 +40,11 @@ type AllowanceEntry struct {
 func Allowances() []AllowanceEntry {
 	const whole = "the whole text; who changes it later must keep to the limits"
 	return []AllowanceEntry{
-		{LongTitles, "titles, names of landmarks and guests, questions and choices of up to 2,000 characters", whole},
+		{LongTitles, "titles, names of users, landmarks and guests, questions and choices of up to 2,000 characters", whole},
 		{LongTexts, "comments, replies and descriptions of photos of up to 20,000 characters", whole},
 		{LongContents, "texts of entries of up to 1,000,000 characters", whole},
 		{LongAddresses, "addresses of images of up to 8,000 bytes", "the whole address"},
-		{EmptyTexts, "empty titles, names of landmarks and guests, texts of entries, comments and addresses", "an empty element"},
-		{OddNames, "nicknames of up to 255 characters, and empty or invisible ones", "the nickname as it is"},
-		{OddEmails, "email addresses of any form, of up to 254 bytes", "nothing; the user logs in with that text"},
+		{EmptyTexts, "empty titles, names of users, landmarks and guests, texts of entries, comments and addresses", "an empty element"},
 		{ControlCharacters, "characters that XML 1.0 cannot carry", "U+FFFD in their place"},
 		{DanglingRecords, "references to what the files do not have",
 			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote"},

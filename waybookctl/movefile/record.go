@@ -47,9 +47,9 @@ type Root struct {
 
 // User is a user, who keeps the identifier.
 type User struct {
-	ID           ID     `json:"id" move:"userID,required" doc:"The user's identifier. The user keeps it."`
+	ID           ID     `json:"id" move:"userRef,required" doc:"The user's identifier. The user keeps it."`
 	Name         string `json:"name" move:"nickname,required" doc:"Nickname."`
-	IconURL      string `json:"icon_url,omitempty" move:"userIcon" doc:"Address of the avatar image."`
+	IconURL      string `json:"icon_url,omitempty" move:"icon" doc:"Address of the avatar image."`
 	Email        string `json:"email,omitempty" move:"email" doc:"Email address with which the user logs in. No two users have the same, ignoring letter case."`
 	PasswordHash string `json:"password_hash,omitempty" move:"passwordHash" doc:"Hash of the password, in one of the forms of docs/moving-in.md. The user needs an email address."`
 	CreateTime   Moment `json:"create_time,omitzero" move:"moment" doc:"When the user was created."`
@@ -59,15 +59,15 @@ type User struct {
 type Session struct {
 	UserID     ID     `json:"user_id" move:"userRef,required" doc:"The user, who is id in the cookie."`
 	IDRand     string `json:"idrand" move:"idrand,required" doc:"The part idrand of the cookie. Waybook stores its SHA-256."`
-	ExpireTime Moment `json:"expire_time,omitzero" move:"moment,required" doc:"When the session ends. One that has ended is left out."`
+	ExpireTime Moment `json:"expire_time,omitzero" move:"moment" doc:"When the session ends; as for a session that is opened now if absent. One that has ended is left out."`
 	CreateTime Moment `json:"create_time,omitzero" move:"moment" doc:"When the session was opened."`
 }
 
 // Reward is an amount that a user got in the old service's currency.
 type Reward struct {
-	UserID ID     `json:"user_id" move:"userRef,required" doc:"The user who got it."`
-	Source string `json:"source" move:"source,required" doc:"What it was for: a word in lower-case letters, a slash and a number. A user gets one reward for each source."`
-	Amount int64  `json:"amount" move:"amount,required" doc:"The amount."`
+	ID     ID    `json:"id" move:"id,required" doc:"The reward's identifier, unique among the rewards of the user."`
+	UserID ID    `json:"user_id" move:"userRef,required" doc:"The user who got it."`
+	Amount int64 `json:"amount" move:"amount,required" doc:"The amount."`
 }
 
 // Album is an album without its photos and comments.

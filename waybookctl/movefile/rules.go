@@ -29,17 +29,15 @@ type rule struct {
 	// words are the only texts.
 	words []string
 	// long allows a text of more characters, or of more bytes if the rule counts these. short allows
-	// an empty or invisible one. any allows texts that do not match the pattern.
-	long, short, any Allowance
-	longMax          int64
+	// an empty or invisible one.
+	long, short Allowance
+	longMax     int64
 }
 
 // Limits of Waybook's contracts.
 const (
 	maxIDBytes = 100
-	// maxMovedUser is the highest identifier of a user who is moved in: others are Waybook's own.
-	maxMovedUser = 1<<40 - 1
-	maxAmount    = 1_000_000_000
+	maxAmount  = 1_000_000_000
 )
 
 // rules returns the rules that the tags name, with the numbers of docs/contract.md and of the
@@ -58,17 +56,12 @@ func rules() map[string]rule {
 		return r
 	}
 	return map[string]rule{
-		"id":      {form: formID, maxBytes: maxIDBytes},
-		"userID":  {form: formID, max: maxMovedUser},
-		"userRef": {form: formID, max: maxNumber},
-		"nickname": {min: 1, max: 100, needsVisible: true,
-			long: OddNames, longMax: maxOddName, short: OddNames},
-		"userIcon": {maxBytes: 2000},
-		"email": {maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address",
-			any: OddEmails},
+		"id":           {form: formID, maxBytes: maxIDBytes},
+		"userRef":      {form: formID, max: maxNumber},
+		"nickname":     title(rule{max: 100, needsVisible: true}),
+		"email":        {maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address"},
 		"passwordHash": {maxBytes: 300, pattern: passwordPattern, patternText: "this is none of the known forms of a hash"},
 		"idrand":       {pattern: `^[0-9a-f]{32}$`, patternText: "this is not 32 lowercase hexadecimal digits"},
-		"source":       {maxBytes: 64, pattern: `^[a-z]+/[0-9]+$`, patternText: "this is not like entry/123"},
 		"title":        title(rule{max: 200}),
 		"landmarkName": title(rule{max: 200, needsVisible: true}),
 		"guestName":    title(rule{max: 200}),

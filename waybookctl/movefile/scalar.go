@@ -38,7 +38,7 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 	}
 	r.length(f.rule, value, path)
 	if f.pattern != nil && value != "" && !f.pattern.MatchString(value) {
-		r.fault(WrongType, path, f.rule.any, "%s", f.rule.patternText)
+		r.fault(WrongType, path, "", "%s", f.rule.patternText)
 	}
 	return value, true
 }
