@@ -1077,8 +1077,9 @@ func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
 // A user to move in. Fields name in parentheses the limits that MoveOptions may widen.
 type MovedUser struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's identifier in the old service, which becomes the user's identifier here: from 1
-	// to 2^40-1. No user who was created here has such an identifier.
+	// The user's identifier in the old service, which becomes the user's identifier here. Users
+	// who are created here have identifiers above 2^40. If such a user has this identifier and
+	// differs from the record, the record is refused (ID_TAKEN), also with update.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// Nickname, 1 to 100 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY). A user with
 	// an empty one is shown like a user who does not exist.
@@ -3838,9 +3839,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\"L\n" +
 	"\x13MoveInUsersResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x85\x04\n" +
-	"\tMovedUser\x12'\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x0e\xbaH\v\"\t\x18\xff\xff\xff\xff\xff\x1f(\x01R\x06userId\x12\x1c\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x87\x04\n" +
+	"\tMovedUser\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12#\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x12\x1e\n" +
 	"\x05email\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\xfe\x01R\x05email\x12-\n" +
