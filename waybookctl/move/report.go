@@ -100,6 +100,8 @@ const (
 	refused mark = iota + 1
 	// dropped: the record alone is left out, as was allowed.
 	dropped
+	// unquoted: the entry is stored without its quote, as was allowed.
+	unquoted
 )
 
 // findings collects problems. It is safe for concurrent use.
@@ -145,6 +147,8 @@ func (f *findings) add(kind movefile.Kind, at movefile.Position, fault movefile.
 		f.marks[at] = refused
 	case fault.Class == movefile.Duplicate && f.marks[at] != refused:
 		f.marks[at] = dropped
+	case fault.Class == movefile.Dangling && kind == movefile.KindEntry && f.marks[at] == 0:
+		f.marks[at] = unquoted
 	}
 	if len(f.marks) > maxMarks {
 		return fmt.Errorf("more than %d records have problems; the first: %s", maxMarks, f.report.Text(group.First[0]))
