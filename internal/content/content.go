@@ -66,8 +66,9 @@ type Kind[P any] struct {
 	// Aliases are the old identifiers of documents that were moved in.
 	Aliases *aliases.Aliases
 
-	attached   []attached
-	requestKey func(*P) string
+	attached []attached
+	// RequestKey is Spec.RequestKey.
+	RequestKey func(*P) string
 }
 
 // Open opens the collections of a kind of content.
@@ -76,7 +77,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{requestKey: spec.RequestKey, Collection: &owned.Collection[P]{
+	kind := &Kind[P]{RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
 		Documents: documents, ID: spec.ID, Owner: spec.Owner,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
@@ -107,7 +108,7 @@ func (k *Kind[P]) oldIDs(ctx context.Context, ids []int64) (map[int64]string, er
 	}
 	oldIDs := make(map[int64]string, len(found))
 	for i := range found {
-		oldIDs[k.ID(&found[i])] = aliases.OldID(k.ID(&found[i]), k.requestKey(&found[i]))
+		oldIDs[k.ID(&found[i])] = aliases.OldID(k.ID(&found[i]), k.RequestKey(&found[i]))
 	}
 	return oldIDs, nil
 }

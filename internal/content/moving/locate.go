@@ -75,7 +75,7 @@ func (m *Mover[P, C]) locateAt(
 	for _, u := range units {
 		key := aliases.RequestPrefix + u.oldID
 		stored, isStored := present[u.id]
-		isOther := taken[u.id] || isStored && m.Content.RequestKey(&stored) != key && id.IsMoved(u.id)
+		isOther := taken[u.id] || isStored && m.Kind.RequestKey(&stored) != key && id.IsMoved(u.id)
 		_, isNumber := id.Old(u.id)
 		switch {
 		case isOther && !u.isKnown && !isNumber:

@@ -56,8 +56,7 @@ type Ballot struct {
 // Content tells how content is stored. Its fields do not change after creation.
 type Content[P any] struct {
 	// Identify gives content its identifier and its request key.
-	Identify   func(document *P, id int64, requestKey string)
-	RequestKey func(*P) string
+	Identify func(document *P, id int64, requestKey string)
 	// IsSame reports whether two documents have the same content, apart from their numbers. Take
 	// gives a stored one the content of another. Fits, unless nil, reports whether it can.
 	IsSame func(stored, from *P) bool
