@@ -12,13 +12,14 @@ import (
 
 // validator checks values against a JSON Schema. It knows the keywords of ours and refuses others.
 type validator struct {
-	t    *testing.T
-	root map[string]any
+	t        *testing.T
+	root     map[string]any
+	patterns map[string]*regexp.Regexp
 }
 
 func newValidator(t *testing.T, schema []byte) *validator {
 	t.Helper()
-	v := &validator{t: t}
+	v := &validator{t: t, patterns: map[string]*regexp.Regexp{}}
 	if err := json.Unmarshal(schema, &v.root); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,11 @@ func (v *validator) keyword(keyword string, argument any, schema map[string]any,
 	case "maxLength":
 		return failed(isText && float64(utf8.RuneCountInString(text)) > argument.(float64))
 	case "pattern":
-		return failed(isText && !regexp.MustCompile("(?s)"+argument.(string)).MatchString(text))
+		pattern := argument.(string)
+		if v.patterns[pattern] == nil {
+			v.patterns[pattern] = regexp.MustCompile("(?s)" + pattern)
+		}
+		return failed(isText && !v.patterns[pattern].MatchString(text))
 	case "minimum", "maximum":
 		if !isNumber {
 			return nil
