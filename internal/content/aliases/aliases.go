@@ -39,6 +39,9 @@ type alias struct {
 	ID    int64  `bson:"id"`
 }
 
+// byID finds what stands for an identifier.
+func byID() docstore.Index1[int64] { return docstore.Index1[int64]{Name: "identifier", A: "id"} }
+
 // Aliases are those of one kind of content. They may be used concurrently.
 type Aliases struct {
 	documents *docstore.Collection[string, alias]
@@ -47,7 +50,7 @@ type Aliases struct {
 // Open opens the aliases in the named collection.
 func Open(ctx context.Context, engine docstore.Engine, collection string) (*Aliases, error) {
 	documents, err := docstore.Open[string, alias](ctx, engine, docstore.Spec{
-		Name: collection, ID: docstore.String, Sharding: docstore.ByID,
+		Name: collection, ID: docstore.String, Sharding: docstore.ByID, Indexes: []docstore.Index{byID().Declare()},
 	})
 	if err != nil {
 		return nil, err
@@ -78,6 +81,16 @@ func (a *Aliases) OfMany(ctx context.Context, oldIDs []string) (map[string]int64
 		known[each.OldID] = each.ID
 	}
 	return known, nil
+}
+
+// IsTaken reports whether another old identifier stands for an identifier. Its content need not be
+// stored.
+func (a *Aliases) IsTaken(ctx context.Context, id int64, oldID string) (bool, error) {
+	found, err := a.documents.Find(ctx, byID().Is(id).Everywhere())
+	if errors.Is(err, docstore.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil && found.OldID != oldID, err
 }
 
 // Add stores what old identifiers stand for. Errors: docstore.ErrConflict if one stands for another

@@ -76,9 +76,13 @@ func (m *Mover[P, C]) locateAt(
 		key := aliases.RequestPrefix + u.oldID
 		stored, isStored := present[u.id]
 		isOther := taken[u.id] || isStored && m.Kind.RequestKey(&stored) != key && id.IsMoved(u.id)
-		_, isNumber := id.Old(u.id)
+		if !isOther && !isStored && aliases.IsText(u.id) {
+			if isOther, err = m.Kind.Aliases.IsTaken(ctx, u.id, u.oldID); err != nil {
+				return nil, err
+			}
+		}
 		switch {
-		case isOther && !u.isKnown && !isNumber:
+		case isOther && !u.isKnown && aliases.IsText(u.id):
 			others = append(others, u)
 			continue
 		case isOther:
