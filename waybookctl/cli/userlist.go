@@ -11,17 +11,20 @@ import (
 type userList struct {
 	limit `embed:""`
 
-	PasswordForm word[accountv1.PasswordForm] `placeholder:"FORM" help:"Only users whose password still has this form of an old service."`
+	PasswordForm string `enum:",bcrypt,md5,phpass,md5-crypt" default:"" placeholder:"FORM" help:"Only users whose password still has this form of an old service."`
 }
 
 // Run lists the users.
 func (c *userList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	if c.PasswordForm.value == accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID {
-		return usageError("argon2id is no old form; user passwords names those that users have")
+	var form word[accountv1.PasswordForm]
+	if c.PasswordForm != "" {
+		if err := form.UnmarshalText([]byte(c.PasswordForm)); err != nil {
+			return err
+		}
 	}
 	return output.Items(out, "users", userColumns(), pages(c.limit, func(page pageOf) ([]*accountv1.User, string, error) {
 		listed, err := call.account.ListUsers(ctx, &accountv1.ListUsersRequest{
-			PasswordForm: c.PasswordForm.value, PageSize: page.size, PageToken: page.token,
+			PasswordForm: form.value, PageSize: page.size, PageToken: page.token,
 		})
 		return listed.GetUsers(), listed.GetNextPageToken(), err
 	}))
