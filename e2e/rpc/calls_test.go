@@ -89,6 +89,12 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 	switch method.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
+	case "FindUsers":
+		return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "x"}}
+	case "MoveInUsers":
+		return &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{movedAnn("")}}
+	case "DeleteUser": // of one who is gone, because a user has to be disabled before
+		return &accountv1.DeleteUserRequest{UserId: 1}
 	case "VerifySignature":
 		return signatureOf("x", "x", 0, "x")
 	case "CreateBlog":

@@ -91,7 +91,7 @@ type PoiServiceClient interface {
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
 	// identifiers. The stream may or may not include landmarks that are created or deleted during
 	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner, if it is not 0).
+	// the owner does not exist and has no landmarks).
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -440,7 +440,7 @@ type PoiServiceServer interface {
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
 	// identifiers. The stream may or may not include landmarks that are created or deleted during
 	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner, if it is not 0).
+	// the owner does not exist and has no landmarks).
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
