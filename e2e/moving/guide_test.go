@@ -126,6 +126,6 @@ func guideContent() oldserver.Content {
 				Weather: "晴空萬里", Quoted: 7, Zoom: 9, Map: 3, Score: 1,
 			},
 		},
-		AlbumsOf: map[int64][]int64{7: {5, 12}}, LandmarksOf: map[int64][]int64{4: {3}}, Own: map[oldserver.Kind]map[int64]int64{},
+		AlbumsOf: map[int64][]int64{7: {5, 12}, 9: {}}, LandmarksOf: map[int64][]int64{4: {3}}, Own: map[oldserver.Kind]map[int64]int64{},
 	}
 }
