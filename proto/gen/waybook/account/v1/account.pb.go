@@ -1064,6 +1064,98 @@ func (x *VerifySessionResponse) GetSession() *Session {
 	return nil
 }
 
+// Request of VerifySessions.
+type VerifySessionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sessions.
+	Sessions      []*VerifySessionRequest `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifySessionsRequest) Reset() {
+	*x = VerifySessionsRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifySessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifySessionsRequest) ProtoMessage() {}
+
+func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
+func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+// Reply of VerifySessions.
+type VerifySessionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether each session of the request is open, in the same order.
+	Open          []bool `protobuf:"varint,1,rep,packed,name=open,proto3" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifySessionsResponse) Reset() {
+	*x = VerifySessionsResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifySessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifySessionsResponse) ProtoMessage() {}
+
+func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
+func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *VerifySessionsResponse) GetOpen() []bool {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
 // Request of CloseSession.
 type CloseSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1077,7 +1169,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1181,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1194,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1128,7 +1220,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1140,7 +1232,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1153,7 +1245,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 // Request of CloseAllSessions.
@@ -1167,7 +1259,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1179,7 +1271,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1192,7 +1284,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1213,7 +1305,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1225,7 +1317,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1238,7 +1330,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1263,7 +1355,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1367,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1380,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1325,7 +1417,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1429,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1442,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1383,7 +1475,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1487,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1500,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -1444,7 +1536,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1548,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1561,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -1490,7 +1582,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1502,7 +1594,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1515,7 +1607,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -1538,7 +1630,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1550,7 +1642,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1563,7 +1655,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -1602,7 +1694,7 @@ type Application struct {
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1614,7 +1706,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +1719,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Application) GetKey() string {
@@ -1693,7 +1785,7 @@ type CreateApplicationRequest struct {
 
 func (x *CreateApplicationRequest) Reset() {
 	*x = CreateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1797,7 @@ func (x *CreateApplicationRequest) String() string {
 func (*CreateApplicationRequest) ProtoMessage() {}
 
 func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1810,7 @@ func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*CreateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CreateApplicationRequest) GetRequestId() string {
@@ -1769,7 +1861,7 @@ type CreateApplicationResponse struct {
 
 func (x *CreateApplicationResponse) Reset() {
 	*x = CreateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1781,7 +1873,7 @@ func (x *CreateApplicationResponse) String() string {
 func (*CreateApplicationResponse) ProtoMessage() {}
 
 func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1794,7 +1886,7 @@ func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*CreateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CreateApplicationResponse) GetApplication() *Application {
@@ -1822,7 +1914,7 @@ type GetApplicationRequest struct {
 
 func (x *GetApplicationRequest) Reset() {
 	*x = GetApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +1926,7 @@ func (x *GetApplicationRequest) String() string {
 func (*GetApplicationRequest) ProtoMessage() {}
 
 func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +1939,7 @@ func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationRequest.ProtoReflect.Descriptor instead.
 func (*GetApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetApplicationRequest) GetKey() string {
@@ -1868,7 +1960,7 @@ type GetApplicationResponse struct {
 
 func (x *GetApplicationResponse) Reset() {
 	*x = GetApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1880,7 +1972,7 @@ func (x *GetApplicationResponse) String() string {
 func (*GetApplicationResponse) ProtoMessage() {}
 
 func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1893,7 +1985,7 @@ func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationResponse.ProtoReflect.Descriptor instead.
 func (*GetApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetApplicationResponse) GetApplication() *Application {
@@ -1916,7 +2008,7 @@ type ListApplicationsRequest struct {
 
 func (x *ListApplicationsRequest) Reset() {
 	*x = ListApplicationsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +2020,7 @@ func (x *ListApplicationsRequest) String() string {
 func (*ListApplicationsRequest) ProtoMessage() {}
 
 func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +2033,7 @@ func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsRequest.ProtoReflect.Descriptor instead.
 func (*ListApplicationsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListApplicationsRequest) GetPageSize() int32 {
@@ -1971,7 +2063,7 @@ type ListApplicationsResponse struct {
 
 func (x *ListApplicationsResponse) Reset() {
 	*x = ListApplicationsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1983,7 +2075,7 @@ func (x *ListApplicationsResponse) String() string {
 func (*ListApplicationsResponse) ProtoMessage() {}
 
 func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1996,7 +2088,7 @@ func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsResponse.ProtoReflect.Descriptor instead.
 func (*ListApplicationsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListApplicationsResponse) GetApplications() []*Application {
@@ -2030,7 +2122,7 @@ type UpdateApplicationRequest struct {
 
 func (x *UpdateApplicationRequest) Reset() {
 	*x = UpdateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2042,7 +2134,7 @@ func (x *UpdateApplicationRequest) String() string {
 func (*UpdateApplicationRequest) ProtoMessage() {}
 
 func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2055,7 +2147,7 @@ func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UpdateApplicationRequest) GetKey() string {
@@ -2097,7 +2189,7 @@ type UpdateApplicationResponse struct {
 
 func (x *UpdateApplicationResponse) Reset() {
 	*x = UpdateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2109,7 +2201,7 @@ func (x *UpdateApplicationResponse) String() string {
 func (*UpdateApplicationResponse) ProtoMessage() {}
 
 func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2122,7 +2214,7 @@ func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *UpdateApplicationResponse) GetApplication() *Application {
@@ -2143,7 +2235,7 @@ type RotateApplicationSecretRequest struct {
 
 func (x *RotateApplicationSecretRequest) Reset() {
 	*x = RotateApplicationSecretRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2155,7 +2247,7 @@ func (x *RotateApplicationSecretRequest) String() string {
 func (*RotateApplicationSecretRequest) ProtoMessage() {}
 
 func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2168,7 +2260,7 @@ func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RotateApplicationSecretRequest) GetKey() string {
@@ -2191,7 +2283,7 @@ type RotateApplicationSecretResponse struct {
 
 func (x *RotateApplicationSecretResponse) Reset() {
 	*x = RotateApplicationSecretResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2203,7 +2295,7 @@ func (x *RotateApplicationSecretResponse) String() string {
 func (*RotateApplicationSecretResponse) ProtoMessage() {}
 
 func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2216,7 +2308,7 @@ func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretResponse.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RotateApplicationSecretResponse) GetApplication() *Application {
@@ -2244,7 +2336,7 @@ type DeleteApplicationRequest struct {
 
 func (x *DeleteApplicationRequest) Reset() {
 	*x = DeleteApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2256,7 +2348,7 @@ func (x *DeleteApplicationRequest) String() string {
 func (*DeleteApplicationRequest) ProtoMessage() {}
 
 func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2269,7 +2361,7 @@ func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DeleteApplicationRequest) GetKey() string {
@@ -2288,7 +2380,7 @@ type DeleteApplicationResponse struct {
 
 func (x *DeleteApplicationResponse) Reset() {
 	*x = DeleteApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2300,7 +2392,7 @@ func (x *DeleteApplicationResponse) String() string {
 func (*DeleteApplicationResponse) ProtoMessage() {}
 
 func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2313,7 +2405,7 @@ func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationResponse.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 // A signature in the current form.
@@ -2329,7 +2421,7 @@ type HmacSignature struct {
 
 func (x *HmacSignature) Reset() {
 	*x = HmacSignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2341,7 +2433,7 @@ func (x *HmacSignature) String() string {
 func (*HmacSignature) ProtoMessage() {}
 
 func (x *HmacSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2354,7 +2446,7 @@ func (x *HmacSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HmacSignature.ProtoReflect.Descriptor instead.
 func (*HmacSignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *HmacSignature) GetCanonicalSha256() []byte {
@@ -2385,7 +2477,7 @@ type LegacySignature struct {
 
 func (x *LegacySignature) Reset() {
 	*x = LegacySignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2397,7 +2489,7 @@ func (x *LegacySignature) String() string {
 func (*LegacySignature) ProtoMessage() {}
 
 func (x *LegacySignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2410,7 +2502,7 @@ func (x *LegacySignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegacySignature.ProtoReflect.Descriptor instead.
 func (*LegacySignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *LegacySignature) GetText() []byte {
@@ -2452,7 +2544,7 @@ type VerifySignatureRequest struct {
 
 func (x *VerifySignatureRequest) Reset() {
 	*x = VerifySignatureRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2464,7 +2556,7 @@ func (x *VerifySignatureRequest) String() string {
 func (*VerifySignatureRequest) ProtoMessage() {}
 
 func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2477,7 +2569,7 @@ func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureRequest.ProtoReflect.Descriptor instead.
 func (*VerifySignatureRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *VerifySignatureRequest) GetRequestId() string {
@@ -2562,7 +2654,7 @@ type VerifySignatureResponse struct {
 
 func (x *VerifySignatureResponse) Reset() {
 	*x = VerifySignatureResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2574,7 +2666,7 @@ func (x *VerifySignatureResponse) String() string {
 func (*VerifySignatureResponse) ProtoMessage() {}
 
 func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2587,7 +2679,7 @@ func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureResponse.ProtoReflect.Descriptor instead.
 func (*VerifySignatureResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *VerifySignatureResponse) GetApplication() *Application {
@@ -2677,7 +2769,12 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"N\n" +
 	"\x15VerifySessionResponse\x125\n" +
-	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"m\n" +
+	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"i\n" +
+	"\x15VerifySessionsRequest\x12P\n" +
+	"\bsessions\x18\x01 \x03(\v2(.waybook.account.v1.VerifySessionRequestB\n" +
+	"\xbaH\a\x92\x01\x04\b\x01\x10@R\bsessions\",\n" +
+	"\x16VerifySessionsResponse\x12\x12\n" +
+	"\x04open\x18\x01 \x03(\bR\x04open\"m\n" +
 	"\x13CloseSessionRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"\x16\n" +
@@ -2779,7 +2876,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xcd\x12\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xc2\x13\n" +
 	"\x0eAccountService\x12o\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
@@ -2795,6 +2892,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
 	"\x04edge\x12\x0esession_opened\x12p\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12s\n" +
+	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12}\n" +
 	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
@@ -2827,7 +2927,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(SignatureUse)(0),                       // 0: waybook.account.v1.SignatureUse
 	(*User)(nil),                            // 1: waybook.account.v1.User
@@ -2846,103 +2946,108 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*OpenSessionResponse)(nil),             // 14: waybook.account.v1.OpenSessionResponse
 	(*VerifySessionRequest)(nil),            // 15: waybook.account.v1.VerifySessionRequest
 	(*VerifySessionResponse)(nil),           // 16: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),             // 17: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),            // 18: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),         // 19: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil),        // 20: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),             // 21: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),            // 22: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),              // 23: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),             // 24: waybook.account.v1.GrantRewardResponse
-	(*GetRewardTotalRequest)(nil),           // 25: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),          // 26: waybook.account.v1.GetRewardTotalResponse
-	(*Application)(nil),                     // 27: waybook.account.v1.Application
-	(*CreateApplicationRequest)(nil),        // 28: waybook.account.v1.CreateApplicationRequest
-	(*CreateApplicationResponse)(nil),       // 29: waybook.account.v1.CreateApplicationResponse
-	(*GetApplicationRequest)(nil),           // 30: waybook.account.v1.GetApplicationRequest
-	(*GetApplicationResponse)(nil),          // 31: waybook.account.v1.GetApplicationResponse
-	(*ListApplicationsRequest)(nil),         // 32: waybook.account.v1.ListApplicationsRequest
-	(*ListApplicationsResponse)(nil),        // 33: waybook.account.v1.ListApplicationsResponse
-	(*UpdateApplicationRequest)(nil),        // 34: waybook.account.v1.UpdateApplicationRequest
-	(*UpdateApplicationResponse)(nil),       // 35: waybook.account.v1.UpdateApplicationResponse
-	(*RotateApplicationSecretRequest)(nil),  // 36: waybook.account.v1.RotateApplicationSecretRequest
-	(*RotateApplicationSecretResponse)(nil), // 37: waybook.account.v1.RotateApplicationSecretResponse
-	(*DeleteApplicationRequest)(nil),        // 38: waybook.account.v1.DeleteApplicationRequest
-	(*DeleteApplicationResponse)(nil),       // 39: waybook.account.v1.DeleteApplicationResponse
-	(*HmacSignature)(nil),                   // 40: waybook.account.v1.HmacSignature
-	(*LegacySignature)(nil),                 // 41: waybook.account.v1.LegacySignature
-	(*VerifySignatureRequest)(nil),          // 42: waybook.account.v1.VerifySignatureRequest
-	(*VerifySignatureResponse)(nil),         // 43: waybook.account.v1.VerifySignatureResponse
-	(*timestamppb.Timestamp)(nil),           // 44: google.protobuf.Timestamp
+	(*VerifySessionsRequest)(nil),           // 17: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),          // 18: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),             // 19: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),            // 20: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),         // 21: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil),        // 22: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),             // 23: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),            // 24: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),              // 25: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),             // 26: waybook.account.v1.GrantRewardResponse
+	(*GetRewardTotalRequest)(nil),           // 27: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),          // 28: waybook.account.v1.GetRewardTotalResponse
+	(*Application)(nil),                     // 29: waybook.account.v1.Application
+	(*CreateApplicationRequest)(nil),        // 30: waybook.account.v1.CreateApplicationRequest
+	(*CreateApplicationResponse)(nil),       // 31: waybook.account.v1.CreateApplicationResponse
+	(*GetApplicationRequest)(nil),           // 32: waybook.account.v1.GetApplicationRequest
+	(*GetApplicationResponse)(nil),          // 33: waybook.account.v1.GetApplicationResponse
+	(*ListApplicationsRequest)(nil),         // 34: waybook.account.v1.ListApplicationsRequest
+	(*ListApplicationsResponse)(nil),        // 35: waybook.account.v1.ListApplicationsResponse
+	(*UpdateApplicationRequest)(nil),        // 36: waybook.account.v1.UpdateApplicationRequest
+	(*UpdateApplicationResponse)(nil),       // 37: waybook.account.v1.UpdateApplicationResponse
+	(*RotateApplicationSecretRequest)(nil),  // 38: waybook.account.v1.RotateApplicationSecretRequest
+	(*RotateApplicationSecretResponse)(nil), // 39: waybook.account.v1.RotateApplicationSecretResponse
+	(*DeleteApplicationRequest)(nil),        // 40: waybook.account.v1.DeleteApplicationRequest
+	(*DeleteApplicationResponse)(nil),       // 41: waybook.account.v1.DeleteApplicationResponse
+	(*HmacSignature)(nil),                   // 42: waybook.account.v1.HmacSignature
+	(*LegacySignature)(nil),                 // 43: waybook.account.v1.LegacySignature
+	(*VerifySignatureRequest)(nil),          // 44: waybook.account.v1.VerifySignatureRequest
+	(*VerifySignatureResponse)(nil),         // 45: waybook.account.v1.VerifySignatureResponse
+	(*timestamppb.Timestamp)(nil),           // 46: google.protobuf.Timestamp
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	44, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	44, // 1: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	44, // 2: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	44, // 3: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	46, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	46, // 1: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	46, // 2: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	46, // 3: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	1,  // 4: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 5: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 6: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
 	1,  // 7: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	1,  // 8: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	44, // 9: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	46, // 9: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
 	2,  // 10: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
 	2,  // 11: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 12: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	44, // 13: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	44, // 14: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	27, // 15: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 16: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 17: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	27, // 18: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	27, // 19: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	0,  // 20: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	40, // 21: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	41, // 22: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	27, // 23: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	3,  // 24: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	5,  // 25: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	7,  // 26: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	9,  // 27: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	11, // 28: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	13, // 29: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	15, // 30: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	17, // 31: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	19, // 32: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	21, // 33: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	23, // 34: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	25, // 35: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	28, // 36: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	30, // 37: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	32, // 38: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	34, // 39: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	36, // 40: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	38, // 41: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	42, // 42: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	4,  // 43: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	6,  // 44: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	8,  // 45: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	10, // 46: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	12, // 47: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	14, // 48: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	16, // 49: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	18, // 50: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	20, // 51: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	22, // 52: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	24, // 53: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	26, // 54: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	29, // 55: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	31, // 56: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	33, // 57: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	35, // 58: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	37, // 59: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	39, // 60: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	43, // 61: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	43, // [43:62] is the sub-list for method output_type
-	24, // [24:43] is the sub-list for method input_type
-	24, // [24:24] is the sub-list for extension type_name
-	24, // [24:24] is the sub-list for extension extendee
-	0,  // [0:24] is the sub-list for field type_name
+	15, // 12: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	2,  // 13: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	46, // 14: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	46, // 15: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	29, // 16: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	29, // 17: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	29, // 18: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	29, // 19: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	29, // 20: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	0,  // 21: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	42, // 22: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	43, // 23: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	29, // 24: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	3,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	5,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	7,  // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	9,  // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	11, // 29: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	13, // 30: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	15, // 31: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	17, // 32: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	19, // 33: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	21, // 34: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	23, // 35: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	25, // 36: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	27, // 37: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	30, // 38: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	32, // 39: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	34, // 40: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	36, // 41: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	38, // 42: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	40, // 43: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	44, // 44: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	4,  // 45: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	6,  // 46: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	8,  // 47: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	10, // 48: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	12, // 49: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	14, // 50: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	16, // 51: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	18, // 52: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	20, // 53: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	22, // 54: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	24, // 55: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	26, // 56: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	28, // 57: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	31, // 58: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	33, // 59: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	35, // 60: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	37, // 61: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	39, // 62: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	41, // 63: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	45, // 64: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	45, // [45:65] is the sub-list for method output_type
+	25, // [25:45] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -2953,9 +3058,9 @@ func file_waybook_account_v1_account_proto_init() {
 	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[11].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[12].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[19].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[33].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[41].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[21].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[35].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[43].OneofWrappers = []any{
 		(*VerifySignatureRequest_Hmac)(nil),
 		(*VerifySignatureRequest_Legacy)(nil),
 	}
@@ -2965,7 +3070,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   43,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
