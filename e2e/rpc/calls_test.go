@@ -86,6 +86,8 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 	switch method.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
+	case "VerifySessions":
+		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
 	case "VerifySignature":
 		return signatureOf("x", "x", 0, "x")
 	case "CreateBlog":
