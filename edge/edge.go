@@ -58,6 +58,8 @@ type Config struct {
 	Signatures Signatures
 	// LegacyCharset is the charset of queries, and of bodies that name none; UTF-8 unless set.
 	LegacyCharset form.Charset
+	// Identifiers says which identifiers replies show of what was moved in from an old service.
+	Identifiers Identifiers
 	// PathPrefix may stand before Path. It may be empty.
 	PathPrefix PathPrefix
 	// TrustedOrigins are other sites whose pages may write and read replies. It may be empty.

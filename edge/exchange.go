@@ -49,6 +49,7 @@ func newExchange(config *Config, zippers *zippers) *exchange {
 	x := &exchange{config: config}
 	x.turn = turn{load: &config.Load, address: x.Address}
 	x.response.Zone = config.Zone
+	x.response.HasOldIDs = config.Identifiers == OldIdentifiers
 	x.response.writeTimeout = config.WriteTimeout
 	x.response.zippers = zippers
 	x.response.turn = &x.turn
@@ -103,7 +104,7 @@ func (x *exchange) close() {
 		body:   smallBuffer(x.body, smallFormBytes),
 		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
-			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone},
+			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone, HasOldIDs: x.response.HasOldIDs},
 			writeTimeout: x.response.writeTimeout,
 			zippers:      x.response.zippers,
 			turn:         &x.turn,

@@ -21,6 +21,8 @@ type Flags struct {
 	PathPrefix     PathPrefix
 	// LegacyCharset is the charset of queries, and of bodies that name none.
 	LegacyCharset form.Charset
+	// Identifiers are those that replies show of what was moved in.
+	Identifiers Identifiers
 	// MaxRequests and MaxLongReplies are concurrency limits, ClientLongReplies is one per address.
 	// ClientRate is a rate limit per address and second, UserWrites one per user and minute. 0
 	// means no limit.
@@ -57,6 +59,8 @@ func (f *Flags) Register(flags *flag.FlagSet) {
 		"`path` that a proxy leaves before /API.php, such as /waybook; both /API.php and /waybook/API.php are then served")
 	flags.Var(&f.LegacyCharset, "legacy-charset",
 		"`charset` of queries, and of bodies that name none: utf-8 (the default) or big5; text in it is decoded exactly or refused")
+	flags.Var(&f.Identifiers, "ids",
+		"`identifiers` in replies of what was moved in from an old service: new (the default) or old, for clients that compare them with those they know; requests may always have both")
 	flags.IntVar(&f.MaxRequests, "max-requests", 512, "concurrency limit of requests, 0 for none; as many more wait for up to 500 ms, others get 503")
 	flags.IntVar(&f.MaxLongReplies, "max-long-replies", 256, "concurrency limit of replies over 64 KiB, 0 for none; others get 503")
 	flags.IntVar(&f.ClientLongReplies, "client-long-replies", defaultClientLongReplies, "concurrency limit per address of replies over 64 KiB, 0 for none; others get 429; behind a proxy it needs -trusted-proxies")
@@ -83,7 +87,7 @@ func (f *Flags) Config() Config {
 	}
 	return Config{
 		Additions: additions, Sessions: sessions, TrustedProxies: f.TrustedProxies, CookieSecure: f.CookieSecure,
-		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset,
+		Signatures: f.Signatures, TrustedOrigins: f.TrustedOrigins, LegacyCharset: f.LegacyCharset, Identifiers: f.Identifiers,
 		PathPrefix: f.PathPrefix, Load: newLoad(f),
 	}
 }

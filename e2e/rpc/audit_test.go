@@ -200,6 +200,21 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 		{"a change by another user", func() error {
 			return failed(edge.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}))
 		}, event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
+		{"users of an old service", func() error {
+			return failed(operator.account.MoveInUsers(ctx, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}))
+		}, event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
+		{"a deletion too early", func() error {
+			return failed(operator.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: 123456}))
+		}, event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a disabled user", func() error {
+			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}))
+		}, event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
+		{"a deletion", func() error {
+			return failed(operator.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: 123456}))
+		}, event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a search by the operator", func() error {
+			return failed(operator.account.FindUsers(ctx, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}))
+		}, nil},
 		{"a change by the operator", func() error {
 			return failed(operator.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}))
 		}, event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},

@@ -107,6 +107,7 @@ func sweptWrites() map[string]string {
 		children = "a sweep repeats it until five minutes after the deletion; store check finds what is left"
 		expired  = "each sweep repeats it; nobody accepts an expired document"
 		backfill = "each sweep repeats it; it sets a constant in documents that lack the field"
+		gone     = "they are of a user who is deleted: nobody accepts or reads them, and a repeated deletion finds them"
 	)
 	swept := map[string]string{}
 	for _, each := range []string{"album", "blog", "poi"} {
@@ -115,6 +116,7 @@ func sweptWrites() map[string]string {
 	}
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
 	swept["delete blog_ballots"], swept["update blog_ballots"] = children, backfill
+	swept["update users"], swept["delete rewards"] = backfill, gone
 	for _, each := range []string{"sessions", "login_attempts", "login_devices", "used_signatures", "reward_days"} {
 		swept["delete "+each] = expired
 	}
@@ -133,7 +135,11 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 		for _, each := range operations() {
 			each.run(t, p, about)
 		}
-		_, err := p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
+		_, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: about.owner.id, Disabled: new(true)})
+		must(t, err)
+		_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: about.owner.id})
+		must(t, err)
+		_, err = p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
 		must(t, err)
 		for _, spec := range c.specs {
 			if len(spec.Defaults) > 0 || isDeletedByTime(spec) {
@@ -218,7 +224,7 @@ func (c *cluster) insertOld(spec docstore.Spec) {
 		for _, field := range index.Fields {
 			_, hasDefault := spec.Defaults[field.Name]
 			if !hasDefault && !slices.ContainsFunc(document, func(e bson.E) bool { return e.Key == field.Name }) {
-				document = append(document, bson.E{Key: field.Name, Value: number})
+				document = append(document, bson.E{Key: field.Name, Value: map[docstore.Kind]any{docstore.Int64: number, docstore.String: "x"}[field.Kind]})
 			}
 		}
 	}

@@ -18,8 +18,11 @@ func Text(s string) (string, bool) { return s, true }
 // Decimal accepts a decimal number; its range is a rule of the services.
 func Decimal(s string) (float64, bool) { return ParseDecimal(s) }
 
-// ID accepts an integer; its range is a rule of the services.
-func ID(s string) (int64, bool) { return ParseInteger(s) }
+// ID accepts an integer up to MaxID. That it is positive is a rule of the services.
+func ID(s string) (int64, bool) {
+	value, ok := ParseInteger(s)
+	return value, ok && value <= MaxID
+}
 
 // Int32 accepts an integer that fits an int32.
 func Int32(s string) (int32, bool) {

@@ -12,6 +12,8 @@ import (
 type Reader struct {
 	Form     *Form
 	readings []reading
+	// replaced are values in place of those of the form, by the name of the parameter.
+	replaced map[string]string
 }
 
 // reading records one parameter and the request field that it feeds.
@@ -104,8 +106,38 @@ func Or[T any](p *T, otherwise T) T {
 	return *p
 }
 
+// Refusal is a value that the syntax of its parameter refuses.
+type Refusal struct {
+	// Name is that of the parameter. Field is the path of the request field that it feeds.
+	Name, Field, Value string
+}
+
+// Refusals returns the values that were refused, and that feed a field.
+func (r *Reader) Refusals() (refusals []Refusal) {
+	for i := range r.readings {
+		each := &r.readings[i]
+		if each.field == "" || each.state != stateInvalid && each.state != stateMalformed {
+			continue
+		}
+		if value, found := r.Form.Get(each.parameter.Name); found == Readable {
+			refusals = append(refusals, Refusal{each.parameter.Name, each.field, value})
+		}
+	}
+	return refusals
+}
+
+// Replace forgets all readings. The next ones find values in place of those of the form, by the
+// names of their parameters.
+func (r *Reader) Replace(values map[string]string) {
+	r.Reset()
+	r.replaced = values
+}
+
 func read[T any](r *Reader, p *Parameter, convert func(string) (T, bool)) (T, state) {
 	raw, found := r.Form.Get(p.Name)
+	if value, isReplaced := r.replaced[p.Name]; isReplaced {
+		raw, found = value, Readable
+	}
 	var zero T
 	switch found {
 	case Absent:
@@ -211,7 +243,7 @@ func (r *Reader) Failure() *failure.Failure {
 // Reset forgets all readings, so that the Reader can serve another request.
 func (r *Reader) Reset() {
 	clear(r.readings)
-	r.readings = r.readings[:0]
+	r.readings, r.replaced = r.readings[:0], nil
 }
 
 // Reading describes how the Reader read one parameter.

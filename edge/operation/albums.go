@@ -93,7 +93,7 @@ func writeAlbumWith(
 
 // albumPhotos writes the photos of an album (rule 5.1).
 var albumPhotos = reply.List[*albumv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *albumv1.Photo) {
-	out.Integer("photoID", photo.GetPhotoId())
+	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
 	out.Text("thumbnail", photo.GetThumbnailUrl())
 	out.Text("description", photo.GetDescription())
 }}
@@ -112,6 +112,10 @@ func albumsOfBatch(batch *albumv1.StreamAlbumsResponse) []*albumv1.AlbumSummary 
 }
 
 var albumList = reply.List[*albumv1.AlbumSummary]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.AlbumSummary) {
-	out.Integer("albumID", album.GetAlbumId())
+	out.ID("albumID", album.GetAlbumId(), album.GetOldId())
 	out.Text("albumTitle", album.GetTitle())
 }}
+
+func albumIDs(album *albumv1.AlbumSummary) (id int64, oldID string) {
+	return album.GetAlbumId(), album.GetOldId()
+}

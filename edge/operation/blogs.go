@@ -106,7 +106,7 @@ func writeBlogItself(out reply.Writer, blog *blogv1.Blog) {
 	reply.Date(out, "postDate", int(date.GetYear()), int(date.GetMonth()), int(date.GetDay()))
 	out.Text("weather", nameOf(weathers[:], blog.GetWeather()))
 	if quoted := blog.GetReplyBlogId(); quoted != 0 {
-		out.Integer("replyBlogID", quoted)
+		out.ID("replyBlogID", quoted, blog.GetReplyOldId())
 	}
 	out.Integer("zoomLevel", int64(blog.GetZoomLevel()))
 	out.Integer("mapType", int64(blog.GetMapType()))
@@ -144,6 +144,10 @@ func streamBlogsRequest(in *Input) *blogv1.StreamBlogsRequest {
 func blogsOfBatch(batch *blogv1.StreamBlogsResponse) []*blogv1.BlogSummary { return batch.GetBlogs() }
 
 var blogList = reply.List[*blogv1.BlogSummary]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.BlogSummary) {
-	out.Integer("blogID", blog.GetBlogId())
+	out.ID("blogID", blog.GetBlogId(), blog.GetOldId())
 	out.Text("blogTitle", blog.GetTitle())
 }}
+
+func blogIDs(blog *blogv1.BlogSummary) (id int64, oldID string) {
+	return blog.GetBlogId(), blog.GetOldId()
+}

@@ -11,7 +11,7 @@ var comments = reply.List[*typev1.Comment]{Name: "comments", Item: "comment", Wr
 // commentsWithIDs also has what replyComment and removeComment take, and who wrote each comment
 // (rule 17.15).
 var commentsWithIDs = reply.List[*typev1.Comment]{Name: "comments", Item: "comment", WriteItem: func(out reply.Writer, comment *typev1.Comment) {
-	out.Integer("commentID", comment.GetCommentId())
+	out.ID("commentID", comment.GetCommentId(), comment.GetOldId())
 	out.Integer("commenterID", comment.GetAuthor().GetUserId())
 	writeComment(out, comment)
 }}

@@ -11,7 +11,7 @@ func asQuote(s string) (int64, bool) {
 	if s == "" {
 		return 0, true
 	}
-	return form.ParseInteger(s)
+	return form.ID(s)
 }
 
 func asBlogType(s string) (blogv1.BlogType, bool) {

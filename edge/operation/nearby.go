@@ -51,7 +51,7 @@ func optionalPoiCategory(in *Input) poiv1.PoiCategory {
 // foundPois writes landmarks with their distances from the point (rule 17.4).
 var foundPois = reply.List[*poiv1.FoundPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, found *poiv1.FoundPoi) {
 	poi := found.GetPoi()
-	writePlace(out, poi.GetPoiId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
+	writePlace(out, poi.GetPoiId(), poi.GetOldId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
 	// The sphere is not the Earth; more digits would say nothing.
 	out.Decimal("distance", math.Round(found.GetDistanceMeters()*10)/10)
 }}
@@ -74,11 +74,11 @@ func turnBox(request *poiv1.ListPoisInBoxRequest, size int32, token string) {
 
 // locatedPois writes landmarks for a map (rule 17.5).
 var locatedPois = reply.List[*poiv1.LocatedPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.LocatedPoi) {
-	writePlace(out, poi.GetPoiId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
+	writePlace(out, poi.GetPoiId(), "", poi.GetName(), poi.GetCategory(), poi.GetLocation())
 }}
 
-func writePlace(out reply.Writer, id int64, name string, category poiv1.PoiCategory, location *typev1.Location) {
-	out.Integer("POIID", id)
+func writePlace(out reply.Writer, id int64, oldID, name string, category poiv1.PoiCategory, location *typev1.Location) {
+	out.ID("POIID", id, oldID)
 	out.Text("name", name)
 	out.Integer("category", int64(category))
 	writeLocation(out, location)

@@ -37,13 +37,14 @@ type listRequest interface {
 type part[Item any] struct {
 	isWhole bool  // no limit was given
 	left    int64 // items still to pass on
-	idOf    func(Item) int64
+	idOf    func(Item) (id int64, oldID string)
 	lastID  int64
+	lastOld string
 	// hasMore says that another item follows the last one that the client wants.
 	hasMore bool
 }
 
-func newPart[Item any](request listRequest, idOf func(Item) int64) part[Item] {
+func newPart[Item any](request listRequest, idOf func(Item) (id int64, oldID string)) part[Item] {
 	asked := request.GetLimit()
 	return part[Item]{isWhole: asked == 0, left: asked - 1, idOf: idOf}
 }
@@ -58,7 +59,7 @@ func (p *part[Item]) take(items []Item) []Item {
 	}
 	if n := len(items); n > 0 {
 		p.left -= int64(n)
-		p.lastID = p.idOf(items[n-1])
+		p.lastID, p.lastOld = p.idOf(items[n-1])
 	}
 	return items
 }
@@ -66,6 +67,6 @@ func (p *part[Item]) take(items []Item) []Item {
 // writeNext writes the `after` of the next request, if more items follow.
 func (p *part[Item]) writeNext(out reply.Writer) {
 	if p.hasMore {
-		out.Integer("next", p.lastID)
+		out.ID("next", p.lastID, p.lastOld)
 	}
 }

@@ -21,7 +21,7 @@ func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
 func poisOfBatch(batch *poiv1.StreamPoisResponse) []*poiv1.PoiSummary { return batch.GetPois() }
 
 var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
-	out.Integer("POIID", poi.GetPoiId())
+	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
 	out.Text("name", poi.GetName())
 }}
 
@@ -76,7 +76,7 @@ var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteIte
 
 // poiPhotosWithIDs also has what removePhoto takes (rule 17.15).
 var poiPhotosWithIDs = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
-	out.Integer("photoID", photo.GetPhotoId())
+	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
 	writePoiPhoto(out, photo)
 }}
 
@@ -85,3 +85,5 @@ func writePoiPhoto(out reply.Writer, photo *poiv1.Photo) {
 	out.Text("photoPath", photo.GetPhotoUrl())
 	out.Text("photo", photo.GetPhotoUrl())
 }
+
+func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }

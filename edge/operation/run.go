@@ -41,7 +41,7 @@ func paged[Request proto.Message, Response any](
 	write func(context.Context, *Config, *reply.Reply, Response) error,
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := build(&x.In)
+		request := built(ctx, c, &x.In, build)
 		if err := x.In.complaint(c.Validator, request); err != nil {
 			return err
 		}
@@ -71,10 +71,10 @@ func stream[Request listRequest, Batch, Item any](
 	call call[Request, grpc.ServerStreamingClient[Batch]],
 	itemsOf func(*Batch) []Item,
 	list reply.List[Item],
-	idOf func(Item) int64,
+	idOf func(Item) (id int64, oldID string),
 ) handler {
 	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := build(&x.In)
+		request := built(ctx, c, &x.In, build)
 		if err := x.In.complaint(c.Validator, request); err != nil {
 			return err
 		}

@@ -1,8 +1,6 @@
 package operation
 
 import (
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -18,9 +16,9 @@ func legacyOperations(c *Config) []Operation {
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
 		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum)},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, albumsOfBatch, albumList, (*albumv1.AlbumSummary).GetAlbumId)},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, albumsOfBatch, albumList, albumIDs)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, poisOfBatch, poiList, (*poiv1.PoiSummary).GetPoiId)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, poisOfBatch, poiList, poiIDs)},
 		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi)},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
@@ -37,7 +35,7 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, (*blogv1.BlogSummary).GetBlogId)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, blogIDs)},
 
 		{"getNearbyPOIList", Around, Reads, Anonymous, inParts(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
 		{"getNearbyPOIList", InBox, Reads, Anonymous, inParts(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},

@@ -54,6 +54,9 @@ func (j JSON) Integer(name string, value int64) {
 	j.Bytes = strconv.AppendInt(j.Bytes, value, 10)
 }
 
+// ID implements Writer.
+func (j JSON) ID(name string, value int64, oldID string) { j.writeID(j, name, value, oldID) }
+
 func (j JSON) Decimal(name string, value float64) {
 	j.key(name)
 	j.Bytes = appendDecimal(j.Bytes, value)

@@ -2,7 +2,11 @@
 // neither the operations nor HTTP.
 package reply
 
-import "time"
+import (
+	"time"
+
+	"github.com/waybook/waybook/internal/id"
+)
 
 // Writer writes the document of one reply, in the order of the calls. Every element has a name;
 // items of a list also have a position, from 1. Names come from the edge's own code and need no
@@ -29,6 +33,10 @@ type Writer interface {
 
 	Text(name, value string)
 	Integer(name string, value int64)
+	// ID writes an identifier of content, a photo or a comment. If the document shows old ones,
+	// it writes that of what was moved in from an old service: oldID, or if that is empty, the one
+	// that the identifier tells.
+	ID(name string, value int64, oldID string)
 	Decimal(name string, value float64)
 	// TwoDigits writes a month or a day. XML pads it with a zero (rules 4.5 and 8.11); JSON
 	// writes a number.
@@ -45,6 +53,20 @@ type Document struct {
 	Bytes []byte
 	// Zone is the time zone of all times in the document.
 	Zone *time.Location
+	// HasOldIDs makes ID write the old identifiers of what was moved in.
+	HasOldIDs bool
+}
+
+// writeID is Writer.ID with the methods of a writer.
+func (d *Document) writeID(out Writer, name string, value int64, oldID string) {
+	if d.HasOldIDs && oldID != "" {
+		out.Text(name, oldID)
+		return
+	}
+	if old, ok := id.Old(value); ok && d.HasOldIDs {
+		value = old
+	}
+	out.Integer(name, value)
 }
 
 // appendMoment writes a moment as time.DateTime does, in half the time for the usual years.

@@ -62,6 +62,9 @@ func (x XML) Integer(name string, value int64) {
 	x.End(name)
 }
 
+// ID implements Writer.
+func (x XML) ID(name string, value int64, oldID string) { x.writeID(x, name, value, oldID) }
+
 func (x XML) Decimal(name string, value float64) {
 	x.Begin(name)
 	x.Bytes = appendDecimal(x.Bytes, value)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -30,8 +31,10 @@ type Spec[P any] struct {
 	// Noun names a document in error messages. NotFound is the reason of the error for an
 	// unknown id.
 	Name, Noun, NotFound string
-	// ID returns a document's id. Owner returns its owner's id.
-	ID, Owner func(*P) int64
+	// ID returns a document's id. Owner returns its owner's id. RequestKey returns the key of the
+	// request that created it.
+	ID, Owner  func(*P) int64
+	RequestKey func(*P) string
 	// CommentCount returns the document's number of comments, which the field CommentCounter
 	// holds; see child.Set.
 	CommentCount func(*P) *int64
@@ -39,8 +42,19 @@ type Spec[P any] struct {
 	// mark of those counted last; see package choices.
 	Score           func(*P) *int64
 	Recommendations func(*P) *choices.Mark
+	// UnnamedScore returns the number of recommendations by nobody known, which replies add.
+	UnnamedScore func(*P) int64
 	// Attached are the attachments in addition to comments and recommendations.
 	Attached []Attachment[P]
+}
+
+// shownScore returns a document's score as replies show it.
+func (s Spec[P]) shownScore(document *P) int64 {
+	score := *s.Score(document)
+	if s.UnnamedScore != nil {
+		score += s.UnnamedScore(document)
+	}
+	return score
 }
 
 // Kind is a kind of content. Its fields do not change after Open. It may be used
@@ -49,8 +63,12 @@ type Kind[P any] struct {
 	*owned.Collection[P]
 	Comments        *comments.Set[P]
 	Recommendations *Recommendations[P]
+	// Aliases are the old identifiers of documents that were moved in.
+	Aliases *aliases.Aliases
 
 	attached []attached
+	// RequestKey is Spec.RequestKey.
+	RequestKey func(*P) string
 }
 
 // Open opens the collections of a kind of content.
@@ -59,7 +77,7 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{Collection: &owned.Collection[P]{
+	kind := &Kind[P]{RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
 		Documents: documents, ID: spec.ID, Owner: spec.Owner,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
@@ -75,7 +93,24 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
+	kind.Aliases, err = aliases.Open(ctx, deps.Store, spec.Name+"_aliases")
+	if err != nil {
+		return nil, err
+	}
 	return kind, nil
+}
+
+// oldIDs returns the old identifiers of documents.
+func (k *Kind[P]) oldIDs(ctx context.Context, ids []int64) (map[int64]string, error) {
+	found, err := k.Documents.GetMany(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	oldIDs := make(map[int64]string, len(found))
+	for i := range found {
+		oldIDs[k.ID(&found[i])] = aliases.OldID(k.ID(&found[i]), k.RequestKey(&found[i]))
+	}
+	return oldIDs, nil
 }
 
 // Sweep removes the attached documents of deleted documents, and finishes what callers

@@ -171,7 +171,7 @@ func must(t *testing.T, err error) {
 var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
 
 func TestAKindOpensItsDocumentsThenItsAttachments(t *testing.T) {
-	want := slices.Concat([]string{"boxes"}, attached, []string{"box_trash"})
+	want := slices.Concat([]string{"boxes"}, attached, []string{"box_trash", "box_aliases"})
 	if got := newWorld(t).store.names; !slices.Equal(got, want) {
 		t.Errorf("opened %v, want %v", got, want)
 	}
@@ -265,7 +265,8 @@ func TestSummariesEndAtTheCountOfAcceptedDocuments(t *testing.T) {
 	type summary struct {
 		ID int64 `bson:"_id"`
 	}
-	summaries := content.Summarize(w.Kind, func(message *int64, s *summary) { *message = s.ID })
+	summaries := content.Summarize(w.Kind, func(message *int64, s *summary) { *message = s.ID },
+		func(s *summary) int64 { return s.ID }, func(*int64, string) {})
 	isEven := func(s *summary) bool { return s.ID%2 == 0 }
 	for _, c := range []struct {
 		count int64

@@ -8,21 +8,21 @@ import (
 	"github.com/waybook/waybook/internal/content/profiles"
 )
 
-// recommended is the choice of a user who recommends a document.
-const recommended int32 = 1
+// Recommended is the choice of a user who recommends a document.
+const Recommended int32 = 1
 
 // Recommendations counts the users who recommend documents of type P. A document's score is
 // their number. It may be used concurrently.
 type Recommendations[P any] struct {
 	counter  *choices.Counter[P]
 	profiles *profiles.Directory
-	score    func(*P) *int64
+	score    func(*P) int64
 }
 
 // recommendationsOf attaches recommendations, which every kind has.
 func recommendationsOf[P any](into **Recommendations[P], spec Spec[P]) Attachment[P] {
 	return func(ctx context.Context, deps Deps, parents *owned.Collection[P]) (attached, error) {
-		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.Score}
+		*into = &Recommendations[P]{profiles: deps.Profiles, score: spec.shownScore}
 		return Choices(&(*into).counter, ChoiceSpec[P]{
 			Collection: spec.Name + "_recommendations",
 			Mark:       spec.Recommendations,
@@ -38,7 +38,7 @@ func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (s
 	if _, err := r.profiles.Require(ctx, userID); err != nil {
 		return 0, err
 	}
-	return r.put(ctx, id, userID, recommended)
+	return r.put(ctx, id, userID, Recommended)
 }
 
 // Withdraw removes a user's recommendation, if there is one, and returns the score.
@@ -51,5 +51,8 @@ func (r *Recommendations[P]) put(ctx context.Context, id, userID int64, value in
 	if err != nil {
 		return 0, err
 	}
-	return *r.score(&counted), nil
+	return r.score(&counted), nil
 }
+
+// Counter returns the counter of the recommendations.
+func (r *Recommendations[P]) Counter() *choices.Counter[P] { return r.counter }

@@ -17,8 +17,19 @@ type user struct {
 	Email string `bson:"email"`
 	// EmailKey is the result of emailKey or noEmailKey.
 	EmailKey string `bson:"email_key"`
-	// PasswordHash is the result of passwords.hash; empty if there is no password.
+	// PasswordHash is the result of passwords.hash, or a hash of an old service in one of the
+	// forms of MovedUser.password_hash; empty if there is no password.
 	PasswordHash string `bson:"password_hash"`
+	// OldForm is the name of the form of PasswordHash if that is an old one, to find such users.
+	OldForm string `bson:"old_form"`
+	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
+	PasswordIsMoved bool `bson:"password_is_moved"`
+	// NameKey is the result of nameKey. Users stored by older versions have "" until a sweep.
+	NameKey string `bson:"name_key"`
+	// IsDisabled: the user cannot log in.
+	IsDisabled bool `bson:"disabled"`
+	// IsMoved: the user was moved in from an old service.
+	IsMoved bool `bson:"moved"`
 	// CredentialGeneration grows when all sessions and device tokens of the user end, for
 	// example with a new password. Users stored by older versions have 0.
 	CredentialGeneration int64 `bson:"credential_generation"`
@@ -34,9 +45,19 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
+// byName finds users by the beginning of their nickname.
+func byName() docstore.Index1[string] { return docstore.Index1[string]{Name: "name", A: "name_key"} }
+
+// byOldForm finds the users whose password has an old form.
+func byOldForm() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: "old_form", A: "old_form"}
+}
+
 func usersSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64, Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare()},
+		Name: "users", ID: docstore.Int64,
+		Indexes:  []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
+		Defaults: map[string]docstore.Value{"name_key": docstore.ValueOf(""), "old_form": docstore.ValueOf("")},
 	}
 }
 
@@ -55,6 +76,8 @@ type session struct {
 	// CredentialGeneration is that of the user when the password was checked, or else when
 	// the session was opened. The session is open only while the user still has it.
 	CredentialGeneration int64 `bson:"credential_generation"`
+	// IsMoved: the session was opened in an old service.
+	IsMoved bool `bson:"moved"`
 }
 
 func (s session) expiry() int64 { return s.ExpireMillis }

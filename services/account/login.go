@@ -14,7 +14,7 @@ import (
 )
 
 // Authenticate returns the user with the given email address and password. An unknown
-// address and a user without a password take the same work as a wrong password.
+// address, a user without a password and a disabled one take the same work as a wrong password.
 func (s *Server) Authenticate(ctx context.Context, request *accountv1.AuthenticateRequest) (*accountv1.AuthenticateResponse, error) {
 	from := source{emailKey: emailKey(request.GetEmail()), client: request.GetClientAddress()}
 	found, device, err := s.knownDevice(ctx, from.emailKey, request.GetDeviceTokens())
@@ -37,7 +37,7 @@ func (s *Server) Authenticate(ctx context.Context, request *accountv1.Authentica
 	if err != nil {
 		return nil, err
 	}
-	if !isRight {
+	if !isRight || found.IsDisabled {
 		return nil, apierror.New(codes.Unauthenticated, "PASSWORD_INCORRECT", "the email address or the password is incorrect")
 	}
 	if err := s.logins.succeeded(ctx, counted); err != nil {
@@ -84,11 +84,11 @@ func (from source) lane() lane {
 // errPasswordReplaced ends the renewal of a hash that is not the user's any more.
 var errPasswordReplaced = errors.New("account: the password was replaced")
 
-// renewHash hashes a correct password again if the stored hash has other cost parameters than
-// new ones, because they were changed or another program made the hash. The user's generation
-// stays. If it fails, the login succeeds all the same, and the next login tries again.
+// renewHash hashes a correct password again if another program made the stored hash, or if it
+// has other cost parameters than new ones. The user's generation stays. If it fails, the login
+// succeeds all the same, and the next login tries again.
 func (s *Server) renewHash(ctx context.Context, by lane, u user, password string) {
-	if hasPresentCost(u.PasswordHash) {
+	if hasPresentCost(u.PasswordHash) && !u.PasswordIsMoved {
 		return
 	}
 	renewed, err := s.passwords.hash(ctx, by, password)
@@ -97,7 +97,7 @@ func (s *Server) renewHash(ctx context.Context, by lane, u user, password string
 			if stored.PasswordHash != u.PasswordHash {
 				return errPasswordReplaced
 			}
-			stored.PasswordHash = renewed
+			stored.setPassword(renewed)
 			return nil
 		})
 	}

@@ -33,6 +33,10 @@ const (
 	reservedHashes  = 1
 	reservedWaiting = 32
 	hashWait        = 5 * time.Second
+	// slowAtOnce bounds the checks of hashes that other programs made, and that take up to 64 MiB
+	// or a second. They wait for each other, and not for the places of other hashes.
+	slowAtOnce  = 1
+	slowWaiting = 32
 )
 
 // lane says who waits for a hash.
@@ -50,8 +54,9 @@ const (
 // concurrently.
 type passwords struct {
 	derive func(password, salt []byte, passes, memoryKiB uint32, lanes uint8, keyBytes uint32) []byte
-	// room limits the key derivations in flight. reserved has further places for byKnown.
-	room, reserved *admission.Gate
+	// room limits the key derivations in flight. reserved has further places for byKnown. slow
+	// limits the checks of hashes of other programs.
+	room, reserved, slow *admission.Gate
 }
 
 func newPasswords() *passwords {
@@ -59,6 +64,7 @@ func newPasswords() *passwords {
 		derive:   argon2.IDKey,
 		room:     admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
 		reserved: admission.New(admission.Limits{Places: reservedHashes, Queue: reservedWaiting, Wait: hashWait}),
+		slow:     admission.New(admission.Limits{Places: slowAtOnce, Queue: slowWaiting, Wait: hashWait}),
 	}
 }
 
@@ -80,8 +86,16 @@ func (p *passwords) hash(ctx context.Context, by lane, password string) (string,
 }
 
 // match reports whether a password matches a hash. No password matches an empty hash, but
-// that check takes the same work.
+// that check takes the same work. A hash in an old form takes this work in addition to its own.
 func (p *passwords) match(ctx context.Context, by lane, password, hash string) (bool, error) {
+	if isOldForm(hash) {
+		isMatch, err := p.matchOld(ctx, password, hash)
+		if err != nil {
+			return false, err
+		}
+		_, err = p.key(ctx, by, password, newHash())
+		return isMatch && err == nil, err
+	}
 	stored := newHash()
 	if hash != "" {
 		var err error
@@ -96,9 +110,22 @@ func (p *passwords) match(ctx context.Context, by lane, password, hash string) (
 	return subtle.ConstantTimeCompare(key, stored.key) == 1 && hash != "", nil
 }
 
+// matchOld reports whether a password matches a hash in an old form.
+func (p *passwords) matchOld(ctx context.Context, password, hash string) (bool, error) {
+	stored, err := parseOldPassword(hash)
+	if err != nil {
+		return false, errHash
+	}
+	if err := p.slow.Enter(ctx); err != nil {
+		return false, err
+	}
+	defer p.slow.Leave()
+	return stored.isMatch(password), nil
+}
+
 // key derives the key of a password. It waits while too many derivations are in flight.
 func (p *passwords) key(ctx context.Context, by lane, password string, h passwordHash) ([]byte, error) {
-	room, err := p.enter(ctx, by)
+	room, err := p.enter(ctx, by, h)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +134,11 @@ func (p *passwords) key(ctx context.Context, by lane, password string, h passwor
 }
 
 // enter takes a place, which the caller returns to the gate. byKnown takes any free place, or
-// waits for a reserved one.
-func (p *passwords) enter(ctx context.Context, by lane) (*admission.Gate, error) {
+// waits for a reserved one. A hash that takes more work than new ones takes the slow place.
+func (p *passwords) enter(ctx context.Context, by lane, h passwordHash) (*admission.Gate, error) {
+	if h.memoryKiB > hashMemoryKiB || h.passes > hashPasses {
+		return p.slow, p.slow.Enter(ctx)
+	}
 	if by == byAnybody {
 		return p.room, p.room.Enter(ctx)
 	}

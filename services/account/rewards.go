@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -122,6 +124,26 @@ func (s *Server) GetRewardTotal(ctx context.Context, request *accountv1.GetRewar
 			reply.Total += each.Amount
 		}
 		reply.RewardCount += int64(len(batch))
+	}
+	return reply, nil
+}
+
+// ListRewards returns a page of a user's rewards.
+func (s *Server) ListRewards(ctx context.Context, request *accountv1.ListRewardsRequest) (*accountv1.ListRewardsResponse, error) {
+	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
+		return nil, noUser(err, request.GetUserId())
+	}
+	page, err := s.rewards.Page(ctx, docstore.Query{
+		Where: byUser().Is(request.GetUserId()).Everywhere(),
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &accountv1.ListRewardsResponse{Rewards: make([]*accountv1.Reward, len(page.Documents)), NextPageToken: page.Next}
+	for i, each := range page.Documents {
+		_, source, _ := strings.Cut(each.ID, "/")
+		reply.Rewards[i] = &accountv1.Reward{Source: source, Amount: each.Amount}
 	}
 	return reply, nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -71,6 +72,7 @@ type Server struct {
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
 	ids          *id.Source
+	validator    protovalidate.Validator
 	now          func() time.Time
 	life         SessionLife
 	maxSessions  int
@@ -119,7 +121,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		ids: deps.NewIDs(), now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}, nil
 }
 
@@ -132,10 +134,10 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // Sweep removes expired sessions, devices and used signatures, and old counts of login
-// attempts and of rewards.
+// attempts and of rewards. It completes users that older versions stored.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(
 		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
-		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx),
+		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.completeNames(ctx),
 	)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"google.golang.org/grpc/codes"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -66,7 +67,11 @@ func (b *bench) newServerWith(t testing.TB, life SessionLife) *Server {
 
 func (b *bench) newServerOf(t testing.TB, config Config) *Server {
 	t.Helper()
-	deps := service.NewDeps(b.store, nil, slog.New(slog.DiscardHandler))
+	validator, err := protovalidate.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := service.NewDeps(b.store, validator, slog.New(slog.DiscardHandler))
 	deps.Now = b.clock
 	s, err := New(t.Context(), deps, config)
 	if err != nil {

@@ -42,7 +42,7 @@ func (s *Server) makeRoom(ctx context.Context, u user) error {
 		return nil
 	}
 	slices.SortFunc(open, func(a, b session) int { return cmp.Compare(a.CreateMillis, b.CreateMillis) })
-	return s.deleteSessions(ctx, open[:min(excess, maxSessionDeletions)])
+	return removeEach(ctx, open[:min(excess, maxSessionDeletions)], s.closeSession)
 }
 
 // removeClosed deletes sessions of a user's earlier generations, which are closed. It returns
@@ -67,7 +67,7 @@ func (s *Server) removeClosed(ctx context.Context, u user) *int64 {
 			}
 		}
 	}
-	if err := s.deleteSessions(ctx, removable); err != nil {
+	if err := removeEach(ctx, removable, s.deleteSession); err != nil {
 		s.log.WarnContext(ctx, "failed to delete closed sessions", "error", err)
 	}
 	return &closed
@@ -77,11 +77,34 @@ func sessionsOf(u user) docstore.Query {
 	return docstore.Query{Where: byUser().Is(u.ID).Everywhere(), Limit: sessionBatch}
 }
 
-func (s *Server) deleteSessions(ctx context.Context, sessions []session) error {
+// removeEach removes sessions in a way. Those that are gone already are no error.
+func removeEach(ctx context.Context, sessions []session, remove func(context.Context, session) error) error {
 	for _, each := range sessions {
-		if err := s.sessions.Delete(ctx, each.ID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		if err := remove(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
 	}
 	return nil
+}
+
+// deleteSession deletes a session.
+func (s *Server) deleteSession(ctx context.Context, of session) error {
+	return s.sessions.Delete(ctx, of.ID)
+}
+
+// closedGeneration is a generation that no user has.
+const closedGeneration = -1
+
+// closeSession closes a session of the user's generation. It deletes the session, unless it was
+// moved in. Such a session is kept closed until it expires, so that moving it in again does
+// not open it.
+func (s *Server) closeSession(ctx context.Context, of session) error {
+	if !of.IsMoved {
+		return s.deleteSession(ctx, of)
+	}
+	_, err := s.sessions.Update(ctx, of.ID, func(stored *session) error {
+		stored.CredentialGeneration = closedGeneration
+		return nil
+	})
+	return err
 }

@@ -23,6 +23,9 @@ func (s *Server) OpenSession(ctx context.Context, request *accountv1.OpenSession
 	if request.CredentialGeneration != nil && request.GetCredentialGeneration() != u.CredentialGeneration {
 		return nil, loginRequired("the password was changed or all sessions were closed during the login; log in again")
 	}
+	if u.IsDisabled {
+		return nil, loginRequired("the user is disabled")
+	}
 	if err := s.makeRoom(ctx, u); err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func (s *Server) CloseSession(ctx context.Context, request *accountv1.CloseSessi
 	}
 	if err == nil {
 		// Also a session that is not open: what ended it may not be durable yet.
-		err = s.sessions.Delete(ctx, id)
+		err = s.closeSession(ctx, found)
 	}
 	if errors.Is(err, docstore.ErrNotFound) {
 		// The session may have been closed by an earlier call that failed: make that durable.

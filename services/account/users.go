@@ -23,13 +23,9 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	}
 	created, _, err := docstore.Create(ctx, s.users, s.drawUser, docstore.Request{ID: request.GetRequestId()},
 		func(id int64, requestKey string) user {
-			u := user{
-				ID: id, RequestKey: requestKey, Name: request.GetName(), IconURL: request.GetIconUrl(), CreateTime: s.now(),
-				EmailKey: noEmailKey(id), PasswordHash: passwordHash,
-			}
-			if request.GetEmail() != "" {
-				u.Email, u.EmailKey = request.GetEmail(), emailKey(request.GetEmail())
-			}
+			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(), PasswordHash: passwordHash}
+			u.setName(request.GetName())
+			u.setEmail(request.GetEmail())
 			return u
 		})
 	if err != nil {
@@ -65,8 +61,8 @@ func (s *Server) BatchGetUsers(ctx context.Context, request *accountv1.BatchGetU
 	return reply, nil
 }
 
-// UpdateUser changes a user. A new password begins another generation in the same write, so
-// no session of the old password stays open, and none can still be opened.
+// UpdateUser changes a user. A new password, and disabling a user, begin another generation in
+// the same write, so no session stays open, and none can still be opened.
 func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRequest) (*accountv1.UpdateUserResponse, error) {
 	passwordHash, err := s.passwords.hash(ctx, byKnown, request.GetPassword())
 	if err != nil {
@@ -74,27 +70,33 @@ func (s *Server) UpdateUser(ctx context.Context, request *accountv1.UpdateUserRe
 	}
 	updated, err := s.users.Update(ctx, request.GetUserId(), func(u *user) error {
 		if request.Name != nil {
-			u.Name = request.GetName()
+			u.setName(request.GetName())
 		}
 		if request.IconUrl != nil {
 			u.IconURL = request.GetIconUrl()
 		}
 		if request.Email != nil {
-			u.Email, u.EmailKey = request.GetEmail(), emailKey(request.GetEmail())
+			u.setEmail(request.GetEmail())
 		}
 		if request.Password != nil {
 			if u.Email == "" {
 				return apierror.New(codes.FailedPrecondition, "EMAIL_REQUIRED", "a password requires an email address; set email too")
 			}
-			u.PasswordHash = passwordHash
+			u.setPassword(passwordHash)
 			u.CredentialGeneration++
+		}
+		if request.GetDisabled() && !u.IsDisabled {
+			u.CredentialGeneration++
+		}
+		if request.Disabled != nil {
+			u.IsDisabled = request.GetDisabled()
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, emailTaken(noUser(err, request.GetUserId()))
 	}
-	if request.Password != nil {
+	if request.Password != nil || request.GetDisabled() {
 		s.removeClosed(ctx, updated)
 	}
 	return &accountv1.UpdateUserResponse{User: userProto(updated)}, nil
@@ -129,13 +131,38 @@ func emailKey(email string) string { return strings.ToLower(email) }
 // other user's key.
 func noEmailKey(id int64) string { return "#" + strconv.FormatInt(id, 10) }
 
+// maxNameKeyRunes is how much of a nickname is found by its beginning.
+const maxNameKeyRunes = 100
+
+// nameKey returns the key of a nickname. It is never empty.
+func nameKey(name string) string {
+	folded := []rune(strings.ToLower(name))
+	return "=" + string(folded[:min(len(folded), maxNameKeyRunes)])
+}
+
+func (u *user) setName(name string) { u.Name, u.NameKey = name, nameKey(name) }
+
+// setEmail sets the address; empty for none. The id must be set.
+func (u *user) setEmail(email string) {
+	u.Email, u.EmailKey = email, emailKey(email)
+	if email == "" {
+		u.EmailKey = noEmailKey(u.ID)
+	}
+}
+
+// setPassword sets a hash that was made here.
+func (u *user) setPassword(hash string) {
+	u.PasswordHash, u.OldForm, u.PasswordIsMoved = hash, "", false
+}
+
 func userProto(u user) *accountv1.User {
 	all := shownProto(u)
-	all.Email, all.HasPassword = u.Email, u.PasswordHash != ""
+	all.Email, all.HasPassword, all.Disabled = u.Email, u.PasswordHash != "", u.IsDisabled
+	all.PasswordForm = formOf(u.PasswordHash)
 	return all
 }
 
-// shownProto leaves out the email address and whether the user has a password.
+// shownProto leaves out the email address and how the user logs in.
 func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
 		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),

@@ -26,6 +26,8 @@ type album struct {
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`
+	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
+	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
 // byOwner orders an owner's albums by creation: ListAlbums and StreamAlbums.

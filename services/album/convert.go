@@ -3,6 +3,7 @@ package album
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/profiles"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -17,7 +18,8 @@ func albumProto(a album, owner profiles.Profile) *albumv1.Album {
 		Location:   &typev1.Location{Lat: a.Lat, Lng: a.Lng},
 		CreateTime: timestamppb.New(a.CreateTime),
 		UpdateTime: timestamppb.New(a.UpdateTime),
-		Score:      a.Score,
+		Score:      a.Score + a.UnnamedScore,
+		OldId:      aliases.OldID(a.ID, a.RequestKey),
 	}
 }
 
@@ -31,6 +33,7 @@ func photosProto(photos []photo) []*albumv1.Photo {
 	for i, p := range photos {
 		shown[i] = &messages[i]
 		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description
+		shown[i].OldId = aliases.OldID(p.ID, p.RequestKey)
 	}
 	return shown
 }

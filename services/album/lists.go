@@ -42,6 +42,10 @@ func showSummary(message *albumv1.AlbumSummary, a *summary) {
 	message.AlbumId, message.Title = a.ID, a.Title
 }
 
+func idOfSummary(a *summary) int64 { return a.ID }
+
+func tellOldID(message *albumv1.AlbumSummary, oldID string) { message.OldId = oldID }
+
 // StreamAlbums sends the albums of a user.
 func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]) error {
 	query := docstore.Query{

@@ -5,12 +5,15 @@ import (
 	"context"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -25,21 +28,27 @@ type Server struct {
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
 	photos    *child.Set[album, photo]
 	profiles  *profiles.Directory
-	ids       *id.Source
-	now       func() time.Time
+	validator protovalidate.Validator
+	// mover moves content of an old service in, and resolver finds it by its old identifiers.
+	mover    *moving.Mover[album, photo]
+	resolver *moving.Resolver
+	ids      *id.Source
+	now      func() time.Time
 }
 
 // New returns the service over a store.
 func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
-	s := &Server{profiles: deps.Profiles, ids: deps.NewIDs(), now: deps.Now}
+	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
 		Documents: albumsSpec(),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
 		ID:              func(a *album) int64 { return a.ID },
 		Owner:           func(a *album) int64 { return a.OwnerID },
+		RequestKey:      func(a *album) string { return a.RequestKey },
 		CommentCount:    func(a *album) *int64 { return &a.CommentCount },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
+		UnnamedScore:    func(a *album) int64 { return a.UnnamedScore },
 		Attached: []content.Attachment[album]{
 			content.Children(&s.photos, content.ChildSpec[album, photo]{
 				Documents: child.Spec("album_photos", byAlbum(), byPhotoRequest().Declare()), ByParent: byAlbum(),
@@ -53,7 +62,9 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.albums, showSummary)
+	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
+	s.mover = s.newMover()
+	s.resolver = s.mover.Resolver()
 	return s, nil
 }
 
@@ -63,6 +74,11 @@ func (s *Server) Name() string { return "album" }
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	albumv1.RegisterAlbumServiceServer(registrar, s)
+}
+
+// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
+func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
+	return s.resolver.Resolve(ctx, request)
 }
 
 // Sweep removes the photos, comments and recommendations of deleted albums.

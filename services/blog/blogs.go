@@ -2,7 +2,9 @@ package blog
 
 import (
 	"context"
+	"errors"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -29,11 +31,16 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 		earlier = s.trySettle(ctx, earlier)
 		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
 	}
-	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
+	quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
+	if err != nil {
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.ids.In(id.PlaceOf(request.GetAuthorId())), asked,
-		func(id int64, requestKey string) blog { return s.newBlog(id, requestKey, request) })
+		func(id int64, requestKey string) blog {
+			made := s.newBlog(id, requestKey, request)
+			made.ReplyOldID = quotedOldID
+			return made
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +75,15 @@ func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogReque
 	if _, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
 		return nil, err
 	}
-	if err := s.requireQuoted(ctx, request.GetReplyBlogId()); err != nil {
+	quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
+	if err != nil {
 		return nil, err
 	}
 	updated, err := s.blogs.UpdateBy(ctx, request.GetActorId(), request.GetBlogId(), func(b *blog) {
 		change(b, request)
+		if request.ReplyBlogId != nil {
+			b.ReplyOldID = quotedOldID
+		}
 		b.UpdateTime = s.now()
 	})
 	if err != nil {
@@ -114,17 +125,18 @@ func change(b *blog, request *blogv1.UpdateBlogRequest) {
 }
 
 // requireQuoted rejects a quote of an entry that does not exist. If the entry is deleted
-// later, the quote stays.
-func (s *Server) requireQuoted(ctx context.Context, id int64) error {
+// later, the quote stays. It returns the old identifier of the quoted entry, if the identifier does
+// not tell it.
+func (s *Server) requireQuoted(ctx context.Context, id int64) (oldID string, err error) {
 	if id == 0 {
-		return nil
+		return "", nil
 	}
-	exists, err := s.blogs.Documents.Exists(ctx, id)
-	if err == nil && !exists {
-		return apierror.Invalid("QUOTED_BLOG_NOT_FOUND",
+	quoted, err := s.blogs.Documents.Get(ctx, id)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return "", apierror.Invalid("QUOTED_BLOG_NOT_FOUND",
 			apierror.Violation{Field: "reply_blog_id", Message: "there is no such entry"})
 	}
-	return err
+	return aliases.OldID(quoted.ID, quoted.RequestKey), err
 }
 
 // DeleteBlog deletes an entry. A later sweep removes its ballots and comments.

@@ -35,6 +35,10 @@ type blog struct {
 	Vote      *vote `bson:"vote,omitempty"`
 	// CommentCount is never lower than the true number.
 	CommentCount int64 `bson:"comment_count"`
+	// ReplyOldID is the old identifier of the quoted entry, if ReplyBlogID does not tell it.
+	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
+	ReplyOldID   string `bson:"reply_old_id,omitempty"`
+	UnnamedScore int64  `bson:"unnamed_score,omitempty"`
 }
 
 // day is a calendar day as one sortable number, such as 20260228.
@@ -57,6 +61,8 @@ type vote struct {
 type choice struct {
 	Description string `bson:"description"`
 	Votes       int64  `bson:"votes"`
+	// UnnamedVotes is the number of votes by nobody known; Votes does not include them.
+	UnnamedVotes int64 `bson:"unnamed_votes,omitempty"`
 }
 
 // votesOf returns the votes for each choice of an entry's vote, or nil if it has none.

@@ -3,6 +3,7 @@ package blog
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/profiles"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -21,11 +22,13 @@ func blogProto(b blog, author profiles.Profile) *blogv1.Blog {
 		ReplyBlogId: b.ReplyBlogID,
 		ZoomLevel:   b.ZoomLevel,
 		MapType:     blogv1.MapType(b.MapType),
-		Score:       b.Score,
+		Score:       b.Score + b.UnnamedScore,
 		Vote:        voteProto(b.Vote),
 		Reward:      b.Reward,
 		CreateTime:  timestamppb.New(b.CreateTime),
 		UpdateTime:  timestamppb.New(b.UpdateTime),
+		OldId:       aliases.OldID(b.ID, b.RequestKey),
+		ReplyOldId:  b.ReplyOldID,
 	}
 }
 
@@ -35,7 +38,7 @@ func voteProto(v *vote) *blogv1.Vote {
 	}
 	shown := &blogv1.Vote{Description: v.Description, Choices: make([]*blogv1.Choice, len(v.Choices))}
 	for i, c := range v.Choices {
-		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes}
+		shown.Choices[i] = &blogv1.Choice{Description: c.Description, Votes: c.Votes + c.UnnamedVotes}
 	}
 	return shown
 }

@@ -48,6 +48,10 @@ func showSummary(message *blogv1.BlogSummary, b *summary) {
 	message.BlogId, message.Title = b.ID, b.Title
 }
 
+func idOfSummary(b *summary) int64 { return b.ID }
+
+func tellOldID(message *blogv1.BlogSummary, oldID string) { message.OldId = oldID }
+
 // StreamBlogs sends the entries of a user.
 func (s *Server) StreamBlogs(request *blogv1.StreamBlogsRequest, stream grpc.ServerStreamingServer[blogv1.StreamBlogsResponse]) error {
 	query := docstore.Query{

@@ -8,11 +8,14 @@ import (
 	"log/slog"
 	"time"
 
+	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/id"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -37,6 +40,10 @@ type Server struct {
 	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
+	validator protovalidate.Validator
+	// mover moves content of an old service in, and resolver finds it by its old identifiers.
+	mover     *moving.Mover[blog, noPhoto]
+	resolver  *moving.Resolver
 	ids       *id.Source
 	now       func() time.Time
 	zone      *time.Location
@@ -67,7 +74,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		return nil, err
 	}
 	s := &Server{
-		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
+		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
 		clearings: clearings{background: deps.Counting},
 	}
@@ -76,9 +83,11 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		Name:      "blog", Noun: "entry", NotFound: "BLOG_NOT_FOUND",
 		ID:              func(b *blog) int64 { return b.ID },
 		Owner:           func(b *blog) int64 { return b.AuthorID },
+		RequestKey:      func(b *blog) string { return b.RequestKey },
 		CommentCount:    func(b *blog) *int64 { return &b.CommentCount },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
+		UnnamedScore:    func(b *blog) int64 { return b.UnnamedScore },
 		Attached: []content.Attachment[blog]{
 			content.Choices(&s.ballots, content.ChoiceSpec[blog]{
 				Collection: "blog_ballots",
@@ -91,7 +100,9 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.blogs, showSummary)
+	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
+	s.mover = s.newMover()
+	s.resolver = s.mover.Resolver()
 	return s, nil
 }
 
@@ -101,6 +112,11 @@ func (s *Server) Name() string { return "blog" }
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	blogv1.RegisterBlogServiceServer(registrar, s)
+}
+
+// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
+func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
+	return s.resolver.Resolve(ctx, request)
 }
 
 // Sweep removes the attachments of deleted entries and settles the rewards that are due.

@@ -28,6 +28,8 @@ type poi struct {
 	// PhotoCount and CommentCount are never lower than the true numbers.
 	PhotoCount   int64 `bson:"photo_count"`
 	CommentCount int64 `bson:"comment_count"`
+	// UnnamedScore is the number of recommendations by nobody known; Score does not include them.
+	UnnamedScore int64 `bson:"unnamed_score,omitempty"`
 }
 
 // byCategory orders a category's landmarks by creation: ListPois and StreamPois.

@@ -3,6 +3,7 @@ package poi
 import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/profiles"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -17,12 +18,13 @@ func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
 		Location:   &typev1.Location{Lat: p.Lat, Lng: p.Lng},
 		CreateTime: timestamppb.New(p.CreateTime),
 		UpdateTime: timestamppb.New(p.UpdateTime),
-		Score:      p.Score,
+		Score:      p.Score + p.UnnamedScore,
+		OldId:      aliases.OldID(p.ID, p.RequestKey),
 	}
 }
 
 func photoProto(p photo) *poiv1.Photo {
-	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description}
+	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description, OldId: aliases.OldID(p.ID, p.RequestKey)}
 }
 
 func photosProto(photos []photo) []*poiv1.Photo {

@@ -17,16 +17,13 @@ const ownPrefix = "poi:"
 
 // ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
 func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
-	if request.GetOwnerId() != 0 {
-		if _, err := s.profiles.Require(stream.Context(), request.GetOwnerId()); err != nil {
-			return err
-		}
-	}
+	isFound := false
 	batch := &poiv1.ExportPoisResponse{}
 	for p, err := range s.inKeyOrder(stream.Context(), request.GetOwnerId()) {
 		if err != nil {
 			return err
 		}
+		isFound = true
 		if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
 			continue
 		}
@@ -39,10 +36,14 @@ func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.Server
 		}
 		batch = &poiv1.ExportPoisResponse{}
 	}
-	if len(batch.GetPois()) == 0 {
+	if len(batch.GetPois()) > 0 {
+		return stream.Send(batch)
+	}
+	if isFound || request.GetOwnerId() == 0 {
 		return nil
 	}
-	return stream.Send(batch)
+	_, err := s.profiles.Require(stream.Context(), request.GetOwnerId())
+	return err
 }
 
 // exported returns the importable form of a landmark.

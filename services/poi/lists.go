@@ -41,6 +41,10 @@ func showSummary(message *poiv1.PoiSummary, p *summary) {
 	message.PoiId, message.Name = p.ID, p.Name
 }
 
+func idOfSummary(p *summary) int64 { return p.ID }
+
+func tellOldID(message *poiv1.PoiSummary, oldID string) { message.OldId = oldID }
+
 // StreamPois sends the landmarks of a category.
 func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
 	query := docstore.Query{

@@ -7,11 +7,13 @@ import (
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -34,8 +36,11 @@ type Server struct {
 	photos      *child.Set[poi, photo]
 	profiles    *profiles.Directory
 	validator   protovalidate.Validator
-	ids         *id.Source
-	now         func() time.Time
+	// mover moves content of an old service in, and resolver finds it by its old identifiers.
+	mover    *moving.Mover[poi, photo]
+	resolver *moving.Resolver
+	ids      *id.Source
+	now      func() time.Time
 }
 
 // New returns the service over a store.
@@ -46,9 +51,11 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
 		ID:              func(p *poi) int64 { return p.ID },
 		Owner:           func(p *poi) int64 { return p.OwnerID },
+		RequestKey:      func(p *poi) string { return p.RequestKey },
 		CommentCount:    func(p *poi) *int64 { return &p.CommentCount },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
+		UnnamedScore:    func(p *poi) int64 { return p.UnnamedScore },
 		Attached: []content.Attachment[poi]{
 			content.Children(&s.photos, content.ChildSpec[poi, photo]{
 				Documents: child.Spec("poi_photos", byPoi(), byPhotoRequest().Declare()), ByParent: byPoi(),
@@ -62,7 +69,9 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.summaries = content.Summarize(s.pois, showSummary)
+	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
+	s.mover = s.newMover()
+	s.resolver = s.mover.Resolver()
 	s.places = docstore.Project[place](s.pois.Documents)
 	s.entries = docstore.Project[entry](s.pois.Documents)
 	s.identifiers = docstore.Project[poiID](s.pois.Documents)
@@ -75,6 +84,11 @@ func (s *Server) Name() string { return "poi" }
 // Register registers the service.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	poiv1.RegisterPoiServiceServer(registrar, s)
+}
+
+// ResolveIDs replaces the old identifiers in a request; see service.Resolver.
+func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
+	return s.resolver.Resolve(ctx, request)
 }
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks.

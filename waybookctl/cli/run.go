@@ -87,6 +87,6 @@ func newParser(tree *commands, streams Streams, twins *environment) (*kong.Kong,
 		kong.ValueFormatter(helpOf),
 		kong.WithHyphenPrefixedParameters(true),
 		kong.Resolvers(twins),
-		kong.Vars{"rules": ruleNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
+		kong.Vars{"rules": ruleNames(), "allowances": allowanceNames(), "max_spool": strconv.FormatInt(transfer.DefaultMaxSpoolBytes, 10)},
 	)
 }

@@ -29,6 +29,7 @@ type commands struct {
 	Entry       entryCommands       `cmd:"" help:"Diary entries, also called blogs, with their comments."`
 	Landmark    landmarkCommands    `cmd:"" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
+	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
 	Trace       traceCommand        `cmd:"" help:"Show what a slow request did in each program, by its request id."`
 	Certs       certsCommand        `cmd:"" help:"Create development certificates for mutual TLS between the processes."`

@@ -11,11 +11,18 @@ import (
 
 type userCommands struct {
 	Create      userCreate      `cmd:"" help:"Create a user."`
+	List        userList        `cmd:"" help:"List all users, or those with an old form of password."`
+	Find        userFind        `cmd:"" help:"Find users by the beginning of their nickname or email address."`
 	Show        userShow        `cmd:"" help:"Show a user."`
 	Rename      userRename      `cmd:"" help:"Change a user's nickname."`
 	SetEmail    userSetEmail    `cmd:"" help:"Change the email address with which a user logs in."`
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
+	Passwords   userPasswords   `cmd:"" help:"Show how many users still have the password form of an old service."`
 	Rewards     userRewards     `cmd:"" help:"Show the rewards of a user."`
+	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
+	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins."`
+	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
+	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
 }
 
 // newPassword selects the source of a new password.
@@ -140,9 +147,19 @@ func userColumns() []output.Column[*accountv1.User] {
 		{Head: "NAME", Cell: (*accountv1.User).GetName},
 		{Head: "EMAIL", Cell: (*accountv1.User).GetEmail},
 		{Head: "HAS PASSWORD", Cell: func(u *accountv1.User) string { return strconv.FormatBool(u.GetHasPassword()) }},
+		{Head: "HASH", Cell: func(u *accountv1.User) string { return passwordForm(u.GetPasswordForm()) }},
+		{Head: "DISABLED", Cell: func(u *accountv1.User) string { return strconv.FormatBool(u.GetDisabled()) }},
 		{Head: "ICON", Cell: (*accountv1.User).GetIconUrl},
 		{Head: "CREATED", Cell: func(u *accountv1.User) string { return output.Time(u.GetCreateTime()) }},
 	}
+}
+
+// passwordForm returns the word for the form of a password, or "-".
+func passwordForm(form accountv1.PasswordForm) string {
+	if form == accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
+		return "-"
+	}
+	return inWord(form)
 }
 
 type userRewards struct {

@@ -17,11 +17,12 @@ const (
 	Documents
 	Bytes
 	Requests
+	Records
 )
 
 // String returns the unit's name in the plural.
 func (u Unit) String() string {
-	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes", Requests: "requests"}[u]
+	return [...]string{Places: "places", Documents: "documents", Bytes: "bytes", Requests: "requests", Records: "records"}[u]
 }
 
 // Reporter receives progress, stage by stage. Only one goroutine may use it.

@@ -3,13 +3,12 @@ package transfer
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
+	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 const (
@@ -18,14 +17,6 @@ const (
 	batchPlaces = 1000
 	// callTimeout bounds one call. A slow store takes 10 ms for a place that was imported before.
 	callTimeout = 2 * time.Minute
-)
-
-// Calls that fail temporarily are retried: first after about 0.2 s, last about 50 s later. That is
-// longer than a restart or an election takes.
-const (
-	maxTries   = 10
-	firstPause = 300 * time.Millisecond
-	maxPause   = 15 * time.Second
 )
 
 // call sends places in one call. Retries are safe, because places of an earlier try are left
@@ -42,27 +33,9 @@ func (i *importer) call(ctx context.Context, call []landmarkfile.Place) error {
 
 // retry does something, and repeats it while the service is unavailable.
 func (i *importer) retry(ctx context.Context, do func() error) error {
-	pause := firstPause
-	for try := 1; ; try++ {
-		err := do()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if try == maxTries || !mayPass(err) {
-			return explained(err)
-		}
-		// Half of the pause is random, so that several imports do not retry together.
-		wait := pause/2 + rand.N(pause/2) // #nosec G404 -- a pause
-		i.report.Note(fmt.Sprintf("%v; retrying in %v", explained(err), wait.Round(100*time.Millisecond)))
-		if err := i.options.Wait(ctx, wait); err != nil {
-			return err
-		}
-		i.summary.Repeated++
-		pause = min(2*pause, maxPause)
-	}
+	repeated, err := retry.Do(ctx, retry.Options{Wait: i.options.Wait, Note: i.report.Note}, do)
+	i.summary.Repeated += repeated
+	return err
 }
 
 // batchOf returns how many of the places make the next message: those of one owner.

@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/retry"
 )
 
 // ExportOptions select the landmarks and the format of an export.
@@ -41,7 +42,7 @@ func Export(
 		OwnerId: options.OwnerID, Category: poiv1.PoiCategory(options.Category), WithIds: options.IDs == landmarkfile.WithIDs,
 	})
 	if err != nil {
-		return 0, explained(err)
+		return 0, retry.Explained(err)
 	}
 	report.Start("exporting", progress.Places, 0)
 	defer report.Finish()
@@ -51,7 +52,7 @@ func Export(
 			return count, writer.Close()
 		}
 		if err != nil {
-			return count, explained(err)
+			return count, retry.Explained(err)
 		}
 		for _, p := range batch.GetPois() {
 			if err := writer.Write(exported(p)); err != nil {

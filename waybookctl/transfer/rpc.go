@@ -1,11 +1,6 @@
 package transfer
 
 import (
-	"fmt"
-
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
@@ -24,24 +19,4 @@ func exported(p *poiv1.ImportedPoi) landmarkfile.Place {
 		Lat: p.GetLocation().GetLat(), Lng: p.GetLocation().GetLng(),
 		OwnerID: p.GetOwnerId(), PoiID: p.GetPoiId(),
 	}
-}
-
-// mayPass reports whether a retry of a failed call may succeed.
-func mayPass(err error) bool {
-	switch status.Code(err) {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		return true
-	}
-	return false
-}
-
-// explained adds an explanation for people to a failed call.
-func explained(err error) error {
-	switch status.Code(err) {
-	case codes.Unavailable:
-		return fmt.Errorf("the service can't be reached or can't reach its store: %w", err)
-	case codes.DeadlineExceeded:
-		return fmt.Errorf("the service did not answer in time: %w", err)
-	}
-	return fmt.Errorf("the service refused: %w", err)
 }

@@ -109,6 +109,13 @@ var errSame = errors.New("the user wants the same value")
 // Before Put returns nil or an error of decide, the user's present choice is counted. If
 // Put fails otherwise, the choice may be stored, and then it will be counted.
 func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error)) (P, error) {
+	return c.put(ctx, parentID, userID, decide, func(int) int64 { return c.IDs.Unordered(id.PlaceOf(parentID)) })
+}
+
+// put is Put. draw returns an identifier for a new choice; taken is how many were taken.
+func (c *Counter[P]) put(
+	ctx context.Context, parentID, userID int64, decide func(present int32) (int32, error), draw func(taken int) int64,
+) (P, error) {
 	var none P
 	if err := c.Parents.Require(ctx, parentID); err != nil {
 		return none, err
@@ -117,7 +124,7 @@ func (c *Counter[P]) Put(ctx context.Context, parentID, userID int64, decide fun
 	choice, err := c.want(ctx, parentID, userID, func(present int32) (wanted int32, err error) {
 		wanted, refusal = decide(present)
 		return wanted, refusal
-	})
+	}, draw)
 	switch {
 	case refusal != nil && choice.Pending == Settled:
 		return none, refusal
@@ -149,8 +156,10 @@ func (c *Counter[P]) RemoveAll(ctx context.Context, parentID int64) error {
 // want stores the value that the user wants, and returns the choice as it is stored. It
 // returns the zero Choice if there is none and the user wants none. If decide fails, the
 // choice is returned with its error.
-func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide func(int32) (int32, error)) (Choice, error) {
-	for {
+func (c *Counter[P]) want(
+	ctx context.Context, parentID, userID int64, decide func(int32) (int32, error), draw func(taken int) int64,
+) (Choice, error) {
+	for taken := 0; ; taken++ {
 		choice, err := c.Choices.Find(ctx, byUser().Is(parentID, userID))
 		if err == nil {
 			return c.rewant(ctx, choice.ID, decide)
@@ -162,7 +171,7 @@ func (c *Counter[P]) want(ctx context.Context, parentID, userID int64, decide fu
 		if err != nil || wanted == None {
 			return Choice{}, err
 		}
-		choice = Choice{ID: c.IDs.Unordered(id.PlaceOf(parentID)), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
+		choice = Choice{ID: draw(taken), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
 		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {

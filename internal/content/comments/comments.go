@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
@@ -26,6 +27,15 @@ type Comment struct {
 	CreateTime time.Time `bson:"create_time"`
 	Text       string    `bson:"text"`
 	Reply      *Reply    `bson:"reply,omitempty"`
+	// Guest is the author of a comment that was moved in, if the author has no account. AuthorID
+	// is 0 then.
+	Guest *Guest `bson:"guest,omitempty"`
+}
+
+// Guest is an author without an account.
+type Guest struct {
+	Name    string `bson:"name"`
+	IconURL string `bson:"icon_url"`
 }
 
 // Reply is the owner's answer to a comment.
@@ -115,11 +125,13 @@ func (s *Set[P]) List(ctx context.Context, parentID int64, limit int, token stri
 	return Proto(page.Documents, s.Profiles.Show(ctx, Authors(page.Documents)...)), page.Next, nil
 }
 
-// Authors returns the ids of the comments' authors, followed by others.
+// Authors returns the ids of the comments' authors that are users, followed by others.
 func Authors(comments []Comment, others ...int64) []int64 {
 	ids := make([]int64, 0, len(comments)+len(others))
 	for _, comment := range comments {
-		ids = append(ids, comment.AuthorID)
+		if comment.AuthorID != 0 {
+			ids = append(ids, comment.AuthorID)
+		}
 	}
 	return append(ids, others...)
 }
@@ -136,10 +148,13 @@ func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Co
 	for i, comment := range comments {
 		piece := &pieces[i]
 		author := profiles[comment.AuthorID]
+		if comment.Guest != nil {
+			author.Name, author.IconURL = comment.Guest.Name, comment.Guest.IconURL
+		}
 		piece.author.UserId, piece.author.Name, piece.author.IconUrl = comment.AuthorID, author.Name, author.IconURL
 		piece.created.Seconds, piece.created.Nanos = comment.CreateTime.Unix(), int32(comment.CreateTime.Nanosecond())
 		shown[i] = &piece.comment
-		shown[i].CommentId, shown[i].Text = comment.ID, comment.Text
+		shown[i].CommentId, shown[i].Text, shown[i].OldId = comment.ID, comment.Text, aliases.OldID(comment.ID, comment.RequestKey)
 		shown[i].Author, shown[i].CreateTime = &piece.author, &piece.created
 		if comment.Reply != nil {
 			shown[i].Reply = &typev1.AuthorReply{
@@ -152,5 +167,5 @@ func Proto(comments []Comment, profiles map[int64]profiles.Profile) []*typev1.Co
 }
 
 func (s *Set[P]) show(ctx context.Context, comment Comment) *typev1.Comment {
-	return Proto([]Comment{comment}, s.Profiles.Show(ctx, comment.AuthorID))[0]
+	return Proto([]Comment{comment}, s.Profiles.Show(ctx, Authors([]Comment{comment})...))[0]
 }

@@ -154,6 +154,22 @@ func (d *Directory) Require(ctx context.Context, id int64) (Profile, error) {
 	return profile, nil
 }
 
+// Missing returns which of the users do not exist. It asks for all of them at once. Errors: those
+// of the account service, if it is down and the cache does not know all users.
+func (d *Directory) Missing(ctx context.Context, ids []int64) (map[int64]bool, error) {
+	profiles, err := d.fresh.BulkGet(ctx, distinct(ids), otter.BulkLoaderFunc[int64, Profile](d.load))
+	if err != nil {
+		return nil, fmt.Errorf("resolve users: %w", err)
+	}
+	missing := map[int64]bool{}
+	for id, profile := range profiles {
+		if !profile.Exists {
+			missing[id] = true
+		}
+	}
+	return missing, nil
+}
+
 // load fetches profiles from the account service. It also stores that a user does not
 // exist.
 func (d *Directory) load(ctx context.Context, ids []int64) (map[int64]Profile, error) {

@@ -36,8 +36,8 @@ const (
 // Interceptors process each call before its handler, the same over TCP and in process. They
 // measure and log calls, contain panics, and turn errors into statuses. Over TLS they reject
 // callers that may not call the method, before anything else. They limit the duration of a
-// call and the number of calls in flight, and validate requests against the contract. They
-// may be used concurrently.
+// call and the number of calls in flight, validate requests against the contract, and resolve
+// the old identifiers in them. They may be used concurrently.
 type Interceptors struct {
 	validator protovalidate.Validator
 	gates     *gates
@@ -104,6 +104,9 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 	if err := i.validate(request); err != nil {
 		return nil, err
 	}
+	if err := resolve(ctx, info.Server, request); err != nil {
+		return nil, err
+	}
 	return handler(ctx, request)
 }
 
@@ -133,12 +136,13 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 		return err
 	}
 	defer gate.Leave()
-	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate, call: &call})
+	return handler(server, &checkedStream{ServerStream: stream, server: server, ctx: ctx, validate: i.validate, call: &call})
 }
 
-// checkedStream validates each incoming message, and reports a caller that has gone as such.
+// checkedStream validates each incoming message and resolves its old identifiers, and reports a caller that has gone as such.
 type checkedStream struct {
 	grpc.ServerStream
+	server   any
 	ctx      context.Context
 	validate func(any) error
 	call     *audit.Call
@@ -154,7 +158,26 @@ func (s *checkedStream) RecvMsg(message any) error {
 	if !s.hasFirst {
 		s.hasFirst, s.call.User = true, audit.UserOf(message)
 	}
-	return s.validate(message)
+	if err := s.validate(message); err != nil {
+		return err
+	}
+	return resolve(s.ctx, s.server, message)
+}
+
+// Resolver is a server whose requests may hold old identifiers.
+type Resolver interface {
+	// ResolveIDs replaces the old identifiers in a valid request by those that they stand for. It
+	// changes only fields of the message itself, because its parts may be shared.
+	ResolveIDs(ctx context.Context, request proto.Message) error
+}
+
+// resolve replaces the old identifiers in a request, before the handler sees it.
+func resolve(ctx context.Context, server, request any) error {
+	resolver, ok := server.(Resolver)
+	if !ok {
+		return nil
+	}
+	return resolver.ResolveIDs(ctx, request.(proto.Message)) // validate has seen that it is one
 }
 
 func (s *checkedStream) SendMsg(message any) error {

@@ -11,7 +11,7 @@ package accountv1
 import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	_ "github.com/waybook/waybook/proto/gen/waybook/access/v1"
-	_ "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -26,6 +26,72 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+// How a password is stored. Passwords of users who were moved in have the form of the old
+// service until the first login, which stores them as argon2id.
+type PasswordForm int32
+
+const (
+	// No password.
+	PasswordForm_PASSWORD_FORM_UNSPECIFIED PasswordForm = 0
+	// Argon2id, the form of all passwords that are set here.
+	PasswordForm_PASSWORD_FORM_ARGON2ID PasswordForm = 1
+	// Bcrypt.
+	PasswordForm_PASSWORD_FORM_BCRYPT PasswordForm = 2
+	// One or two rounds of MD5, with or without a salt.
+	PasswordForm_PASSWORD_FORM_MD5 PasswordForm = 3
+	// The portable hashes of phpass: salted MD5 in many rounds.
+	PasswordForm_PASSWORD_FORM_PHPASS PasswordForm = 4
+	// The MD5 form of Unix's crypt: 1,000 rounds with a salt.
+	PasswordForm_PASSWORD_FORM_MD5_CRYPT PasswordForm = 5
+)
+
+// Enum value maps for PasswordForm.
+var (
+	PasswordForm_name = map[int32]string{
+		0: "PASSWORD_FORM_UNSPECIFIED",
+		1: "PASSWORD_FORM_ARGON2ID",
+		2: "PASSWORD_FORM_BCRYPT",
+		3: "PASSWORD_FORM_MD5",
+		4: "PASSWORD_FORM_PHPASS",
+		5: "PASSWORD_FORM_MD5_CRYPT",
+	}
+	PasswordForm_value = map[string]int32{
+		"PASSWORD_FORM_UNSPECIFIED": 0,
+		"PASSWORD_FORM_ARGON2ID":    1,
+		"PASSWORD_FORM_BCRYPT":      2,
+		"PASSWORD_FORM_MD5":         3,
+		"PASSWORD_FORM_PHPASS":      4,
+		"PASSWORD_FORM_MD5_CRYPT":   5,
+	}
+)
+
+func (x PasswordForm) Enum() *PasswordForm {
+	p := new(PasswordForm)
+	*p = x
+	return p
+}
+
+func (x PasswordForm) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PasswordForm) Descriptor() protoreflect.EnumDescriptor {
+	return file_waybook_account_v1_account_proto_enumTypes[0].Descriptor()
+}
+
+func (PasswordForm) Type() protoreflect.EnumType {
+	return &file_waybook_account_v1_account_proto_enumTypes[0]
+}
+
+func (x PasswordForm) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PasswordForm.Descriptor instead.
+func (PasswordForm) EnumDescriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
+}
 
 // How often a signature may be used.
 type SignatureUse int32
@@ -64,11 +130,11 @@ func (x SignatureUse) String() string {
 }
 
 func (SignatureUse) Descriptor() protoreflect.EnumDescriptor {
-	return file_waybook_account_v1_account_proto_enumTypes[0].Descriptor()
+	return file_waybook_account_v1_account_proto_enumTypes[1].Descriptor()
 }
 
 func (SignatureUse) Type() protoreflect.EnumType {
-	return &file_waybook_account_v1_account_proto_enumTypes[0]
+	return &file_waybook_account_v1_account_proto_enumTypes[1]
 }
 
 func (x SignatureUse) Number() protoreflect.EnumNumber {
@@ -77,7 +143,7 @@ func (x SignatureUse) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SignatureUse.Descriptor instead.
 func (SignatureUse) EnumDescriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{0}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{1}
 }
 
 // A user.
@@ -94,8 +160,13 @@ type User struct {
 	// Email address as given, with which the user logs in; empty when there is none.
 	// BatchGetUsers leaves it out.
 	Email string `protobuf:"bytes,5,opt,name=email,proto3" json:"email,omitempty"`
-	// Whether the user can log in with a password. BatchGetUsers leaves it out.
-	HasPassword   bool `protobuf:"varint,6,opt,name=has_password,json=hasPassword,proto3" json:"has_password,omitempty"`
+	// Whether the user has a password. BatchGetUsers leaves it out.
+	HasPassword bool `protobuf:"varint,6,opt,name=has_password,json=hasPassword,proto3" json:"has_password,omitempty"`
+	// Whether the user is disabled: cannot log in and has no open session. BatchGetUsers leaves
+	// it out.
+	Disabled bool `protobuf:"varint,7,opt,name=disabled,proto3" json:"disabled,omitempty"`
+	// How the password is stored; unspecified when there is none. BatchGetUsers leaves it out.
+	PasswordForm  PasswordForm `protobuf:"varint,8,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,6 +241,20 @@ func (x *User) GetHasPassword() bool {
 		return x.HasPassword
 	}
 	return false
+}
+
+func (x *User) GetDisabled() bool {
+	if x != nil {
+		return x.Disabled
+	}
+	return false
+}
+
+func (x *User) GetPasswordForm() PasswordForm {
+	if x != nil {
+		return x.PasswordForm
+	}
+	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
 }
 
 // An open session.
@@ -386,6 +471,905 @@ func (x *CreateUserResponse) GetUser() *User {
 	return nil
 }
 
+// Request of DeleteUser.
+type DeleteUserRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user to delete.
+	UserId        int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserRequest) Reset() {
+	*x = DeleteUserRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserRequest) ProtoMessage() {}
+
+func (x *DeleteUserRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserRequest.ProtoReflect.Descriptor instead.
+func (*DeleteUserRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *DeleteUserRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+// Reply of DeleteUser.
+type DeleteUserResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteUserResponse) Reset() {
+	*x = DeleteUserResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteUserResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteUserResponse) ProtoMessage() {}
+
+func (x *DeleteUserResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteUserResponse.ProtoReflect.Descriptor instead.
+func (*DeleteUserResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
+}
+
+// Request of ListUsers.
+type ListUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only users whose password has this form, which is an old one; all users when unspecified.
+	PasswordForm  PasswordForm `protobuf:"varint,3,opt,name=password_form,json=passwordForm,proto3,enum=waybook.account.v1.PasswordForm" json:"password_form,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersRequest) Reset() {
+	*x = ListUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersRequest) ProtoMessage() {}
+
+func (x *ListUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersRequest.ProtoReflect.Descriptor instead.
+func (*ListUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ListUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListUsersRequest) GetPasswordForm() PasswordForm {
+	if x != nil {
+		return x.PasswordForm
+	}
+	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
+}
+
+// Reply of ListUsers.
+type ListUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUsersResponse) Reset() {
+	*x = ListUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUsersResponse) ProtoMessage() {}
+
+func (x *ListUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUsersResponse.ProtoReflect.Descriptor instead.
+func (*ListUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ListUsersResponse) GetUsers() []*User {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *ListUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request of FindUsers.
+type FindUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What to look for.
+	//
+	// Types that are valid to be assigned to By:
+	//
+	//	*FindUsersRequest_EmailPrefix
+	//	*FindUsersRequest_NamePrefix
+	By isFindUsersRequest_By `protobuf_oneof:"by"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindUsersRequest) Reset() {
+	*x = FindUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindUsersRequest) ProtoMessage() {}
+
+func (x *FindUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindUsersRequest.ProtoReflect.Descriptor instead.
+func (*FindUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *FindUsersRequest) GetBy() isFindUsersRequest_By {
+	if x != nil {
+		return x.By
+	}
+	return nil
+}
+
+func (x *FindUsersRequest) GetEmailPrefix() string {
+	if x != nil {
+		if x, ok := x.By.(*FindUsersRequest_EmailPrefix); ok {
+			return x.EmailPrefix
+		}
+	}
+	return ""
+}
+
+func (x *FindUsersRequest) GetNamePrefix() string {
+	if x != nil {
+		if x, ok := x.By.(*FindUsersRequest_NamePrefix); ok {
+			return x.NamePrefix
+		}
+	}
+	return ""
+}
+
+func (x *FindUsersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *FindUsersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type isFindUsersRequest_By interface {
+	isFindUsersRequest_By()
+}
+
+type FindUsersRequest_EmailPrefix struct {
+	// Beginning of the email address, 1 to 254 bytes, in any letter case. Results are in the
+	// order of their addresses.
+	EmailPrefix string `protobuf:"bytes,1,opt,name=email_prefix,json=emailPrefix,proto3,oneof"`
+}
+
+type FindUsersRequest_NamePrefix struct {
+	// Beginning of the nickname, 1 to 100 characters, in any letter case. Results are in the
+	// order of their nicknames in lower case.
+	NamePrefix string `protobuf:"bytes,2,opt,name=name_prefix,json=namePrefix,proto3,oneof"`
+}
+
+func (*FindUsersRequest_EmailPrefix) isFindUsersRequest_By() {}
+
+func (*FindUsersRequest_NamePrefix) isFindUsersRequest_By() {}
+
+// Reply of FindUsers.
+type FindUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users.
+	Users []*User `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FindUsersResponse) Reset() {
+	*x = FindUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FindUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FindUsersResponse) ProtoMessage() {}
+
+func (x *FindUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FindUsersResponse.ProtoReflect.Descriptor instead.
+func (*FindUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *FindUsersResponse) GetUsers() []*User {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+func (x *FindUsersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Request of CountPasswordForms.
+type CountPasswordFormsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountPasswordFormsRequest) Reset() {
+	*x = CountPasswordFormsRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountPasswordFormsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountPasswordFormsRequest) ProtoMessage() {}
+
+func (x *CountPasswordFormsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountPasswordFormsRequest.ProtoReflect.Descriptor instead.
+func (*CountPasswordFormsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
+}
+
+// Reply of CountPasswordForms.
+type CountPasswordFormsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old forms, each once, also those that no user has.
+	Counts        []*PasswordFormCount `protobuf:"bytes,1,rep,name=counts,proto3" json:"counts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountPasswordFormsResponse) Reset() {
+	*x = CountPasswordFormsResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountPasswordFormsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountPasswordFormsResponse) ProtoMessage() {}
+
+func (x *CountPasswordFormsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountPasswordFormsResponse.ProtoReflect.Descriptor instead.
+func (*CountPasswordFormsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *CountPasswordFormsResponse) GetCounts() []*PasswordFormCount {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+// How many users have a form of password.
+type PasswordFormCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The form.
+	Form PasswordForm `protobuf:"varint,1,opt,name=form,proto3,enum=waybook.account.v1.PasswordForm" json:"form,omitempty"`
+	// Number of users.
+	UserCount     int64 `protobuf:"varint,2,opt,name=user_count,json=userCount,proto3" json:"user_count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PasswordFormCount) Reset() {
+	*x = PasswordFormCount{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PasswordFormCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PasswordFormCount) ProtoMessage() {}
+
+func (x *PasswordFormCount) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PasswordFormCount.ProtoReflect.Descriptor instead.
+func (*PasswordFormCount) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *PasswordFormCount) GetForm() PasswordForm {
+	if x != nil {
+		return x.Form
+	}
+	return PasswordForm_PASSWORD_FORM_UNSPECIFIED
+}
+
+func (x *PasswordFormCount) GetUserCount() int64 {
+	if x != nil {
+		return x.UserCount
+	}
+	return 0
+}
+
+// Request of MoveInUsers.
+type MoveInUsersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How they are moved in.
+	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	// The records, 1 to 1,000. The rules of each are checked individually.
+	Users         []*MovedUser `protobuf:"bytes,2,rep,name=users,proto3" json:"users,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInUsersRequest) Reset() {
+	*x = MoveInUsersRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInUsersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInUsersRequest) ProtoMessage() {}
+
+func (x *MoveInUsersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInUsersRequest.ProtoReflect.Descriptor instead.
+func (*MoveInUsersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *MoveInUsersRequest) GetOptions() *v1.MoveOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *MoveInUsersRequest) GetUsers() []*MovedUser {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+// Reply of MoveInUsers.
+type MoveInUsersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The result of each record.
+	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInUsersResponse) Reset() {
+	*x = MoveInUsersResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInUsersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInUsersResponse) ProtoMessage() {}
+
+func (x *MoveInUsersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInUsersResponse.ProtoReflect.Descriptor instead.
+func (*MoveInUsersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *MoveInUsersResponse) GetResults() []*v1.MoveResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// A user to move in. Fields name in parentheses the limits that MoveOptions may widen.
+type MovedUser struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user's identifier in the old service, which becomes the user's identifier here. Users
+	// who are created here have identifiers above 2^40. If such a user has this identifier and
+	// differs from the record, the record is refused (ID_TAKEN), also with update.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Nickname, 1 to 100 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY). A user with
+	// an empty one is shown like a user who does not exist.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Address of the avatar image, at most 2,000 bytes (LIMIT_ADDRESS); may be empty.
+	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
+	// Email address, at most 254 bytes; may be empty. No two users have the same one, ignoring
+	// letter case.
+	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
+	// Hash of the password; empty if the user cannot log in with a password. These forms are
+	// accepted, everything else is refused:
+	//
+	//   - "$argon2id$v=19$m=…,t=…,p=…$SALT$KEY", as PHP writes it: m at most 65,536 (64 MiB), t at
+	//     most 8, p at most 8, a salt of 8 to 64 bytes, a key of 32 to 64 bytes.
+	//   - Bcrypt: "$2a$", "$2b$" or "$2y$", cost 4 to 14. It sees the first 72 bytes of a password.
+	//   - MD5(password): 32 hexadecimal digits.
+	//   - "md5$SALT$HEX": MD5(SALT, password), as Django writes it.
+	//   - "md5-suffix$SALT$HEX": MD5(password, SALT).
+	//   - "md5-twice$SALT$HEX": MD5(hex of MD5(password), SALT); SALT may be empty.
+	//   - phpass: "$P$" or "$H$", with 2^7 to 2^16 rounds.
+	//   - Unix crypt: "$1$SALT$…", with a salt of up to 8 characters.
+	//
+	// SALT has up to 100 bytes and may contain "$". HEX may have capital letters.
+	PasswordHash string `protobuf:"bytes,5,opt,name=password_hash,json=passwordHash,proto3" json:"password_hash,omitempty"`
+	// When the user was created; the time of the call if not set.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// The user's open sessions. With MoveOptions.update, those that were moved in before and
+	// are gone from here are closed. When not set, no session changes.
+	Sessions *MovedSessions `protobuf:"bytes,7,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// Rewards of the user, at most 10,000. More of them are sent in another request, with the
+	// same fields of the user. None is ever removed.
+	Rewards       []*MovedReward `protobuf:"bytes,8,rep,name=rewards,proto3" json:"rewards,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedUser) Reset() {
+	*x = MovedUser{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedUser) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedUser) ProtoMessage() {}
+
+func (x *MovedUser) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedUser.ProtoReflect.Descriptor instead.
+func (*MovedUser) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *MovedUser) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *MovedUser) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MovedUser) GetIconUrl() string {
+	if x != nil {
+		return x.IconUrl
+	}
+	return ""
+}
+
+func (x *MovedUser) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
+func (x *MovedUser) GetPasswordHash() string {
+	if x != nil {
+		return x.PasswordHash
+	}
+	return ""
+}
+
+func (x *MovedUser) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *MovedUser) GetSessions() *MovedSessions {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+func (x *MovedUser) GetRewards() []*MovedReward {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+// The open sessions of a user to move in.
+type MovedSessions struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sessions, at most 100.
+	Sessions      []*MovedSession `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedSessions) Reset() {
+	*x = MovedSessions{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedSessions) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedSessions) ProtoMessage() {}
+
+func (x *MovedSessions) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedSessions.ProtoReflect.Descriptor instead.
+func (*MovedSessions) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *MovedSessions) GetSessions() []*MovedSession {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+// A session to move in. It is open until the user's password is changed, all sessions of the
+// user are closed, or the session is closed here, and is never opened again after that. If
+// another user has its secret, it is left out (ID_TAKEN).
+type MovedSession struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The `idrand` part of the cookie. The service stores only its SHA-256.
+	Token string `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
+	// When the session expires; as for a session that is opened now if not set. A session that
+	// has expired is left out. None lasts longer than 400 days from the call.
+	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
+	// When the session was opened; may be left out.
+	CreateTime    *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedSession) Reset() {
+	*x = MovedSession{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedSession) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedSession) ProtoMessage() {}
+
+func (x *MovedSession) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedSession.ProtoReflect.Descriptor instead.
+func (*MovedSession) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *MovedSession) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
+func (x *MovedSession) GetExpireTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExpireTime
+	}
+	return nil
+}
+
+func (x *MovedSession) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+// A reward to move in. Its source is "old/" and old_id.
+type MovedReward struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service, unique among the rewards of the user.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// Amount of the reward, from 0 to 1,000,000,000.
+	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedReward) Reset() {
+	*x = MovedReward{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedReward) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedReward) ProtoMessage() {}
+
+func (x *MovedReward) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedReward.ProtoReflect.Descriptor instead.
+func (*MovedReward) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *MovedReward) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedReward) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
 // Request of GetUser.
 type GetUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -397,7 +1381,7 @@ type GetUserRequest struct {
 
 func (x *GetUserRequest) Reset() {
 	*x = GetUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -409,7 +1393,7 @@ func (x *GetUserRequest) String() string {
 func (*GetUserRequest) ProtoMessage() {}
 
 func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[4]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -422,7 +1406,7 @@ func (x *GetUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserRequest.ProtoReflect.Descriptor instead.
 func (*GetUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{4}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetUserRequest) GetUserId() int64 {
@@ -443,7 +1427,7 @@ type GetUserResponse struct {
 
 func (x *GetUserResponse) Reset() {
 	*x = GetUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +1439,7 @@ func (x *GetUserResponse) String() string {
 func (*GetUserResponse) ProtoMessage() {}
 
 func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[5]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +1452,7 @@ func (x *GetUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetUserResponse.ProtoReflect.Descriptor instead.
 func (*GetUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{5}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetUserResponse) GetUser() *User {
@@ -489,7 +1473,7 @@ type BatchGetUsersRequest struct {
 
 func (x *BatchGetUsersRequest) Reset() {
 	*x = BatchGetUsersRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -501,7 +1485,7 @@ func (x *BatchGetUsersRequest) String() string {
 func (*BatchGetUsersRequest) ProtoMessage() {}
 
 func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[6]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -514,7 +1498,7 @@ func (x *BatchGetUsersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{6}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BatchGetUsersRequest) GetUserIds() []int64 {
@@ -535,7 +1519,7 @@ type BatchGetUsersResponse struct {
 
 func (x *BatchGetUsersResponse) Reset() {
 	*x = BatchGetUsersResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +1531,7 @@ func (x *BatchGetUsersResponse) String() string {
 func (*BatchGetUsersResponse) ProtoMessage() {}
 
 func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[7]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +1544,7 @@ func (x *BatchGetUsersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetUsersResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetUsersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{7}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *BatchGetUsersResponse) GetUsers() []*User {
@@ -582,14 +1566,17 @@ type UpdateUserRequest struct {
 	// New email address, at most 254 bytes, which no other user has. It cannot be removed.
 	Email *string `protobuf:"bytes,4,opt,name=email,proto3,oneof" json:"email,omitempty"`
 	// New password, 8 to 200 characters.
-	Password      *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
+	Password *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
+	// Whether the user is disabled. A disabled user cannot log in, and disabling closes all open
+	// sessions and invalidates device tokens, in the same write. What the user owns stays.
+	Disabled      *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateUserRequest) Reset() {
 	*x = UpdateUserRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -601,7 +1588,7 @@ func (x *UpdateUserRequest) String() string {
 func (*UpdateUserRequest) ProtoMessage() {}
 
 func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[8]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -614,7 +1601,7 @@ func (x *UpdateUserRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserRequest.ProtoReflect.Descriptor instead.
 func (*UpdateUserRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{8}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UpdateUserRequest) GetUserId() int64 {
@@ -652,6 +1639,13 @@ func (x *UpdateUserRequest) GetPassword() string {
 	return ""
 }
 
+func (x *UpdateUserRequest) GetDisabled() bool {
+	if x != nil && x.Disabled != nil {
+		return *x.Disabled
+	}
+	return false
+}
+
 // Reply of UpdateUser.
 type UpdateUserResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -663,7 +1657,7 @@ type UpdateUserResponse struct {
 
 func (x *UpdateUserResponse) Reset() {
 	*x = UpdateUserResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -675,7 +1669,7 @@ func (x *UpdateUserResponse) String() string {
 func (*UpdateUserResponse) ProtoMessage() {}
 
 func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[9]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -688,7 +1682,7 @@ func (x *UpdateUserResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateUserResponse.ProtoReflect.Descriptor instead.
 func (*UpdateUserResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{9}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UpdateUserResponse) GetUser() *User {
@@ -717,7 +1711,7 @@ type AuthenticateRequest struct {
 
 func (x *AuthenticateRequest) Reset() {
 	*x = AuthenticateRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -729,7 +1723,7 @@ func (x *AuthenticateRequest) String() string {
 func (*AuthenticateRequest) ProtoMessage() {}
 
 func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[10]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -742,7 +1736,7 @@ func (x *AuthenticateRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateRequest.ProtoReflect.Descriptor instead.
 func (*AuthenticateRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{10}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AuthenticateRequest) GetEmail() string {
@@ -795,7 +1789,7 @@ type AuthenticateResponse struct {
 
 func (x *AuthenticateResponse) Reset() {
 	*x = AuthenticateResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +1801,7 @@ func (x *AuthenticateResponse) String() string {
 func (*AuthenticateResponse) ProtoMessage() {}
 
 func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[11]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +1814,7 @@ func (x *AuthenticateResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuthenticateResponse.ProtoReflect.Descriptor instead.
 func (*AuthenticateResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{11}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AuthenticateResponse) GetUser() *User {
@@ -865,7 +1859,7 @@ type OpenSessionRequest struct {
 
 func (x *OpenSessionRequest) Reset() {
 	*x = OpenSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1871,7 @@ func (x *OpenSessionRequest) String() string {
 func (*OpenSessionRequest) ProtoMessage() {}
 
 func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[12]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1884,7 @@ func (x *OpenSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionRequest.ProtoReflect.Descriptor instead.
 func (*OpenSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{12}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *OpenSessionRequest) GetUserId() int64 {
@@ -921,7 +1915,7 @@ type OpenSessionResponse struct {
 
 func (x *OpenSessionResponse) Reset() {
 	*x = OpenSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -933,7 +1927,7 @@ func (x *OpenSessionResponse) String() string {
 func (*OpenSessionResponse) ProtoMessage() {}
 
 func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[13]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -946,7 +1940,7 @@ func (x *OpenSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenSessionResponse.ProtoReflect.Descriptor instead.
 func (*OpenSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{13}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *OpenSessionResponse) GetSession() *Session {
@@ -976,7 +1970,7 @@ type VerifySessionRequest struct {
 
 func (x *VerifySessionRequest) Reset() {
 	*x = VerifySessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -988,7 +1982,7 @@ func (x *VerifySessionRequest) String() string {
 func (*VerifySessionRequest) ProtoMessage() {}
 
 func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[14]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1001,7 +1995,7 @@ func (x *VerifySessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{14}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *VerifySessionRequest) GetUserId() int64 {
@@ -1029,7 +2023,7 @@ type VerifySessionResponse struct {
 
 func (x *VerifySessionResponse) Reset() {
 	*x = VerifySessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +2035,7 @@ func (x *VerifySessionResponse) String() string {
 func (*VerifySessionResponse) ProtoMessage() {}
 
 func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[15]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +2048,7 @@ func (x *VerifySessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{15}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *VerifySessionResponse) GetSession() *Session {
@@ -1075,7 +2069,7 @@ type VerifySessionsRequest struct {
 
 func (x *VerifySessionsRequest) Reset() {
 	*x = VerifySessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +2081,7 @@ func (x *VerifySessionsRequest) String() string {
 func (*VerifySessionsRequest) ProtoMessage() {}
 
 func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[16]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +2094,7 @@ func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
 func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{16}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
@@ -1121,7 +2115,7 @@ type VerifySessionsResponse struct {
 
 func (x *VerifySessionsResponse) Reset() {
 	*x = VerifySessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1133,7 +2127,7 @@ func (x *VerifySessionsResponse) String() string {
 func (*VerifySessionsResponse) ProtoMessage() {}
 
 func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[17]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1146,7 +2140,7 @@ func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
 func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{17}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *VerifySessionsResponse) GetOpen() []bool {
@@ -1169,7 +2163,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1181,7 +2175,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[18]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1194,7 +2188,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{18}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -1220,7 +2214,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1232,7 +2226,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[19]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1245,7 +2239,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{19}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 // Request of CloseAllSessions.
@@ -1259,7 +2253,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1271,7 +2265,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[20]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1284,7 +2278,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{20}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -1305,7 +2299,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +2311,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[21]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +2324,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{21}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -1355,7 +2349,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +2361,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[22]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +2374,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{22}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -1417,7 +2411,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1429,7 +2423,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[23]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1442,7 +2436,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{23}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1475,7 +2469,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +2481,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[24]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +2494,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{24}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -1536,7 +2530,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1548,7 +2542,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[25]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1561,10 +2555,184 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{25}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+// Request of ListRewards.
+type ListRewardsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user of the rewards.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRewardsRequest) Reset() {
+	*x = ListRewardsRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRewardsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRewardsRequest) ProtoMessage() {}
+
+func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
+func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+}
+
+func (x *ListRewardsRequest) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *ListRewardsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRewardsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListRewards.
+type ListRewardsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The rewards.
+	Rewards []*Reward `protobuf:"bytes,1,rep,name=rewards,proto3" json:"rewards,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRewardsResponse) Reset() {
+	*x = ListRewardsResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRewardsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRewardsResponse) ProtoMessage() {}
+
+func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
+func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+}
+
+func (x *ListRewardsResponse) GetRewards() []*Reward {
+	if x != nil {
+		return x.Rewards
+	}
+	return nil
+}
+
+func (x *ListRewardsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A reward of a user.
+type Reward struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Source of the reward, such as "blog/123", or "old/7" for one that was moved in.
+	Source string `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	// Amount of the reward.
+	Amount        int64 `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reward) Reset() {
+	*x = Reward{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reward) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reward) ProtoMessage() {}
+
+func (x *Reward) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reward.ProtoReflect.Descriptor instead.
+func (*Reward) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *Reward) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *Reward) GetAmount() int64 {
 	if x != nil {
 		return x.Amount
 	}
@@ -1582,7 +2750,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1594,7 +2762,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[26]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1607,7 +2775,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{26}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -1630,7 +2798,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1642,7 +2810,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[27]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1655,7 +2823,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{27}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -1694,7 +2862,7 @@ type Application struct {
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +2874,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[28]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +2887,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{28}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Application) GetKey() string {
@@ -1785,7 +2953,7 @@ type CreateApplicationRequest struct {
 
 func (x *CreateApplicationRequest) Reset() {
 	*x = CreateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1797,7 +2965,7 @@ func (x *CreateApplicationRequest) String() string {
 func (*CreateApplicationRequest) ProtoMessage() {}
 
 func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[29]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1810,7 +2978,7 @@ func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*CreateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{29}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CreateApplicationRequest) GetRequestId() string {
@@ -1861,7 +3029,7 @@ type CreateApplicationResponse struct {
 
 func (x *CreateApplicationResponse) Reset() {
 	*x = CreateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1873,7 +3041,7 @@ func (x *CreateApplicationResponse) String() string {
 func (*CreateApplicationResponse) ProtoMessage() {}
 
 func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[30]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1886,7 +3054,7 @@ func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*CreateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{30}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CreateApplicationResponse) GetApplication() *Application {
@@ -1914,7 +3082,7 @@ type GetApplicationRequest struct {
 
 func (x *GetApplicationRequest) Reset() {
 	*x = GetApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1926,7 +3094,7 @@ func (x *GetApplicationRequest) String() string {
 func (*GetApplicationRequest) ProtoMessage() {}
 
 func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1939,7 +3107,7 @@ func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationRequest.ProtoReflect.Descriptor instead.
 func (*GetApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetApplicationRequest) GetKey() string {
@@ -1960,7 +3128,7 @@ type GetApplicationResponse struct {
 
 func (x *GetApplicationResponse) Reset() {
 	*x = GetApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1972,7 +3140,7 @@ func (x *GetApplicationResponse) String() string {
 func (*GetApplicationResponse) ProtoMessage() {}
 
 func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1985,7 +3153,7 @@ func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationResponse.ProtoReflect.Descriptor instead.
 func (*GetApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetApplicationResponse) GetApplication() *Application {
@@ -2008,7 +3176,7 @@ type ListApplicationsRequest struct {
 
 func (x *ListApplicationsRequest) Reset() {
 	*x = ListApplicationsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2020,7 +3188,7 @@ func (x *ListApplicationsRequest) String() string {
 func (*ListApplicationsRequest) ProtoMessage() {}
 
 func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2033,7 +3201,7 @@ func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsRequest.ProtoReflect.Descriptor instead.
 func (*ListApplicationsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListApplicationsRequest) GetPageSize() int32 {
@@ -2063,7 +3231,7 @@ type ListApplicationsResponse struct {
 
 func (x *ListApplicationsResponse) Reset() {
 	*x = ListApplicationsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +3243,7 @@ func (x *ListApplicationsResponse) String() string {
 func (*ListApplicationsResponse) ProtoMessage() {}
 
 func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +3256,7 @@ func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsResponse.ProtoReflect.Descriptor instead.
 func (*ListApplicationsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListApplicationsResponse) GetApplications() []*Application {
@@ -2122,7 +3290,7 @@ type UpdateApplicationRequest struct {
 
 func (x *UpdateApplicationRequest) Reset() {
 	*x = UpdateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +3302,7 @@ func (x *UpdateApplicationRequest) String() string {
 func (*UpdateApplicationRequest) ProtoMessage() {}
 
 func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +3315,7 @@ func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *UpdateApplicationRequest) GetKey() string {
@@ -2189,7 +3357,7 @@ type UpdateApplicationResponse struct {
 
 func (x *UpdateApplicationResponse) Reset() {
 	*x = UpdateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2201,7 +3369,7 @@ func (x *UpdateApplicationResponse) String() string {
 func (*UpdateApplicationResponse) ProtoMessage() {}
 
 func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2214,7 +3382,7 @@ func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *UpdateApplicationResponse) GetApplication() *Application {
@@ -2235,7 +3403,7 @@ type RotateApplicationSecretRequest struct {
 
 func (x *RotateApplicationSecretRequest) Reset() {
 	*x = RotateApplicationSecretRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2247,7 +3415,7 @@ func (x *RotateApplicationSecretRequest) String() string {
 func (*RotateApplicationSecretRequest) ProtoMessage() {}
 
 func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2260,7 +3428,7 @@ func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RotateApplicationSecretRequest) GetKey() string {
@@ -2283,7 +3451,7 @@ type RotateApplicationSecretResponse struct {
 
 func (x *RotateApplicationSecretResponse) Reset() {
 	*x = RotateApplicationSecretResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2295,7 +3463,7 @@ func (x *RotateApplicationSecretResponse) String() string {
 func (*RotateApplicationSecretResponse) ProtoMessage() {}
 
 func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +3476,7 @@ func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretResponse.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RotateApplicationSecretResponse) GetApplication() *Application {
@@ -2336,7 +3504,7 @@ type DeleteApplicationRequest struct {
 
 func (x *DeleteApplicationRequest) Reset() {
 	*x = DeleteApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2348,7 +3516,7 @@ func (x *DeleteApplicationRequest) String() string {
 func (*DeleteApplicationRequest) ProtoMessage() {}
 
 func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2361,7 +3529,7 @@ func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DeleteApplicationRequest) GetKey() string {
@@ -2380,7 +3548,7 @@ type DeleteApplicationResponse struct {
 
 func (x *DeleteApplicationResponse) Reset() {
 	*x = DeleteApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2392,7 +3560,7 @@ func (x *DeleteApplicationResponse) String() string {
 func (*DeleteApplicationResponse) ProtoMessage() {}
 
 func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2405,7 +3573,7 @@ func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationResponse.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{58}
 }
 
 // A signature in the current form.
@@ -2421,7 +3589,7 @@ type HmacSignature struct {
 
 func (x *HmacSignature) Reset() {
 	*x = HmacSignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2433,7 +3601,7 @@ func (x *HmacSignature) String() string {
 func (*HmacSignature) ProtoMessage() {}
 
 func (x *HmacSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2446,7 +3614,7 @@ func (x *HmacSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HmacSignature.ProtoReflect.Descriptor instead.
 func (*HmacSignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *HmacSignature) GetCanonicalSha256() []byte {
@@ -2477,7 +3645,7 @@ type LegacySignature struct {
 
 func (x *LegacySignature) Reset() {
 	*x = LegacySignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +3657,7 @@ func (x *LegacySignature) String() string {
 func (*LegacySignature) ProtoMessage() {}
 
 func (x *LegacySignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +3670,7 @@ func (x *LegacySignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegacySignature.ProtoReflect.Descriptor instead.
 func (*LegacySignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *LegacySignature) GetText() []byte {
@@ -2544,7 +3712,7 @@ type VerifySignatureRequest struct {
 
 func (x *VerifySignatureRequest) Reset() {
 	*x = VerifySignatureRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2556,7 +3724,7 @@ func (x *VerifySignatureRequest) String() string {
 func (*VerifySignatureRequest) ProtoMessage() {}
 
 func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2569,7 +3737,7 @@ func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureRequest.ProtoReflect.Descriptor instead.
 func (*VerifySignatureRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *VerifySignatureRequest) GetRequestId() string {
@@ -2654,7 +3822,7 @@ type VerifySignatureResponse struct {
 
 func (x *VerifySignatureResponse) Reset() {
 	*x = VerifySignatureResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2666,7 +3834,7 @@ func (x *VerifySignatureResponse) String() string {
 func (*VerifySignatureResponse) ProtoMessage() {}
 
 func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2679,7 +3847,7 @@ func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureResponse.ProtoReflect.Descriptor instead.
 func (*VerifySignatureResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *VerifySignatureResponse) GetApplication() *Application {
@@ -2693,7 +3861,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/text.proto\"\xc4\x01\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\"\xa7\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -2701,7 +3869,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\vcreate_time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x14\n" +
 	"\x05email\x18\x05 \x01(\tR\x05email\x12!\n" +
-	"\fhas_password\x18\x06 \x01(\bR\vhasPassword\"\xfd\x01\n" +
+	"\fhas_password\x18\x06 \x01(\bR\vhasPassword\x12\x1a\n" +
+	"\bdisabled\x18\a \x01(\bR\bdisabled\x12E\n" +
+	"\rpassword_form\x18\b \x01(\x0e2 .waybook.account.v1.PasswordFormR\fpasswordForm\"\xfd\x01\n" +
 	"\aSession\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12;\n" +
 	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -2722,7 +3892,69 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\xd8\x01\x01r\x05\x10\b\x18\xc8\x01R\bpassword:r\xbaHo\x1am\n" +
 	" create_user.password_needs_email\x12 password: needs an email address\x1a'this.password == '' || this.email != ''\"B\n" +
 	"\x12CreateUserResponse\x12,\n" +
-	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\";\n" +
+	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\">\n" +
+	"\x11DeleteUserRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"\x14\n" +
+	"\x12DeleteUserResponse\"\xb7\x01\n" +
+	"\x10ListUsersRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12Q\n" +
+	"\rpassword_form\x18\x03 \x01(\x0e2 .waybook.account.v1.PasswordFormB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x01R\fpasswordForm\"k\n" +
+	"\x11ListUsersResponse\x12.\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd0\x01\n" +
+	"\x10FindUsersRequest\x12/\n" +
+	"\femail_prefix\x18\x01 \x01(\tB\n" +
+	"\xbaH\ar\x05\x10\x01(\xfe\x01H\x00R\vemailPrefix\x12,\n" +
+	"\vname_prefix\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dH\x00R\n" +
+	"namePrefix\x12'\n" +
+	"\tpage_size\x18\x03 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\v\n" +
+	"\x02by\x12\x05\xbaH\x02\b\x01\"k\n" +
+	"\x11FindUsersResponse\x12.\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x1b\n" +
+	"\x19CountPasswordFormsRequest\"[\n" +
+	"\x1aCountPasswordFormsResponse\x12=\n" +
+	"\x06counts\x18\x01 \x03(\v2%.waybook.account.v1.PasswordFormCountR\x06counts\"h\n" +
+	"\x11PasswordFormCount\x124\n" +
+	"\x04form\x18\x01 \x01(\x0e2 .waybook.account.v1.PasswordFormR\x04form\x12\x1d\n" +
+	"\n" +
+	"user_count\x18\x02 \x01(\x03R\tuserCount\"\x93\x01\n" +
+	"\x12MoveInUsersRequest\x126\n" +
+	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12E\n" +
+	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\"L\n" +
+	"\x13MoveInUsersResponse\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x87\x04\n" +
+	"\tMovedUser\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12\x1c\n" +
+	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12#\n" +
+	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x12\x1e\n" +
+	"\x05email\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\xfe\x01R\x05email\x12-\n" +
+	"\rpassword_hash\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\x12=\n" +
+	"\bsessions\x18\a \x01(\v2!.waybook.account.v1.MovedSessionsR\bsessions\x12D\n" +
+	"\arewards\x18\b \x03(\v2\x1f.waybook.account.v1.MovedRewardB\t\xbaH\x06\x92\x01\x03\x10\x90NR\arewards:{\xbaHx\x1av\n" +
+	"\x1fmoved_user.password_needs_email\x12%password_hash: needs an email address\x1a,this.password_hash == '' || this.email != ''\"W\n" +
+	"\rMovedSessions\x12F\n" +
+	"\bsessions\x18\x01 \x03(\v2 .waybook.account.v1.MovedSessionB\b\xbaH\x05\x92\x01\x02\x10dR\bsessions\"\xb5\x01\n" +
+	"\fMovedSession\x12+\n" +
+	"\x05token\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\x12;\n" +
+	"\vexpire_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"expireTime\x12;\n" +
+	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"createTime\"V\n" +
+	"\vMovedReward\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
+	"\x06amount\x18\x02 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\";\n" +
 	"\x0eGetUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"?\n" +
 	"\x0fGetUserResponse\x12,\n" +
@@ -2730,7 +3962,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x125\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x1a\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x91\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xbf\x02\n" +
 	"\x11UpdateUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
@@ -2738,11 +3970,13 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05email\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05(\xfe\x01`\x01H\x02R\x05email\x88\x01\x01\x12+\n" +
 	"\bpassword\x18\x05 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\b\x18\xc8\x01H\x03R\bpassword\x88\x01\x01B\a\n" +
+	"\xbaH\ar\x05\x10\b\x18\xc8\x01H\x03R\bpassword\x88\x01\x01\x12\x1f\n" +
+	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_icon_urlB\b\n" +
 	"\x06_emailB\v\n" +
-	"\t_password\"B\n" +
+	"\t_passwordB\v\n" +
+	"\t_disabled\"B\n" +
 	"\x12UpdateUserResponse\x12,\n" +
 	"\x04user\x18\x01 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\xe3\x01\n" +
 	"\x13AuthenticateRequest\x12 \n" +
@@ -2799,7 +4033,19 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x06amount\x18\x03 \x01(\x03B\r\xbaH\n" +
 	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06amount\"-\n" +
 	"\x13GrantRewardResponse\x12\x16\n" +
-	"\x06amount\x18\x01 \x01(\x03R\x06amount\"B\n" +
+	"\x06amount\x18\x01 \x01(\x03R\x06amount\"\x91\x01\n" +
+	"\x12ListRewardsRequest\x12)\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
+	"\x13ListRewardsResponse\x124\n" +
+	"\arewards\x18\x01 \x03(\v2\x1a.waybook.account.v1.RewardR\arewards\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"8\n" +
+	"\x06Reward\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\tR\x06source\x12\x16\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\"B\n" +
 	"\x15GetRewardTotalRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\"Q\n" +
 	"\x16GetRewardTotalResponse\x12\x14\n" +
@@ -2872,11 +4118,18 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"&verify_signature.once_needs_request_id\x128request_id: needed for a signature that may be used once\x1a&this.use != 1 || this.request_id != ''B\r\n" +
 	"\x04form\x12\x05\xbaH\x02\b\x01\"\\\n" +
 	"\x17VerifySignatureResponse\x12A\n" +
-	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication*c\n" +
+	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication*\xb1\x01\n" +
+	"\fPasswordForm\x12\x1d\n" +
+	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16PASSWORD_FORM_ARGON2ID\x10\x01\x12\x18\n" +
+	"\x14PASSWORD_FORM_BCRYPT\x10\x02\x12\x15\n" +
+	"\x11PASSWORD_FORM_MD5\x10\x03\x12\x18\n" +
+	"\x14PASSWORD_FORM_PHPASS\x10\x04\x12\x1b\n" +
+	"\x17PASSWORD_FORM_MD5_CRYPT\x10\x05*c\n" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xc2\x13\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xd6\x18\n" +
 	"\x0eAccountService\x12o\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
@@ -2886,7 +4139,13 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x04blog\n" +
 	"\x03poi\x90\x02\x01\x12}\n" +
 	"\n" +
-	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12t\n" +
+	"UpdateUser\x12%.waybook.account.v1.UpdateUserRequest\x1a&.waybook.account.v1.UpdateUserResponse\" \xaa\xbb\x18\x1c\x12\fuser_changed\x1a\fpassword_set\x12o\n" +
+	"\n" +
+	"DeleteUser\x12%.waybook.account.v1.DeleteUserRequest\x1a&.waybook.account.v1.DeleteUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_deleted\x12a\n" +
+	"\tListUsers\x12$.waybook.account.v1.ListUsersRequest\x1a%.waybook.account.v1.ListUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
+	"\tFindUsers\x12$.waybook.account.v1.FindUsersRequest\x1a%.waybook.account.v1.FindUsersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12|\n" +
+	"\x12CountPasswordForms\x12-.waybook.account.v1.CountPasswordFormsRequest\x1a..waybook.account.v1.CountPasswordFormsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12t\n" +
+	"\vMoveInUsers\x12&.waybook.account.v1.MoveInUsersRequest\x1a'.waybook.account.v1.MoveInUsersResponse\"\x14\xaa\xbb\x18\x10\x12\x0eusers_moved_in\x12t\n" +
 	"\fAuthenticate\x12'.waybook.account.v1.AuthenticateRequest\x1a(.waybook.account.v1.AuthenticateResponse\"\x11\xaa\xbb\x18\r\n" +
 	"\x04edge\x12\x05login\x12z\n" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
@@ -2903,7 +4162,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fListSessions\x12'.waybook.account.v1.ListSessionsRequest\x1a(.waybook.account.v1.ListSessionsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12j\n" +
 	"\vGrantReward\x12&.waybook.account.v1.GrantRewardRequest\x1a'.waybook.account.v1.GrantRewardResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04blog\x12p\n" +
+	"\x04blog\x12g\n" +
+	"\vListRewards\x12&.waybook.account.v1.ListRewardsRequest\x1a'.waybook.account.v1.ListRewardsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12p\n" +
 	"\x0eGetRewardTotal\x12).waybook.account.v1.GetRewardTotalRequest\x1a*.waybook.account.v1.GetRewardTotalResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12\x8b\x01\n" +
 	"\x11CreateApplication\x12,.waybook.account.v1.CreateApplicationRequest\x1a-.waybook.account.v1.CreateApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_created\x12p\n" +
 	"\x0eGetApplication\x12).waybook.account.v1.GetApplicationRequest\x1a*.waybook.account.v1.GetApplicationResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12v\n" +
@@ -2926,128 +4186,177 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 	return file_waybook_account_v1_account_proto_rawDescData
 }
 
-var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_waybook_account_v1_account_proto_goTypes = []any{
-	(SignatureUse)(0),                       // 0: waybook.account.v1.SignatureUse
-	(*User)(nil),                            // 1: waybook.account.v1.User
-	(*Session)(nil),                         // 2: waybook.account.v1.Session
-	(*CreateUserRequest)(nil),               // 3: waybook.account.v1.CreateUserRequest
-	(*CreateUserResponse)(nil),              // 4: waybook.account.v1.CreateUserResponse
-	(*GetUserRequest)(nil),                  // 5: waybook.account.v1.GetUserRequest
-	(*GetUserResponse)(nil),                 // 6: waybook.account.v1.GetUserResponse
-	(*BatchGetUsersRequest)(nil),            // 7: waybook.account.v1.BatchGetUsersRequest
-	(*BatchGetUsersResponse)(nil),           // 8: waybook.account.v1.BatchGetUsersResponse
-	(*UpdateUserRequest)(nil),               // 9: waybook.account.v1.UpdateUserRequest
-	(*UpdateUserResponse)(nil),              // 10: waybook.account.v1.UpdateUserResponse
-	(*AuthenticateRequest)(nil),             // 11: waybook.account.v1.AuthenticateRequest
-	(*AuthenticateResponse)(nil),            // 12: waybook.account.v1.AuthenticateResponse
-	(*OpenSessionRequest)(nil),              // 13: waybook.account.v1.OpenSessionRequest
-	(*OpenSessionResponse)(nil),             // 14: waybook.account.v1.OpenSessionResponse
-	(*VerifySessionRequest)(nil),            // 15: waybook.account.v1.VerifySessionRequest
-	(*VerifySessionResponse)(nil),           // 16: waybook.account.v1.VerifySessionResponse
-	(*VerifySessionsRequest)(nil),           // 17: waybook.account.v1.VerifySessionsRequest
-	(*VerifySessionsResponse)(nil),          // 18: waybook.account.v1.VerifySessionsResponse
-	(*CloseSessionRequest)(nil),             // 19: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),            // 20: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),         // 21: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil),        // 22: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),             // 23: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),            // 24: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),              // 25: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),             // 26: waybook.account.v1.GrantRewardResponse
-	(*GetRewardTotalRequest)(nil),           // 27: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),          // 28: waybook.account.v1.GetRewardTotalResponse
-	(*Application)(nil),                     // 29: waybook.account.v1.Application
-	(*CreateApplicationRequest)(nil),        // 30: waybook.account.v1.CreateApplicationRequest
-	(*CreateApplicationResponse)(nil),       // 31: waybook.account.v1.CreateApplicationResponse
-	(*GetApplicationRequest)(nil),           // 32: waybook.account.v1.GetApplicationRequest
-	(*GetApplicationResponse)(nil),          // 33: waybook.account.v1.GetApplicationResponse
-	(*ListApplicationsRequest)(nil),         // 34: waybook.account.v1.ListApplicationsRequest
-	(*ListApplicationsResponse)(nil),        // 35: waybook.account.v1.ListApplicationsResponse
-	(*UpdateApplicationRequest)(nil),        // 36: waybook.account.v1.UpdateApplicationRequest
-	(*UpdateApplicationResponse)(nil),       // 37: waybook.account.v1.UpdateApplicationResponse
-	(*RotateApplicationSecretRequest)(nil),  // 38: waybook.account.v1.RotateApplicationSecretRequest
-	(*RotateApplicationSecretResponse)(nil), // 39: waybook.account.v1.RotateApplicationSecretResponse
-	(*DeleteApplicationRequest)(nil),        // 40: waybook.account.v1.DeleteApplicationRequest
-	(*DeleteApplicationResponse)(nil),       // 41: waybook.account.v1.DeleteApplicationResponse
-	(*HmacSignature)(nil),                   // 42: waybook.account.v1.HmacSignature
-	(*LegacySignature)(nil),                 // 43: waybook.account.v1.LegacySignature
-	(*VerifySignatureRequest)(nil),          // 44: waybook.account.v1.VerifySignatureRequest
-	(*VerifySignatureResponse)(nil),         // 45: waybook.account.v1.VerifySignatureResponse
-	(*timestamppb.Timestamp)(nil),           // 46: google.protobuf.Timestamp
+	(PasswordForm)(0),                       // 0: waybook.account.v1.PasswordForm
+	(SignatureUse)(0),                       // 1: waybook.account.v1.SignatureUse
+	(*User)(nil),                            // 2: waybook.account.v1.User
+	(*Session)(nil),                         // 3: waybook.account.v1.Session
+	(*CreateUserRequest)(nil),               // 4: waybook.account.v1.CreateUserRequest
+	(*CreateUserResponse)(nil),              // 5: waybook.account.v1.CreateUserResponse
+	(*DeleteUserRequest)(nil),               // 6: waybook.account.v1.DeleteUserRequest
+	(*DeleteUserResponse)(nil),              // 7: waybook.account.v1.DeleteUserResponse
+	(*ListUsersRequest)(nil),                // 8: waybook.account.v1.ListUsersRequest
+	(*ListUsersResponse)(nil),               // 9: waybook.account.v1.ListUsersResponse
+	(*FindUsersRequest)(nil),                // 10: waybook.account.v1.FindUsersRequest
+	(*FindUsersResponse)(nil),               // 11: waybook.account.v1.FindUsersResponse
+	(*CountPasswordFormsRequest)(nil),       // 12: waybook.account.v1.CountPasswordFormsRequest
+	(*CountPasswordFormsResponse)(nil),      // 13: waybook.account.v1.CountPasswordFormsResponse
+	(*PasswordFormCount)(nil),               // 14: waybook.account.v1.PasswordFormCount
+	(*MoveInUsersRequest)(nil),              // 15: waybook.account.v1.MoveInUsersRequest
+	(*MoveInUsersResponse)(nil),             // 16: waybook.account.v1.MoveInUsersResponse
+	(*MovedUser)(nil),                       // 17: waybook.account.v1.MovedUser
+	(*MovedSessions)(nil),                   // 18: waybook.account.v1.MovedSessions
+	(*MovedSession)(nil),                    // 19: waybook.account.v1.MovedSession
+	(*MovedReward)(nil),                     // 20: waybook.account.v1.MovedReward
+	(*GetUserRequest)(nil),                  // 21: waybook.account.v1.GetUserRequest
+	(*GetUserResponse)(nil),                 // 22: waybook.account.v1.GetUserResponse
+	(*BatchGetUsersRequest)(nil),            // 23: waybook.account.v1.BatchGetUsersRequest
+	(*BatchGetUsersResponse)(nil),           // 24: waybook.account.v1.BatchGetUsersResponse
+	(*UpdateUserRequest)(nil),               // 25: waybook.account.v1.UpdateUserRequest
+	(*UpdateUserResponse)(nil),              // 26: waybook.account.v1.UpdateUserResponse
+	(*AuthenticateRequest)(nil),             // 27: waybook.account.v1.AuthenticateRequest
+	(*AuthenticateResponse)(nil),            // 28: waybook.account.v1.AuthenticateResponse
+	(*OpenSessionRequest)(nil),              // 29: waybook.account.v1.OpenSessionRequest
+	(*OpenSessionResponse)(nil),             // 30: waybook.account.v1.OpenSessionResponse
+	(*VerifySessionRequest)(nil),            // 31: waybook.account.v1.VerifySessionRequest
+	(*VerifySessionResponse)(nil),           // 32: waybook.account.v1.VerifySessionResponse
+	(*VerifySessionsRequest)(nil),           // 33: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),          // 34: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),             // 35: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),            // 36: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),         // 37: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil),        // 38: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),             // 39: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),            // 40: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),              // 41: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),             // 42: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),              // 43: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),             // 44: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                          // 45: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),           // 46: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),          // 47: waybook.account.v1.GetRewardTotalResponse
+	(*Application)(nil),                     // 48: waybook.account.v1.Application
+	(*CreateApplicationRequest)(nil),        // 49: waybook.account.v1.CreateApplicationRequest
+	(*CreateApplicationResponse)(nil),       // 50: waybook.account.v1.CreateApplicationResponse
+	(*GetApplicationRequest)(nil),           // 51: waybook.account.v1.GetApplicationRequest
+	(*GetApplicationResponse)(nil),          // 52: waybook.account.v1.GetApplicationResponse
+	(*ListApplicationsRequest)(nil),         // 53: waybook.account.v1.ListApplicationsRequest
+	(*ListApplicationsResponse)(nil),        // 54: waybook.account.v1.ListApplicationsResponse
+	(*UpdateApplicationRequest)(nil),        // 55: waybook.account.v1.UpdateApplicationRequest
+	(*UpdateApplicationResponse)(nil),       // 56: waybook.account.v1.UpdateApplicationResponse
+	(*RotateApplicationSecretRequest)(nil),  // 57: waybook.account.v1.RotateApplicationSecretRequest
+	(*RotateApplicationSecretResponse)(nil), // 58: waybook.account.v1.RotateApplicationSecretResponse
+	(*DeleteApplicationRequest)(nil),        // 59: waybook.account.v1.DeleteApplicationRequest
+	(*DeleteApplicationResponse)(nil),       // 60: waybook.account.v1.DeleteApplicationResponse
+	(*HmacSignature)(nil),                   // 61: waybook.account.v1.HmacSignature
+	(*LegacySignature)(nil),                 // 62: waybook.account.v1.LegacySignature
+	(*VerifySignatureRequest)(nil),          // 63: waybook.account.v1.VerifySignatureRequest
+	(*VerifySignatureResponse)(nil),         // 64: waybook.account.v1.VerifySignatureResponse
+	(*timestamppb.Timestamp)(nil),           // 65: google.protobuf.Timestamp
+	(*v1.MoveOptions)(nil),                  // 66: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                   // 67: waybook.type.v1.MoveResult
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	46, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
-	46, // 1: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	46, // 2: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	46, // 3: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
-	1,  // 4: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 5: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 6: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	1,  // 7: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	1,  // 8: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	46, // 9: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
-	2,  // 10: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	2,  // 11: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	15, // 12: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	2,  // 13: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	46, // 14: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	46, // 15: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	29, // 16: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	29, // 17: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	29, // 18: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	29, // 19: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	29, // 20: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	0,  // 21: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	42, // 22: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	43, // 23: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	29, // 24: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	3,  // 25: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	5,  // 26: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	7,  // 27: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	9,  // 28: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	11, // 29: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	13, // 30: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	15, // 31: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	17, // 32: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	19, // 33: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	21, // 34: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	23, // 35: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	25, // 36: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	27, // 37: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	30, // 38: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	32, // 39: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	34, // 40: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	36, // 41: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	38, // 42: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	40, // 43: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	44, // 44: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	4,  // 45: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	6,  // 46: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	8,  // 47: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	10, // 48: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	12, // 49: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	14, // 50: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	16, // 51: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	18, // 52: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	20, // 53: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	22, // 54: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	24, // 55: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	26, // 56: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	28, // 57: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	31, // 58: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	33, // 59: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	35, // 60: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	37, // 61: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	39, // 62: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	41, // 63: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	45, // 64: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	45, // [45:65] is the sub-list for method output_type
-	25, // [25:45] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	65, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
+	65, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	65, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
+	0,  // 6: waybook.account.v1.ListUsersRequest.password_form:type_name -> waybook.account.v1.PasswordForm
+	2,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
+	2,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
+	14, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
+	0,  // 10: waybook.account.v1.PasswordFormCount.form:type_name -> waybook.account.v1.PasswordForm
+	66, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
+	17, // 12: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
+	67, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
+	65, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
+	18, // 15: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
+	20, // 16: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
+	19, // 17: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
+	65, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
+	2,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
+	2,  // 22: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 23: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	65, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	3,  // 25: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 26: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	31, // 27: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	3,  // 28: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	45, // 29: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	65, // 30: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	65, // 31: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	48, // 32: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 33: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 34: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	48, // 35: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 36: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	1,  // 37: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	61, // 38: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	62, // 39: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	48, // 40: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	4,  // 41: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 42: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 43: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 44: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 45: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 46: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 47: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 48: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 49: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 50: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 51: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 52: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 53: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 54: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 55: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 56: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 57: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 58: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 59: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 60: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 61: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 62: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 63: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 64: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 65: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 66: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	5,  // 67: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 68: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 69: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 70: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 71: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 72: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 73: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 74: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 75: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 76: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 77: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 78: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 79: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 80: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 81: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 82: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 83: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 84: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 85: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 86: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 87: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 88: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 89: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 90: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 91: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 92: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	67, // [67:93] is the sub-list for method output_type
+	41, // [41:67] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -3055,12 +4364,16 @@ func file_waybook_account_v1_account_proto_init() {
 	if File_waybook_account_v1_account_proto != nil {
 		return
 	}
-	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[11].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[12].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[21].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[35].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[43].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[8].OneofWrappers = []any{
+		(*FindUsersRequest_EmailPrefix)(nil),
+		(*FindUsersRequest_NamePrefix)(nil),
+	}
+	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[36].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[53].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[61].OneofWrappers = []any{
 		(*VerifySignatureRequest_Hmac)(nil),
 		(*VerifySignatureRequest_Legacy)(nil),
 	}
@@ -3069,8 +4382,8 @@ func file_waybook_account_v1_account_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   45,
+			NumEnums:      2,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

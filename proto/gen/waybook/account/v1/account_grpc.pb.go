@@ -25,6 +25,11 @@ const (
 	AccountService_GetUser_FullMethodName                 = "/waybook.account.v1.AccountService/GetUser"
 	AccountService_BatchGetUsers_FullMethodName           = "/waybook.account.v1.AccountService/BatchGetUsers"
 	AccountService_UpdateUser_FullMethodName              = "/waybook.account.v1.AccountService/UpdateUser"
+	AccountService_DeleteUser_FullMethodName              = "/waybook.account.v1.AccountService/DeleteUser"
+	AccountService_ListUsers_FullMethodName               = "/waybook.account.v1.AccountService/ListUsers"
+	AccountService_FindUsers_FullMethodName               = "/waybook.account.v1.AccountService/FindUsers"
+	AccountService_CountPasswordForms_FullMethodName      = "/waybook.account.v1.AccountService/CountPasswordForms"
+	AccountService_MoveInUsers_FullMethodName             = "/waybook.account.v1.AccountService/MoveInUsers"
 	AccountService_Authenticate_FullMethodName            = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName             = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName           = "/waybook.account.v1.AccountService/VerifySession"
@@ -33,6 +38,7 @@ const (
 	AccountService_CloseAllSessions_FullMethodName        = "/waybook.account.v1.AccountService/CloseAllSessions"
 	AccountService_ListSessions_FullMethodName            = "/waybook.account.v1.AccountService/ListSessions"
 	AccountService_GrantReward_FullMethodName             = "/waybook.account.v1.AccountService/GrantReward"
+	AccountService_ListRewards_FullMethodName             = "/waybook.account.v1.AccountService/ListRewards"
 	AccountService_GetRewardTotal_FullMethodName          = "/waybook.account.v1.AccountService/GetRewardTotal"
 	AccountService_CreateApplication_FullMethodName       = "/waybook.account.v1.AccountService/CreateApplication"
 	AccountService_GetApplication_FullMethodName          = "/waybook.account.v1.AccountService/GetApplication"
@@ -70,10 +76,34 @@ type AccountServiceClient interface {
 	BatchGetUsers(ctx context.Context, in *BatchGetUsersRequest, opts ...grpc.CallOption) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
 	// user's open sessions and invalidates device tokens, in the same write. A login that is
-	// under way with the old password opens no session. Errors: NOT_FOUND (USER_NOT_FOUND),
-	// ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
-	// without an email address).
+	// under way with the old password opens no session. The same holds when a user is disabled.
+	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
+	// (EMAIL_REQUIRED: a password for a user without an email address).
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
+	// Deletes a user with the user's sessions, devices and rewards. The email address is free
+	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
+	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
+	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
+	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
+	// FAILED_PRECONDITION (USER_NOT_DISABLED).
+	DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error)
+	// Returns a page of all users, or of those whose password has an old form, in the order of
+	// their identifiers.
+	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
+	// Returns a page of the users whose email address or nickname begins with a text. A page
+	// that is not the last may be shorter than page_size.
+	FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error)
+	// Returns how many users have a password in each old form.
+	CountPasswordForms(ctx context.Context, in *CountPasswordFormsRequest, opts ...grpc.CallOption) (*CountPasswordFormsResponse, error)
+	// Stores users of an old service under their old identifiers, with their sessions and
+	// rewards. A failed call may be repeated; it continues where it failed. The results are in
+	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
+	// missing here are stored also without update.
+	//
+	// With update, a user who exists gets the content of the record, but the password stays
+	// if its user has logged in with it or if it was changed here: an old hash never replaces
+	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
+	MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
 	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
@@ -91,7 +121,7 @@ type AccountServiceClient interface {
 	// opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
 	// since credential_generation was returned, the password was changed or all sessions were
-	// closed).
+	// closed, or the user is disabled).
 	OpenSession(ctx context.Context, in *OpenSessionRequest, opts ...grpc.CallOption) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
@@ -116,6 +146,9 @@ type AccountServiceClient interface {
 	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
 	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GrantReward(ctx context.Context, in *GrantRewardRequest, opts ...grpc.CallOption) (*GrantRewardResponse, error)
+	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(ctx context.Context, in *GetRewardTotalRequest, opts ...grpc.CallOption) (*GetRewardTotalResponse, error)
 	// Creates an application and returns its secret. No other call except
@@ -188,6 +221,56 @@ func (c *accountServiceClient) UpdateUser(ctx context.Context, in *UpdateUserReq
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(UpdateUserResponse)
 	err := c.cc.Invoke(ctx, AccountService_UpdateUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) DeleteUser(ctx context.Context, in *DeleteUserRequest, opts ...grpc.CallOption) (*DeleteUserResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteUserResponse)
+	err := c.cc.Invoke(ctx, AccountService_DeleteUser_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListUsersResponse)
+	err := c.cc.Invoke(ctx, AccountService_ListUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) FindUsers(ctx context.Context, in *FindUsersRequest, opts ...grpc.CallOption) (*FindUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(FindUsersResponse)
+	err := c.cc.Invoke(ctx, AccountService_FindUsers_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) CountPasswordForms(ctx context.Context, in *CountPasswordFormsRequest, opts ...grpc.CallOption) (*CountPasswordFormsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountPasswordFormsResponse)
+	err := c.cc.Invoke(ctx, AccountService_CountPasswordForms_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) MoveInUsers(ctx context.Context, in *MoveInUsersRequest, opts ...grpc.CallOption) (*MoveInUsersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MoveInUsersResponse)
+	err := c.cc.Invoke(ctx, AccountService_MoveInUsers_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -268,6 +351,16 @@ func (c *accountServiceClient) GrantReward(ctx context.Context, in *GrantRewardR
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GrantRewardResponse)
 	err := c.cc.Invoke(ctx, AccountService_GrantReward_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) ListRewards(ctx context.Context, in *ListRewardsRequest, opts ...grpc.CallOption) (*ListRewardsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRewardsResponse)
+	err := c.cc.Invoke(ctx, AccountService_ListRewards_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -381,10 +474,34 @@ type AccountServiceServer interface {
 	BatchGetUsers(context.Context, *BatchGetUsersRequest) (*BatchGetUsersResponse, error)
 	// Changes a user; fields that are not set keep their values. A new password closes the
 	// user's open sessions and invalidates device tokens, in the same write. A login that is
-	// under way with the old password opens no session. Errors: NOT_FOUND (USER_NOT_FOUND),
-	// ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION (EMAIL_REQUIRED: a password for a user
-	// without an email address).
+	// under way with the old password opens no session. The same holds when a user is disabled.
+	// Errors: NOT_FOUND (USER_NOT_FOUND), ALREADY_EXISTS (EMAIL_TAKEN), FAILED_PRECONDITION
+	// (EMAIL_REQUIRED: a password for a user without an email address).
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
+	// Deletes a user with the user's sessions, devices and rewards. The email address is free
+	// from then on. Albums, entries, landmarks, comments, ballots and recommendations of the
+	// user stay, with an empty name; a caller deletes them before. The user must be disabled,
+	// so that nothing new appears meanwhile. A deletion that failed may be repeated. A repeated
+	// deletion of a user who is gone removes what an earlier one left, and succeeds. Errors:
+	// FAILED_PRECONDITION (USER_NOT_DISABLED).
+	DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error)
+	// Returns a page of all users, or of those whose password has an old form, in the order of
+	// their identifiers.
+	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
+	// Returns a page of the users whose email address or nickname begins with a text. A page
+	// that is not the last may be shorter than page_size.
+	FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error)
+	// Returns how many users have a password in each old form.
+	CountPasswordForms(context.Context, *CountPasswordFormsRequest) (*CountPasswordFormsResponse, error)
+	// Stores users of an old service under their old identifiers, with their sessions and
+	// rewards. A failed call may be repeated; it continues where it failed. The results are in
+	// the order of the records; see waybook.type.v1.MoveOptions. Sessions and rewards that are
+	// missing here are stored also without update.
+	//
+	// With update, a user who exists gets the content of the record, but the password stays
+	// if its user has logged in with it or if it was changed here: an old hash never replaces
+	// a renewed one. Reasons of a refused record, besides those of MoveProblem: EMAIL_TAKEN.
+	MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error)
 	// Returns the user with an email address and a password. It opens no session. Errors:
 	// UNAUTHENTICATED (PASSWORD_INCORRECT), which is the same, also in timing, for an
 	// unknown address, a user without a password and a wrong password; RESOURCE_EXHAUSTED
@@ -402,7 +519,7 @@ type AccountServiceServer interface {
 	// opens another session. If the user has too many open sessions (100 by default), the
 	// oldest are closed. Errors: NOT_FOUND (USER_NOT_FOUND), UNAUTHENTICATED (LOGIN_REQUIRED:
 	// since credential_generation was returned, the password was changed or all sessions were
-	// closed).
+	// closed, or the user is disabled).
 	OpenSession(context.Context, *OpenSessionRequest) (*OpenSessionResponse, error)
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
@@ -427,6 +544,9 @@ type AccountServiceServer interface {
 	// rewards in a day of UTC (100 by default) further ones of that day have the amount 0, for
 	// good. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error)
+	// Returns a page of a user's rewards, in no particular order. Errors: NOT_FOUND
+	// (USER_NOT_FOUND).
+	ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error)
 	// Returns the sum of a user's rewards. Errors: NOT_FOUND (USER_NOT_FOUND).
 	GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error)
 	// Creates an application and returns its secret. No other call except
@@ -477,6 +597,21 @@ func (UnimplementedAccountServiceServer) BatchGetUsers(context.Context, *BatchGe
 func (UnimplementedAccountServiceServer) UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateUser not implemented")
 }
+func (UnimplementedAccountServiceServer) DeleteUser(context.Context, *DeleteUserRequest) (*DeleteUserResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteUser not implemented")
+}
+func (UnimplementedAccountServiceServer) ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListUsers not implemented")
+}
+func (UnimplementedAccountServiceServer) FindUsers(context.Context, *FindUsersRequest) (*FindUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method FindUsers not implemented")
+}
+func (UnimplementedAccountServiceServer) CountPasswordForms(context.Context, *CountPasswordFormsRequest) (*CountPasswordFormsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountPasswordForms not implemented")
+}
+func (UnimplementedAccountServiceServer) MoveInUsers(context.Context, *MoveInUsersRequest) (*MoveInUsersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MoveInUsers not implemented")
+}
 func (UnimplementedAccountServiceServer) Authenticate(context.Context, *AuthenticateRequest) (*AuthenticateResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Authenticate not implemented")
 }
@@ -500,6 +635,9 @@ func (UnimplementedAccountServiceServer) ListSessions(context.Context, *ListSess
 }
 func (UnimplementedAccountServiceServer) GrantReward(context.Context, *GrantRewardRequest) (*GrantRewardResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GrantReward not implemented")
+}
+func (UnimplementedAccountServiceServer) ListRewards(context.Context, *ListRewardsRequest) (*ListRewardsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRewards not implemented")
 }
 func (UnimplementedAccountServiceServer) GetRewardTotal(context.Context, *GetRewardTotalRequest) (*GetRewardTotalResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetRewardTotal not implemented")
@@ -614,6 +752,96 @@ func _AccountService_UpdateUser_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).UpdateUser(ctx, req.(*UpdateUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_DeleteUser_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteUserRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).DeleteUser(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_DeleteUser_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).DeleteUser(ctx, req.(*DeleteUserRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ListUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ListUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ListUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ListUsers(ctx, req.(*ListUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_FindUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(FindUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).FindUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_FindUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).FindUsers(ctx, req.(*FindUsersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_CountPasswordForms_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountPasswordFormsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).CountPasswordForms(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_CountPasswordForms_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).CountPasswordForms(ctx, req.(*CountPasswordFormsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_MoveInUsers_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveInUsersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).MoveInUsers(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_MoveInUsers_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).MoveInUsers(ctx, req.(*MoveInUsersRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -758,6 +986,24 @@ func _AccountService_GrantReward_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).GrantReward(ctx, req.(*GrantRewardRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_ListRewards_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRewardsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).ListRewards(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_ListRewards_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).ListRewards(ctx, req.(*ListRewardsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -930,6 +1176,26 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _AccountService_UpdateUser_Handler,
 		},
 		{
+			MethodName: "DeleteUser",
+			Handler:    _AccountService_DeleteUser_Handler,
+		},
+		{
+			MethodName: "ListUsers",
+			Handler:    _AccountService_ListUsers_Handler,
+		},
+		{
+			MethodName: "FindUsers",
+			Handler:    _AccountService_FindUsers_Handler,
+		},
+		{
+			MethodName: "CountPasswordForms",
+			Handler:    _AccountService_CountPasswordForms_Handler,
+		},
+		{
+			MethodName: "MoveInUsers",
+			Handler:    _AccountService_MoveInUsers_Handler,
+		},
+		{
 			MethodName: "Authenticate",
 			Handler:    _AccountService_Authenticate_Handler,
 		},
@@ -960,6 +1226,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GrantReward",
 			Handler:    _AccountService_GrantReward_Handler,
+		},
+		{
+			MethodName: "ListRewards",
+			Handler:    _AccountService_ListRewards_Handler,
 		},
 		{
 			MethodName: "GetRewardTotal",

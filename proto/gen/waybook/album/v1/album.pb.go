@@ -154,7 +154,10 @@ type Album struct {
 	// When its owner last changed it or its photos.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
-	Score         int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
+	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
+	// The identifier in the old service of an album that was moved in, if album_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -245,6 +248,13 @@ func (x *Album) GetScore() int64 {
 	return 0
 }
 
+func (x *Album) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
 // A photo of an album.
 type Photo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -253,7 +263,10 @@ type Photo struct {
 	// Address of the thumbnail image, often a relative path; 1 to 2,000 bytes.
 	ThumbnailUrl string `protobuf:"bytes,2,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
 	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The identifier in the old service of a photo that was moved in, if photo_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -309,13 +322,23 @@ func (x *Photo) GetDescription() string {
 	return ""
 }
 
+func (x *Photo) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
 // Summary of an album, for long lists.
 type AlbumSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
 	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
 	// Its title.
-	Title         string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// The identifier in the old service of an album that was moved in, if album_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -360,6 +383,13 @@ func (x *AlbumSummary) GetAlbumId() int64 {
 func (x *AlbumSummary) GetTitle() string {
 	if x != nil {
 		return x.Title
+	}
+	return ""
+}
+
+func (x *AlbumSummary) GetOldId() string {
+	if x != nil {
+		return x.OldId
 	}
 	return ""
 }
@@ -2219,11 +2249,426 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 	return 0
 }
 
+// Request of MoveInAlbums.
+type MoveInAlbumsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How they are moved in.
+	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	// The records, 1 to 1,000. The rules of each are checked individually.
+	Albums        []*MovedAlbum `protobuf:"bytes,2,rep,name=albums,proto3" json:"albums,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInAlbumsRequest) Reset() {
+	*x = MoveInAlbumsRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInAlbumsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInAlbumsRequest) ProtoMessage() {}
+
+func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
+func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *MoveInAlbumsRequest) GetAlbums() []*MovedAlbum {
+	if x != nil {
+		return x.Albums
+	}
+	return nil
+}
+
+// Reply of MoveInAlbums.
+type MoveInAlbumsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The result of each record.
+	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInAlbumsResponse) Reset() {
+	*x = MoveInAlbumsResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInAlbumsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInAlbumsResponse) ProtoMessage() {}
+
+func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
+func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// An album to move in. Fields name in parentheses the limits that MoveOptions may widen.
+type MovedAlbum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// The user who owns it.
+	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Title, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
+	Title string `protobuf:"bytes,3,opt,name=title,proto3" json:"title,omitempty"`
+	// Category of the album.
+	Category AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Location on the map.
+	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
+	// When it was created.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When its owner last changed it; create_time when not set.
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// The photos.
+	Photos []*MovedPhoto `protobuf:"bytes,8,rep,name=photos,proto3" json:"photos,omitempty"`
+	// The comments.
+	Comments []*v1.MovedComment `protobuf:"bytes,9,rep,name=comments,proto3" json:"comments,omitempty"`
+	// The users who recommend it.
+	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
+	// Number of recommendations by nobody known, which the score includes in addition.
+	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
+	// If what belongs to the album is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// album itself. continues says that another record follows. part counts the records
+	// before. The last one makes the album visible.
+	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedAlbum) Reset() {
+	*x = MovedAlbum{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedAlbum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedAlbum) ProtoMessage() {}
+
+func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
+func (*MovedAlbum) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *MovedAlbum) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedAlbum) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *MovedAlbum) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *MovedAlbum) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *MovedAlbum) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetPhotos() []*MovedPhoto {
+	if x != nil {
+		return x.Photos
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetComments() []*v1.MovedComment {
+	if x != nil {
+		return x.Comments
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetRecommenderIds() []int64 {
+	if x != nil {
+		return x.RecommenderIds
+	}
+	return nil
+}
+
+func (x *MovedAlbum) GetUnnamedScore() int64 {
+	if x != nil {
+		return x.UnnamedScore
+	}
+	return 0
+}
+
+func (x *MovedAlbum) GetContinues() bool {
+	if x != nil {
+		return x.Continues
+	}
+	return false
+}
+
+func (x *MovedAlbum) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+// A photo to move in.
+type MovedPhoto struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// Address of the thumbnail image, 1 to 2,000 bytes (LIMIT_ADDRESS, LIMIT_EMPTY).
+	ThumbnailUrl string `protobuf:"bytes,2,opt,name=thumbnail_url,json=thumbnailUrl,proto3" json:"thumbnail_url,omitempty"`
+	// Description, at most 2,000 characters (LIMIT_TEXT); may be empty.
+	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedPhoto) Reset() {
+	*x = MovedPhoto{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedPhoto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedPhoto) ProtoMessage() {}
+
+func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
+func (*MovedPhoto) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *MovedPhoto) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedPhoto) GetThumbnailUrl() string {
+	if x != nil {
+		return x.ThumbnailUrl
+	}
+	return ""
+}
+
+func (x *MovedPhoto) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+// Request of ResolveOldIds.
+type ResolveOldIdsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old identifiers, at most 1,000.
+	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsRequest) Reset() {
+	*x = ResolveOldIdsRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsRequest) ProtoMessage() {}
+
+func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
+	if x != nil {
+		return x.OldIds
+	}
+	return nil
+}
+
+// Reply of ResolveOldIds.
+type ResolveOldIdsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The identifier of each, in their order; 0 for one that stands for nothing. The content
+	// may have been deleted since.
+	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsResponse) Reset() {
+	*x = ResolveOldIdsResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsResponse) ProtoMessage() {}
+
+func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *ResolveOldIdsResponse) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/type.proto\"\xec\x02\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\"\x83\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -2234,28 +2679,31 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12\x14\n" +
-	"\x05score\x18\b \x01(\x03R\x05score\"i\n" +
+	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
+	"\x06old_id\x18\t \x01(\tR\x05oldId\"\x80\x01\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
 	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"?\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
+	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"V\n" +
 	"\fAlbumSummary\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\"\x97\x02\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x9b\x02\n" +
 	"\x12CreateAlbumRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12 \n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12 \n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x05title\x12G\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"D\n" +
 	"\x13CreateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xea\x02\n" +
-	"\x12UpdateAlbumRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12%\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xf2\x02\n" +
+	"\x12UpdateAlbumRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12%\n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05title\x88\x01\x01\x12L\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
@@ -2267,112 +2715,147 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04_latB\x06\n" +
 	"\x04_lng\"D\n" +
 	"\x13UpdateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"n\n" +
-	"\x12DeleteAlbumRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\"\x15\n" +
-	"\x13DeleteAlbumResponse\">\n" +
-	"\x0fGetAlbumRequest\x12+\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\"\x84\x02\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"v\n" +
+	"\x12DeleteAlbumRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"\x15\n" +
+	"\x13DeleteAlbumResponse\"B\n" +
+	"\x0fGetAlbumRequest\x12/\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"\x84\x02\n" +
 	"\x10GetAlbumResponse\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12/\n" +
 	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
 	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
 	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"\x92\x01\n" +
-	"\x11ListAlbumsRequest\x12+\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12'\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"\x96\x01\n" +
+	"\x11ListAlbumsRequest\x12/\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x99\x01\n" +
-	"\x13StreamAlbumsRequest\x12+\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x126\n" +
-	"\x0eafter_album_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\fafterAlbumId\x12\x1d\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa1\x01\n" +
+	"\x13StreamAlbumsRequest\x12/\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12:\n" +
+	"\x0eafter_album_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\fafterAlbumId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"N\n" +
 	"\x14StreamAlbumsResponse\x126\n" +
-	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xf4\x01\n" +
+	"\x06albums\x18\x01 \x03(\v2\x1e.waybook.album.v1.AlbumSummaryR\x06albums\"\xfc\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12+\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12/\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
+	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
 	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\fthumbnailUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"A\n" +
 	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xa4\x02\n" +
-	"\x12UpdatePhotoRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12+\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aphotoId\x124\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xb0\x02\n" +
+	"\x12UpdatePhotoRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x124\n" +
 	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\fthumbnailUrl\x88\x01\x01\x12/\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01B\x10\n" +
 	"\x0e_thumbnail_urlB\x0e\n" +
 	"\f_description\"D\n" +
 	"\x13UpdatePhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\x9b\x01\n" +
-	"\x12RemovePhotoRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12+\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aphotoId\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x92\x01\n" +
-	"\x11ListPhotosRequest\x12+\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12'\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xa7\x01\n" +
+	"\x12RemovePhotoRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\"\x15\n" +
+	"\x13RemovePhotoResponse\"\x96\x01\n" +
+	"\x11ListPhotosRequest\x12/\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"m\n" +
 	"\x12ListPhotosResponse\x12/\n" +
 	"\x06photos\x18\x01 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xbb\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc3\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x12+\n" +
-	"\balbum_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12/\n" +
+	"\balbum_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
 	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xc2\x01\n" +
-	"\x15ReplyToCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xce\x01\n" +
+	"\x15ReplyToCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
 	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xa1\x01\n" +
-	"\x14RemoveCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xad\x01\n" +
+	"\x14RemoveCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x94\x01\n" +
-	"\x13ListCommentsRequest\x12+\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\x12'\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x98\x01\n" +
+	"\x13ListCommentsRequest\x12/\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"j\n" +
-	"\x10RecommendRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\")\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"r\n" +
+	"\x10RecommendRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"w\n" +
-	"\x1dWithdrawRecommendationRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
-	"\balbum_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aalbumId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x7f\n" +
+	"\x1dWithdrawRecommendationRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
+	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score*\xfe\x03\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x95\x01\n" +
+	"\x13MoveInAlbumsRequest\x126\n" +
+	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12F\n" +
+	"\x06albums\x18\x02 \x03(\v2\x1c.waybook.album.v1.MovedAlbumB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x06albums\"M\n" +
+	"\x14MoveInAlbumsResponse\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xa5\x05\n" +
+	"\n" +
+	"MovedAlbum\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1e\n" +
+	"\x05title\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x05title\x12G\n" +
+	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
+	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12C\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x124\n" +
+	"\x06photos\x18\b \x03(\v2\x1c.waybook.album.v1.MovedPhotoR\x06photos\x129\n" +
+	"\bcomments\x18\t \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
+	"\x0frecommender_ids\x18\n" +
+	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
+	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
+	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\"\x8a\x01\n" +
+	"\n" +
+	"MovedPhoto\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
+	"\rthumbnail_url\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\fthumbnailUrl\x12+\n" +
+	"\vdescription\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\vdescription\"\\\n" +
+	"\x14ResolveOldIdsRequest\x12D\n" +
+	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
+	"\x15ResolveOldIdsResponse\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\x03R\x03ids*\xfe\x03\n" +
 	"\rAlbumCategory\x12\x1e\n" +
 	"\x1aALBUM_CATEGORY_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14ALBUM_CATEGORY_GIRLS\x10\x01\x12\x17\n" +
@@ -2391,7 +2874,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xa9\r\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xff\x0e\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -2435,7 +2918,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x12\x87\x01\n" +
 	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edgeB?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x04edge\x12c\n" +
+	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\x04\xaa\xbb\x18\x00\x12o\n" +
+	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once
@@ -2450,7 +2936,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -2488,70 +2974,94 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*RecommendResponse)(nil),              // 33: waybook.album.v1.RecommendResponse
 	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.album.v1.WithdrawRecommendationRequest
 	(*WithdrawRecommendationResponse)(nil), // 35: waybook.album.v1.WithdrawRecommendationResponse
-	(*v1.Profile)(nil),                     // 36: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 37: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 38: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 39: waybook.type.v1.Comment
+	(*MoveInAlbumsRequest)(nil),            // 36: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 37: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 38: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 39: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 40: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 41: waybook.album.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 42: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 43: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 44: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 45: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 46: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 47: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 48: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 49: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	36, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	42, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	37, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	38, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	38, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	43, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	44, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	44, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	37, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	43, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 9: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	1,  // 10: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 11: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	39, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	45, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 13: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	3,  // 14: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
 	2,  // 15: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 16: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 17: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	39, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	39, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	39, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	4,  // 21: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 22: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 23: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 24: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 25: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	14, // 26: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	16, // 27: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	18, // 28: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	20, // 29: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	22, // 30: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	24, // 31: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	26, // 32: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	28, // 33: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	30, // 34: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	32, // 35: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	34, // 36: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	5,  // 37: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 38: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 39: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 40: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 41: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	15, // 42: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	17, // 43: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	19, // 44: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	21, // 45: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	23, // 46: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	25, // 47: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	27, // 48: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	29, // 49: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	31, // 50: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	33, // 51: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	35, // 52: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	37, // [37:53] is the sub-list for method output_type
-	21, // [21:37] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	45, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	45, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	45, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	46, // 21: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	38, // 22: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	47, // 23: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 24: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	43, // 25: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	44, // 26: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	44, // 27: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	39, // 28: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	48, // 29: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	49, // 30: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	4,  // 31: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	6,  // 32: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	8,  // 33: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	10, // 34: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	12, // 35: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	14, // 36: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	16, // 37: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	18, // 38: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	20, // 39: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	22, // 40: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	24, // 41: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	26, // 42: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	28, // 43: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	30, // 44: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	32, // 45: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	34, // 46: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	36, // 47: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	40, // 48: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	5,  // 49: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 50: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 51: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 52: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 53: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	15, // 54: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	17, // 55: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	19, // 56: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	21, // 57: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	23, // 58: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	25, // 59: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	27, // 60: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	29, // 61: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	31, // 62: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	33, // 63: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	35, // 64: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	37, // 65: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	41, // 66: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	49, // [49:67] is the sub-list for method output_type
+	31, // [31:49] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -2567,7 +3077,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   35,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -37,6 +37,8 @@ const (
 	AlbumService_ListComments_FullMethodName           = "/waybook.album.v1.AlbumService/ListComments"
 	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
 	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
+	AlbumService_MoveInAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/MoveInAlbums"
+	AlbumService_ResolveOldIds_FullMethodName          = "/waybook.album.v1.AlbumService/ResolveOldIds"
 )
 
 // AlbumServiceClient is the client API for AlbumService service.
@@ -103,6 +105,13 @@ type AlbumServiceClient interface {
 	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Stores albums of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInAlbums(ctx context.Context, in *MoveInAlbumsRequest, opts ...grpc.CallOption) (*MoveInAlbumsResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 }
 
 type albumServiceClient struct {
@@ -282,6 +291,26 @@ func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *Wit
 	return out, nil
 }
 
+func (c *albumServiceClient) MoveInAlbums(ctx context.Context, in *MoveInAlbumsRequest, opts ...grpc.CallOption) (*MoveInAlbumsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MoveInAlbumsResponse)
+	err := c.cc.Invoke(ctx, AlbumService_MoveInAlbums_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveOldIdsResponse)
+	err := c.cc.Invoke(ctx, AlbumService_ResolveOldIds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AlbumServiceServer is the server API for AlbumService service.
 // All implementations must embed UnimplementedAlbumServiceServer
 // for forward compatibility.
@@ -346,6 +375,13 @@ type AlbumServiceServer interface {
 	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Stores albums of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInAlbums(context.Context, *MoveInAlbumsRequest) (*MoveInAlbumsResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	mustEmbedUnimplementedAlbumServiceServer()
 }
 
@@ -403,6 +439,12 @@ func (UnimplementedAlbumServiceServer) Recommend(context.Context, *RecommendRequ
 }
 func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedAlbumServiceServer) MoveInAlbums(context.Context, *MoveInAlbumsRequest) (*MoveInAlbumsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MoveInAlbums not implemented")
+}
+func (UnimplementedAlbumServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedAlbumServiceServer) mustEmbedUnimplementedAlbumServiceServer() {}
 func (UnimplementedAlbumServiceServer) testEmbeddedByValue()                      {}
@@ -706,6 +748,42 @@ func _AlbumService_WithdrawRecommendation_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AlbumService_MoveInAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveInAlbumsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).MoveInAlbums(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_MoveInAlbums_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).MoveInAlbums(ctx, req.(*MoveInAlbumsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveOldIdsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).ResolveOldIds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_ResolveOldIds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AlbumService_ServiceDesc is the grpc.ServiceDesc for AlbumService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -772,6 +850,14 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _AlbumService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "MoveInAlbums",
+			Handler:    _AlbumService_MoveInAlbums_Handler,
+		},
+		{
+			MethodName: "ResolveOldIds",
+			Handler:    _AlbumService_ResolveOldIds_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -372,7 +372,12 @@ type Blog struct {
 	// When it was created.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// When its author last changed it.
-	UpdateTime    *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// The identifier in the old service of an entry that was moved in, if blog_id does
+	// not tell it (docs/moving-in.md).
+	OldId string `protobuf:"bytes,17,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// The same of the entry that this one quotes.
+	ReplyOldId    string `protobuf:"bytes,18,opt,name=reply_old_id,json=replyOldId,proto3" json:"reply_old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -517,6 +522,20 @@ func (x *Blog) GetUpdateTime() *timestamppb.Timestamp {
 		return x.UpdateTime
 	}
 	return nil
+}
+
+func (x *Blog) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *Blog) GetReplyOldId() string {
+	if x != nil {
+		return x.ReplyOldId
+	}
+	return ""
 }
 
 // A vote held inside an entry.
@@ -1423,7 +1442,10 @@ type BlogSummary struct {
 	// The entry.
 	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
 	// Its title.
-	Title         string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// The identifier in the old service of an entry that was moved in, if blog_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1468,6 +1490,13 @@ func (x *BlogSummary) GetBlogId() int64 {
 func (x *BlogSummary) GetTitle() string {
 	if x != nil {
 		return x.Title
+	}
+	return ""
+}
+
+func (x *BlogSummary) GetOldId() string {
+	if x != nil {
+		return x.OldId
 	}
 	return ""
 }
@@ -2363,11 +2392,600 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 	return 0
 }
 
+// Request of MoveInBlogs.
+type MoveInBlogsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How they are moved in.
+	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	// The records, 1 to 1,000. The rules of each are checked individually.
+	Blogs         []*MovedBlog `protobuf:"bytes,2,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInBlogsRequest) Reset() {
+	*x = MoveInBlogsRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInBlogsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInBlogsRequest) ProtoMessage() {}
+
+func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
+func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *MoveInBlogsRequest) GetBlogs() []*MovedBlog {
+	if x != nil {
+		return x.Blogs
+	}
+	return nil
+}
+
+// Reply of MoveInBlogs.
+type MoveInBlogsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The result of each record.
+	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInBlogsResponse) Reset() {
+	*x = MoveInBlogsResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInBlogsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInBlogsResponse) ProtoMessage() {}
+
+func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
+func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// An entry to move in. Fields name in parentheses the limits that MoveOptions may widen.
+type MovedBlog struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// The author of the entry.
+	AuthorId int64 `protobuf:"varint,2,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
+	// Type of the entry.
+	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	// Location on the map.
+	Location *v1.Location `protobuf:"bytes,4,opt,name=location,proto3" json:"location,omitempty"`
+	// Title, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
+	Title string `protobuf:"bytes,5,opt,name=title,proto3" json:"title,omitempty"`
+	// Text, 1 to 100,000 characters (LIMIT_CONTENT, LIMIT_EMPTY).
+	Content string `protobuf:"bytes,6,opt,name=content,proto3" json:"content,omitempty"`
+	// Planned publication date.
+	PostDate *v1.Date `protobuf:"bytes,7,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
+	// The weather.
+	Weather Weather `protobuf:"varint,8,opt,name=weather,proto3,enum=waybook.blog.v1.Weather" json:"weather,omitempty"`
+	// Old identifier of the entry that this one quotes; empty for none. See
+	// MoveResult.is_quote_missing.
+	QuotedOldId string `protobuf:"bytes,9,opt,name=quoted_old_id,json=quotedOldId,proto3" json:"quoted_old_id,omitempty"`
+	// Map zoom level, from 0 to 21; 14 when not set.
+	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`
+	// Map type; MAP_TYPE_MAP when unspecified.
+	MapType MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType" json:"map_type,omitempty"`
+	// When it was created.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When its owner last changed it; create_time when not set.
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// Reward that its author got for it, which is shown and not granted again.
+	Reward int64 `protobuf:"varint,14,opt,name=reward,proto3" json:"reward,omitempty"`
+	// The vote inside the entry; not set when there is none.
+	Vote *MovedVote `protobuf:"bytes,15,opt,name=vote,proto3" json:"vote,omitempty"`
+	// The ballots, at most one of each voter; only with a vote.
+	Ballots []*MovedBallot `protobuf:"bytes,16,rep,name=ballots,proto3" json:"ballots,omitempty"`
+	// The comments.
+	Comments []*v1.MovedComment `protobuf:"bytes,17,rep,name=comments,proto3" json:"comments,omitempty"`
+	// The users who recommend it.
+	RecommenderIds []int64 `protobuf:"varint,18,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
+	// Number of recommendations by nobody known, which the score includes in addition.
+	UnnamedScore int64 `protobuf:"varint,19,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
+	// If what belongs to the entry is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// entry itself. continues says that another record follows. part counts the records
+	// before. The last one makes the entry visible.
+	Continues bool `protobuf:"varint,20,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,21,opt,name=part,proto3" json:"part,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedBlog) Reset() {
+	*x = MovedBlog{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedBlog) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedBlog) ProtoMessage() {}
+
+func (x *MovedBlog) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
+func (*MovedBlog) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *MovedBlog) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedBlog) GetAuthorId() int64 {
+	if x != nil {
+		return x.AuthorId
+	}
+	return 0
+}
+
+func (x *MovedBlog) GetType() BlogType {
+	if x != nil {
+		return x.Type
+	}
+	return BlogType_BLOG_TYPE_UNSPECIFIED
+}
+
+func (x *MovedBlog) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *MovedBlog) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+func (x *MovedBlog) GetPostDate() *v1.Date {
+	if x != nil {
+		return x.PostDate
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetWeather() Weather {
+	if x != nil {
+		return x.Weather
+	}
+	return Weather_WEATHER_UNSPECIFIED
+}
+
+func (x *MovedBlog) GetQuotedOldId() string {
+	if x != nil {
+		return x.QuotedOldId
+	}
+	return ""
+}
+
+func (x *MovedBlog) GetZoomLevel() int32 {
+	if x != nil && x.ZoomLevel != nil {
+		return *x.ZoomLevel
+	}
+	return 0
+}
+
+func (x *MovedBlog) GetMapType() MapType {
+	if x != nil {
+		return x.MapType
+	}
+	return MapType_MAP_TYPE_UNSPECIFIED
+}
+
+func (x *MovedBlog) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetReward() int64 {
+	if x != nil {
+		return x.Reward
+	}
+	return 0
+}
+
+func (x *MovedBlog) GetVote() *MovedVote {
+	if x != nil {
+		return x.Vote
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetBallots() []*MovedBallot {
+	if x != nil {
+		return x.Ballots
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetComments() []*v1.MovedComment {
+	if x != nil {
+		return x.Comments
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetRecommenderIds() []int64 {
+	if x != nil {
+		return x.RecommenderIds
+	}
+	return nil
+}
+
+func (x *MovedBlog) GetUnnamedScore() int64 {
+	if x != nil {
+		return x.UnnamedScore
+	}
+	return 0
+}
+
+func (x *MovedBlog) GetContinues() bool {
+	if x != nil {
+		return x.Continues
+	}
+	return false
+}
+
+func (x *MovedBlog) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+// A vote to move in.
+type MovedVote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The question, 1 to 500 characters (LIMIT_TITLE, LIMIT_EMPTY).
+	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
+	// The choices, 2 to 20.
+	Choices       []*MovedChoice `protobuf:"bytes,2,rep,name=choices,proto3" json:"choices,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedVote) Reset() {
+	*x = MovedVote{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedVote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedVote) ProtoMessage() {}
+
+func (x *MovedVote) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
+func (*MovedVote) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *MovedVote) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *MovedVote) GetChoices() []*MovedChoice {
+	if x != nil {
+		return x.Choices
+	}
+	return nil
+}
+
+// A choice of a vote to move in.
+type MovedChoice struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text, 1 to 200 characters (LIMIT_TITLE, LIMIT_EMPTY).
+	Description string `protobuf:"bytes,1,opt,name=description,proto3" json:"description,omitempty"`
+	// Number of votes by nobody known, which count in addition to the ballots.
+	UnnamedVotes  int64 `protobuf:"varint,2,opt,name=unnamed_votes,json=unnamedVotes,proto3" json:"unnamed_votes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedChoice) Reset() {
+	*x = MovedChoice{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedChoice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedChoice) ProtoMessage() {}
+
+func (x *MovedChoice) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
+func (*MovedChoice) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *MovedChoice) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *MovedChoice) GetUnnamedVotes() int64 {
+	if x != nil {
+		return x.UnnamedVotes
+	}
+	return 0
+}
+
+// A ballot to move in.
+type MovedBallot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user who voted.
+	VoterId int64 `protobuf:"varint,1,opt,name=voter_id,json=voterId,proto3" json:"voter_id,omitempty"`
+	// Position of the choice, from 1.
+	Choice        int32 `protobuf:"varint,2,opt,name=choice,proto3" json:"choice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedBallot) Reset() {
+	*x = MovedBallot{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedBallot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedBallot) ProtoMessage() {}
+
+func (x *MovedBallot) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
+func (*MovedBallot) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *MovedBallot) GetVoterId() int64 {
+	if x != nil {
+		return x.VoterId
+	}
+	return 0
+}
+
+func (x *MovedBallot) GetChoice() int32 {
+	if x != nil {
+		return x.Choice
+	}
+	return 0
+}
+
+// Request of ResolveOldIds.
+type ResolveOldIdsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old identifiers, at most 1,000.
+	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsRequest) Reset() {
+	*x = ResolveOldIdsRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsRequest) ProtoMessage() {}
+
+func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
+	if x != nil {
+		return x.OldIds
+	}
+	return nil
+}
+
+// Reply of ResolveOldIds.
+type ResolveOldIdsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The identifier of each, in their order; 0 for one that stands for nothing. The content
+	// may have been deleted since.
+	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsResponse) Reset() {
+	*x = ResolveOldIdsResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsResponse) ProtoMessage() {}
+
+func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *ResolveOldIdsResponse) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/type.proto\"\x9a\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\"\xd3\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -2388,7 +3006,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\vcreate_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"updateTime\"[\n" +
+	"updateTime\x12\x15\n" +
+	"\x06old_id\x18\x11 \x01(\tR\x05oldId\x12 \n" +
+	"\freply_old_id\x18\x12 \x01(\tR\n" +
+	"replyOldId\"[\n" +
 	"\x04Vote\x12 \n" +
 	"\vdescription\x18\x01 \x01(\tR\vdescription\x121\n" +
 	"\achoices\x18\x02 \x03(\v2\x17.waybook.blog.v1.ChoiceR\achoices\"@\n" +
@@ -2398,11 +3019,11 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\aNewVote\x12,\n" +
 	"\vdescription\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xf4\x03R\vdescription\x12-\n" +
-	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\x8e\x05\n" +
+	"\achoices\x18\x02 \x03(\tB\x13\xbaH\x10\x92\x01\r\b\x02\x10\x14\"\ar\x05\x10\x01\x18\xc8\x01R\achoices\"\x96\x05\n" +
 	"\x11CreateBlogRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x129\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12=\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12 \n" +
@@ -2411,8 +3032,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06R\acontent\x12:\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateB\x06\xbaH\x03\xc8\x01\x01R\bpostDate\x12>\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x124\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\vreplyBlogId\x12-\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x128\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02R\vreplyBlogId\x12-\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x00R\tzoomLevel\x88\x01\x01\x12=\n" +
@@ -2420,10 +3041,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xb7\x05\n" +
-	"\x11UpdateBlogRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12>\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xc3\x05\n" +
+	"\x11UpdateBlogRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
 	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x00R\x04type\x88\x01\x01\x125\n" +
 	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12%\n" +
@@ -2432,8 +3053,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\acontent\x18\x06 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06H\x02R\acontent\x88\x01\x01\x122\n" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12C\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x129\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00H\x04R\vreplyBlogId\x88\x01\x01\x12-\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x12=\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02H\x04R\vreplyBlogId\x88\x01\x01\x12-\n" +
 	"\n" +
 	"zoom_level\x18\n" +
 	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x05R\tzoomLevel\x88\x01\x01\x12D\n" +
@@ -2449,19 +3070,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\v_zoom_levelB\v\n" +
 	"\t_map_type\"?\n" +
 	"\x12UpdateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"k\n" +
-	"\x11DeleteBlogRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\"\x14\n" +
-	"\x12DeleteBlogResponse\";\n" +
-	"\x0eGetBlogRequest\x12)\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\"\xa2\x01\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"s\n" +
+	"\x11DeleteBlogRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\x14\n" +
+	"\x12DeleteBlogResponse\"?\n" +
+	"\x0eGetBlogRequest\x12-\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\xa2\x01\n" +
 	"\x0fGetBlogResponse\x12)\n" +
 	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
 	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"\xf2\x05\n" +
-	"\x10ListBlogsRequest\x12-\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\bauthorId\x12&\n" +
+	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"\xf6\x05\n" +
+	"\x10ListBlogsRequest\x121\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12&\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12:\n" +
@@ -2474,66 +3095,119 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x1dlist_blogs.dates_by_post_date\x12>order: must be by planned date when entries are chosen by that\x1abthis.order == 1 || (this.publication == 0 && !has(this.post_date_from) && !has(this.post_date_to))\"h\n" +
 	"\x11ListBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"<\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"S\n" +
 	"\vBlogSummary\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x12\x14\n" +
-	"\x05title\x18\x02 \x01(\tR\x05title\"\xe6\x01\n" +
-	"\x12StreamBlogsRequest\x12-\n" +
-	"\tauthor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x124\n" +
-	"\rafter_blog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\vafterBlogId\x12\x1d\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\xee\x01\n" +
+	"\x12StreamBlogsRequest\x121\n" +
+	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x128\n" +
+	"\rafter_blog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\vafterBlogId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\x12L\n" +
 	"\vpublication\x18\x04 \x01(\x0e2 .waybook.blog.v1.BlogPublicationB\b\xbaH\x05\x82\x01\x02\x10\x01R\vpublication\"I\n" +
 	"\x13StreamBlogsResponse\x122\n" +
-	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"\x8e\x01\n" +
-	"\x11CastBallotRequest\x12+\n" +
-	"\bvoter_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\avoterId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12!\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x1c.waybook.blog.v1.BlogSummaryR\x05blogs\"\x96\x01\n" +
+	"\x11CastBallotRequest\x12/\n" +
+	"\bvoter_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\avoterId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\xb9\x01\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\xc1\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x12)\n" +
-	"\ablog_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12-\n" +
+	"\ablog_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
 	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xc0\x01\n" +
-	"\x15ReplyToCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xcc\x01\n" +
+	"\x15ReplyToCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
 	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\x9f\x01\n" +
-	"\x14RemoveCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xab\x01\n" +
+	"\x14RemoveCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x92\x01\n" +
-	"\x13ListCommentsRequest\x12)\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\x12'\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x96\x01\n" +
+	"\x13ListCommentsRequest\x12-\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"h\n" +
-	"\x10RecommendRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\")\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"p\n" +
+	"\x10RecommendRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"u\n" +
-	"\x1dWithdrawRecommendationRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12)\n" +
-	"\ablog_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06blogId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"}\n" +
+	"\x1dWithdrawRecommendationRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
+	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score*\xe2\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x90\x01\n" +
+	"\x12MoveInBlogsRequest\x126\n" +
+	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12B\n" +
+	"\x05blogs\x18\x02 \x03(\v2\x1a.waybook.blog.v1.MovedBlogB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05blogs\"L\n" +
+	"\x13MoveInBlogsResponse\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xbc\b\n" +
+	"\tMovedBlog\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12-\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x129\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04type\x12=\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12\x1e\n" +
+	"\x05title\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x05title\x12#\n" +
+	"\acontent\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\xc0\x84=R\acontent\x12:\n" +
+	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateB\x06\xbaH\x03\xc8\x01\x01R\bpostDate\x12>\n" +
+	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\aweather\x12+\n" +
+	"\rquoted_old_id\x18\t \x01(\tB\a\xbaH\x04r\x02(dR\vquotedOldId\x12-\n" +
+	"\n" +
+	"zoom_level\x18\n" +
+	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x00R\tzoomLevel\x88\x01\x01\x12=\n" +
+	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\amapType\x12C\n" +
+	"\vcreate_time\x18\f \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x12%\n" +
+	"\x06reward\x18\x0e \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\x06reward\x12.\n" +
+	"\x04vote\x18\x0f \x01(\v2\x1a.waybook.blog.v1.MovedVoteR\x04vote\x126\n" +
+	"\aballots\x18\x10 \x03(\v2\x1c.waybook.blog.v1.MovedBallotR\aballots\x129\n" +
+	"\bcomments\x18\x11 \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
+	"\x0frecommender_ids\x18\x12 \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
+	"\runnamed_score\x18\x13 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
+	"\tcontinues\x18\x14 \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\x15 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04partB\r\n" +
+	"\v_zoom_level\"{\n" +
+	"\tMovedVote\x12*\n" +
+	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x12B\n" +
+	"\achoices\x18\x02 \x03(\v2\x1c.waybook.blog.v1.MovedChoiceB\n" +
+	"\xbaH\a\x92\x01\x04\b\x02\x10\x14R\achoices\"m\n" +
+	"\vMovedChoice\x12*\n" +
+	"\vdescription\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\x122\n" +
+	"\runnamed_votes\x18\x02 \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedVotes\"]\n" +
+	"\vMovedBallot\x12+\n" +
+	"\bvoter_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\avoterId\x12!\n" +
+	"\x06choice\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"\\\n" +
+	"\x14ResolveOldIdsRequest\x12D\n" +
+	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
+	"\x15ResolveOldIdsResponse\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\x03R\x03ids*\xe2\x01\n" +
 	"\bBlogType\x12\x19\n" +
 	"\x15BLOG_TYPE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBLOG_TYPE_LOVE\x10\x01\x12\x12\n" +
@@ -2564,8 +3238,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xd0\n" +
-	"\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x9f\f\n" +
 	"\vBlogService\x12a\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
@@ -2605,7 +3278,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x12\x85\x01\n" +
 	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edgeB=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\x04edge\x12^\n" +
+	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\x04\xaa\xbb\x18\x00\x12m\n" +
+	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once
@@ -2620,7 +3296,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -2658,80 +3334,111 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*RecommendResponse)(nil),              // 33: waybook.blog.v1.RecommendResponse
 	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.blog.v1.WithdrawRecommendationRequest
 	(*WithdrawRecommendationResponse)(nil), // 35: waybook.blog.v1.WithdrawRecommendationResponse
-	(*v1.Profile)(nil),                     // 36: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 37: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 38: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 39: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 40: waybook.type.v1.Comment
+	(*MoveInBlogsRequest)(nil),             // 36: waybook.blog.v1.MoveInBlogsRequest
+	(*MoveInBlogsResponse)(nil),            // 37: waybook.blog.v1.MoveInBlogsResponse
+	(*MovedBlog)(nil),                      // 38: waybook.blog.v1.MovedBlog
+	(*MovedVote)(nil),                      // 39: waybook.blog.v1.MovedVote
+	(*MovedChoice)(nil),                    // 40: waybook.blog.v1.MovedChoice
+	(*MovedBallot)(nil),                    // 41: waybook.blog.v1.MovedBallot
+	(*ResolveOldIdsRequest)(nil),           // 42: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 43: waybook.blog.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 44: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 45: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 46: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 47: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 48: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 49: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 50: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 51: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 52: waybook.type.v1.OldIdentifier
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	36, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	44, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	37, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	38, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	45, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	46, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	39, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	39, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	47, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	47, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	37, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	38, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	45, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	46, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	37, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	38, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	45, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	46, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	40, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	48, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
 	3,  // 25: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	38, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	38, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	46, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	46, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 28: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 29: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	4,  // 30: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	19, // 31: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
 	6,  // 32: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	40, // 33: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	40, // 34: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	40, // 35: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	9,  // 36: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 37: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 38: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 39: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 40: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	20, // 41: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	22, // 42: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	24, // 43: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	26, // 44: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	28, // 45: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	30, // 46: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	32, // 47: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	34, // 48: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	10, // 49: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 50: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 51: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 52: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 53: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	21, // 54: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	23, // 55: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	25, // 56: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	27, // 57: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	29, // 58: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	31, // 59: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	33, // 60: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	35, // 61: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	49, // [49:62] is the sub-list for method output_type
-	36, // [36:49] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	48, // 33: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	48, // 34: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	48, // 35: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	49, // 36: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	38, // 37: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	50, // 38: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 39: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	45, // 40: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	46, // 41: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 42: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 43: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	47, // 44: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	47, // 45: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	39, // 46: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	41, // 47: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	51, // 48: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	40, // 49: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	52, // 50: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 55: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	20, // 56: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	22, // 57: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	24, // 58: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	26, // 59: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	28, // 60: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	30, // 61: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	32, // 62: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	34, // 63: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	36, // 64: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	42, // 65: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 66: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 67: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 68: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 69: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 70: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	21, // 71: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	23, // 72: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	25, // 73: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	27, // 74: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	29, // 75: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	31, // 76: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	33, // 77: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	35, // 78: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	37, // 79: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	43, // 80: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	66, // [66:81] is the sub-list for method output_type
+	51, // [51:66] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -2741,13 +3448,14 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
+	file_waybook_blog_v1_blog_proto_msgTypes[33].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   31,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

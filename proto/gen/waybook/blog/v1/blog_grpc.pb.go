@@ -34,6 +34,8 @@ const (
 	BlogService_ListComments_FullMethodName           = "/waybook.blog.v1.BlogService/ListComments"
 	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
 	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
+	BlogService_MoveInBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/MoveInBlogs"
+	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -97,6 +99,13 @@ type BlogServiceClient interface {
 	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Stores entries of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInBlogs(ctx context.Context, in *MoveInBlogsRequest, opts ...grpc.CallOption) (*MoveInBlogsResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 }
 
 type blogServiceClient struct {
@@ -246,6 +255,26 @@ func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *With
 	return out, nil
 }
 
+func (c *blogServiceClient) MoveInBlogs(ctx context.Context, in *MoveInBlogsRequest, opts ...grpc.CallOption) (*MoveInBlogsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MoveInBlogsResponse)
+	err := c.cc.Invoke(ctx, BlogService_MoveInBlogs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveOldIdsResponse)
+	err := c.cc.Invoke(ctx, BlogService_ResolveOldIds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // BlogServiceServer is the server API for BlogService service.
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
@@ -307,6 +336,13 @@ type BlogServiceServer interface {
 	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Stores entries of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInBlogs(context.Context, *MoveInBlogsRequest) (*MoveInBlogsResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	mustEmbedUnimplementedBlogServiceServer()
 }
 
@@ -355,6 +391,12 @@ func (UnimplementedBlogServiceServer) Recommend(context.Context, *RecommendReque
 }
 func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedBlogServiceServer) MoveInBlogs(context.Context, *MoveInBlogsRequest) (*MoveInBlogsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MoveInBlogs not implemented")
+}
+func (UnimplementedBlogServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedBlogServiceServer) mustEmbedUnimplementedBlogServiceServer() {}
 func (UnimplementedBlogServiceServer) testEmbeddedByValue()                     {}
@@ -604,6 +646,42 @@ func _BlogService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlogService_MoveInBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveInBlogsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).MoveInBlogs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_MoveInBlogs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).MoveInBlogs(ctx, req.(*MoveInBlogsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveOldIdsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ResolveOldIds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ResolveOldIds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // BlogService_ServiceDesc is the grpc.ServiceDesc for BlogService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -658,6 +736,14 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _BlogService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "MoveInBlogs",
+			Handler:    _BlogService_MoveInBlogs_Handler,
+		},
+		{
+			MethodName: "ResolveOldIds",
+			Handler:    _BlogService_ResolveOldIds_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

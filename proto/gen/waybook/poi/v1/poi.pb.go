@@ -160,7 +160,10 @@ type Poi struct {
 	// When its owner last changed it or its photos.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
 	// Number of users who recommend it.
-	Score         int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
+	Score int64 `protobuf:"varint,8,opt,name=score,proto3" json:"score,omitempty"`
+	// The identifier in the old service of a landmark that was moved in, if poi_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,9,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -251,6 +254,13 @@ func (x *Poi) GetScore() int64 {
 	return 0
 }
 
+func (x *Poi) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
 // A photo of a landmark.
 type Photo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -259,7 +269,10 @@ type Photo struct {
 	// Address of the image, 1 to 2,000 bytes.
 	PhotoUrl string `protobuf:"bytes,2,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
 	// Description, at most 2,000 characters; may be empty.
-	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// The identifier in the old service of a photo that was moved in, if photo_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,4,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -315,13 +328,23 @@ func (x *Photo) GetDescription() string {
 	return ""
 }
 
+func (x *Photo) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
 // Summary of a landmark, for long lists.
 type PoiSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
 	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
 	// Its name.
-	Name          string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The identifier in the old service of a landmark that was moved in, if poi_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,3,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -366,6 +389,13 @@ func (x *PoiSummary) GetPoiId() int64 {
 func (x *PoiSummary) GetName() string {
 	if x != nil {
 		return x.Name
+	}
+	return ""
+}
+
+func (x *PoiSummary) GetOldId() string {
+	if x != nil {
+		return x.OldId
 	}
 	return ""
 }
@@ -3282,11 +3312,426 @@ func (x *LocatedPoi) GetLocation() *v1.Location {
 	return nil
 }
 
+// Request of MoveInPois.
+type MoveInPoisRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How they are moved in.
+	Options *v1.MoveOptions `protobuf:"bytes,1,opt,name=options,proto3" json:"options,omitempty"`
+	// The records, 1 to 1,000. The rules of each are checked individually.
+	Pois          []*MovedPoi `protobuf:"bytes,2,rep,name=pois,proto3" json:"pois,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInPoisRequest) Reset() {
+	*x = MoveInPoisRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInPoisRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInPoisRequest) ProtoMessage() {}
+
+func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
+func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *MoveInPoisRequest) GetPois() []*MovedPoi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+// Reply of MoveInPois.
+type MoveInPoisResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The result of each record.
+	Results       []*v1.MoveResult `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MoveInPoisResponse) Reset() {
+	*x = MoveInPoisResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MoveInPoisResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MoveInPoisResponse) ProtoMessage() {}
+
+func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
+func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+// A landmark to move in. Fields name in parentheses the limits that MoveOptions may widen.
+type MovedPoi struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// The user who owns it.
+	OwnerId int64 `protobuf:"varint,2,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Name, 1 to 200 characters, at least one visible (LIMIT_TITLE, LIMIT_EMPTY).
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Category of the landmark.
+	Category PoiCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.poi.v1.PoiCategory" json:"category,omitempty"`
+	// Location on the map.
+	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
+	// When it was created.
+	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
+	// When its owner last changed it; create_time when not set.
+	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
+	// The photos.
+	Photos []*MovedPhoto `protobuf:"bytes,8,rep,name=photos,proto3" json:"photos,omitempty"`
+	// The comments.
+	Comments []*v1.MovedComment `protobuf:"bytes,9,rep,name=comments,proto3" json:"comments,omitempty"`
+	// The users who recommend it.
+	RecommenderIds []int64 `protobuf:"varint,10,rep,packed,name=recommender_ids,json=recommenderIds,proto3" json:"recommender_ids,omitempty"`
+	// Number of recommendations by nobody known, which the score includes in addition.
+	UnnamedScore int64 `protobuf:"varint,11,opt,name=unnamed_score,json=unnamedScore,proto3" json:"unnamed_score,omitempty"`
+	// If what belongs to the landmark is too much for one request, it comes in several records, in
+	// order, each sent when the one before was stored. Every record repeats the fields of the
+	// landmark itself. continues says that another record follows. part counts the records
+	// before. The last one makes the landmark visible.
+	Continues bool `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
+	// See continues.
+	Part          int32 `protobuf:"varint,13,opt,name=part,proto3" json:"part,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedPoi) Reset() {
+	*x = MovedPoi{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedPoi) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedPoi) ProtoMessage() {}
+
+func (x *MovedPoi) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
+func (*MovedPoi) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *MovedPoi) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedPoi) GetOwnerId() int64 {
+	if x != nil {
+		return x.OwnerId
+	}
+	return 0
+}
+
+func (x *MovedPoi) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MovedPoi) GetCategory() PoiCategory {
+	if x != nil {
+		return x.Category
+	}
+	return PoiCategory_POI_CATEGORY_UNSPECIFIED
+}
+
+func (x *MovedPoi) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetCreateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreateTime
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetUpdateTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdateTime
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetPhotos() []*MovedPhoto {
+	if x != nil {
+		return x.Photos
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetComments() []*v1.MovedComment {
+	if x != nil {
+		return x.Comments
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetRecommenderIds() []int64 {
+	if x != nil {
+		return x.RecommenderIds
+	}
+	return nil
+}
+
+func (x *MovedPoi) GetUnnamedScore() int64 {
+	if x != nil {
+		return x.UnnamedScore
+	}
+	return 0
+}
+
+func (x *MovedPoi) GetContinues() bool {
+	if x != nil {
+		return x.Continues
+	}
+	return false
+}
+
+func (x *MovedPoi) GetPart() int32 {
+	if x != nil {
+		return x.Part
+	}
+	return 0
+}
+
+// A photo to move in.
+type MovedPhoto struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its identifier in the old service.
+	OldId string `protobuf:"bytes,1,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// Address of the image, 1 to 2,000 bytes (LIMIT_ADDRESS, LIMIT_EMPTY).
+	PhotoUrl string `protobuf:"bytes,2,opt,name=photo_url,json=photoUrl,proto3" json:"photo_url,omitempty"`
+	// Description, at most 2,000 characters (LIMIT_TEXT); may be empty.
+	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MovedPhoto) Reset() {
+	*x = MovedPhoto{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MovedPhoto) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MovedPhoto) ProtoMessage() {}
+
+func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
+func (*MovedPhoto) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *MovedPhoto) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *MovedPhoto) GetPhotoUrl() string {
+	if x != nil {
+		return x.PhotoUrl
+	}
+	return ""
+}
+
+func (x *MovedPhoto) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+// Request of ResolveOldIds.
+type ResolveOldIdsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The old identifiers, at most 1,000.
+	OldIds        []*v1.OldIdentifier `protobuf:"bytes,1,rep,name=old_ids,json=oldIds,proto3" json:"old_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsRequest) Reset() {
+	*x = ResolveOldIdsRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsRequest) ProtoMessage() {}
+
+func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
+	if x != nil {
+		return x.OldIds
+	}
+	return nil
+}
+
+// Reply of ResolveOldIds.
+type ResolveOldIdsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The identifier of each, in their order; 0 for one that stands for nothing. The content
+	// may have been deleted since.
+	Ids           []int64 `protobuf:"varint,1,rep,packed,name=ids,proto3" json:"ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResolveOldIdsResponse) Reset() {
+	*x = ResolveOldIdsResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveOldIdsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveOldIdsResponse) ProtoMessage() {}
+
+func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
+func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ResolveOldIdsResponse) GetIds() []int64 {
+	if x != nil {
+		return x.Ids
+	}
+	return nil
+}
+
 var File_waybook_poi_v1_poi_proto protoreflect.FileDescriptor
 
 const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
-	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xe0\x02\n" +
+	"\x18waybook/poi/v1/poi.proto\x12\x0ewaybook.poi.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1awaybook/type/v1/type.proto\"\xf7\x02\n" +
 	"\x03Poi\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x12\n" +
@@ -3297,28 +3742,31 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"createTime\x12;\n" +
 	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x12\x14\n" +
-	"\x05score\x18\b \x01(\x03R\x05score\"a\n" +
+	"\x05score\x18\b \x01(\x03R\x05score\x12\x15\n" +
+	"\x06old_id\x18\t \x01(\tR\x05oldId\"x\n" +
 	"\x05Photo\x12\x19\n" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12\x1b\n" +
 	"\tphoto_url\x18\x02 \x01(\tR\bphotoUrl\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"7\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
+	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"N\n" +
 	"\n" +
 	"PoiSummary\x12\x15\n" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name\"\x93\x02\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x15\n" +
+	"\x06old_id\x18\x03 \x01(\tR\x05oldId\"\x97\x02\n" +
 	"\x10CreatePoiRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12+\n" +
-	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\"\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12\"\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01R\x04name\x12C\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\":\n" +
 	"\x11CreatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xa8\x02\n" +
-	"\x10UpdatePoiRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12'\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"\xb0\x02\n" +
+	"\x10UpdatePoiRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
 	"\x04name\x18\x03 \x01(\tB\x0e\xbaH\ar\x05\x10\x01\x18\xc8\x01\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12H\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x125\n" +
@@ -3326,13 +3774,13 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x05_nameB\v\n" +
 	"\t_category\":\n" +
 	"\x11UpdatePoiResponse\x12%\n" +
-	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"h\n" +
-	"\x10DeletePoiRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"\x13\n" +
-	"\x11DeletePoiResponse\"8\n" +
-	"\rGetPoiRequest\x12'\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"\xf8\x01\n" +
+	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\"p\n" +
+	"\x10DeletePoiRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"\x13\n" +
+	"\x11DeletePoiResponse\"<\n" +
+	"\rGetPoiRequest\x12+\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"\xf8\x01\n" +
 	"\x0eGetPoiResponse\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12-\n" +
 	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
@@ -3348,29 +3796,29 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"c\n" +
 	"\x10ListPoisResponse\x12'\n" +
 	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xab\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xaf\x01\n" +
 	"\x11StreamPoisRequest\x12C\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x122\n" +
-	"\fafter_poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x126\n" +
+	"\fafter_poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x05R\n" +
 	"afterPoiId\x12\x1d\n" +
 	"\x05limit\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x05limit\"D\n" +
 	"\x12StreamPoisResponse\x12.\n" +
-	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xe8\x01\n" +
+	"\x04pois\x18\x01 \x03(\v2\x1a.waybook.poi.v1.PoiSummaryR\x04pois\"\xf0\x01\n" +
 	"\x0fAddPhotoRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12+\n" +
-	"\bactor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12'\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12/\n" +
+	"\bactor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
 	"\tphoto_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\bphotoUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"?\n" +
 	"\x10AddPhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x94\x02\n" +
-	"\x12UpdatePhotoRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12+\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aphotoId\x12,\n" +
+	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xa0\x02\n" +
+	"\x12UpdatePhotoRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x12,\n" +
 	"\tphoto_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\bphotoUrl\x88\x01\x01\x12/\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01B\f\n" +
@@ -3378,66 +3826,66 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"_photo_urlB\x0e\n" +
 	"\f_description\"B\n" +
 	"\x13UpdatePhotoResponse\x12+\n" +
-	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\x97\x01\n" +
-	"\x12RemovePhotoRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12+\n" +
-	"\bphoto_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aphotoId\"\x15\n" +
-	"\x13RemovePhotoResponse\"\x8e\x01\n" +
-	"\x11ListPhotosRequest\x12'\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12'\n" +
+	"\x05photo\x18\x01 \x01(\v2\x15.waybook.poi.v1.PhotoR\x05photo\"\xa3\x01\n" +
+	"\x12RemovePhotoRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12/\n" +
+	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\"\x15\n" +
+	"\x13RemovePhotoResponse\"\x92\x01\n" +
+	"\x11ListPhotosRequest\x12+\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"k\n" +
 	"\x12ListPhotosResponse\x12-\n" +
 	"\x06photos\x18\x01 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb7\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xbf\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
-	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x12-\n" +
-	"\tauthor_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\bauthorId\x12'\n" +
-	"\x06poi_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12\x1e\n" +
+	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
+	"\tauthor_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\bauthorId\x12+\n" +
+	"\x06poi_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"H\n" +
 	"\x12AddCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xbe\x01\n" +
-	"\x15ReplyToCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xca\x01\n" +
+	"\x15ReplyToCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\x12\x1e\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\x12\x1e\n" +
 	"\x04text\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xd0\x0fR\x04text\"L\n" +
 	"\x16ReplyToCommentResponse\x122\n" +
-	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\x9d\x01\n" +
-	"\x14RemoveCommentRequest\x12+\n" +
-	"\bactor_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aactorId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12/\n" +
+	"\acomment\x18\x01 \x01(\v2\x18.waybook.type.v1.CommentR\acomment\"\xa9\x01\n" +
+	"\x14RemoveCommentRequest\x12/\n" +
+	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x123\n" +
 	"\n" +
-	"comment_id\x18\x03 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\tcommentId\"\x17\n" +
-	"\x15RemoveCommentResponse\"\x90\x01\n" +
-	"\x13ListCommentsRequest\x12'\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\x12'\n" +
+	"comment_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x04R\tcommentId\"\x17\n" +
+	"\x15RemoveCommentResponse\"\x94\x01\n" +
+	"\x13ListCommentsRequest\x12+\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"t\n" +
 	"\x14ListCommentsResponse\x124\n" +
 	"\bcomments\x18\x01 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"f\n" +
-	"\x10RecommendRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\")\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"n\n" +
+	"\x10RecommendRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\")\n" +
 	"\x11RecommendResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"s\n" +
-	"\x1dWithdrawRecommendationRequest\x12)\n" +
-	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12'\n" +
-	"\x06poi_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x05poiId\"6\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"{\n" +
+	"\x1dWithdrawRecommendationRequest\x12-\n" +
+	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
+	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\xe2\x01\n" +
-	"\x11ImportPoisRequest\x12+\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12A\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\xe6\x01\n" +
+	"\x11ImportPoisRequest\x12/\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\x128\n" +
 	"\x04mode\x18\x03 \x01(\x0e2\x1a.waybook.poi.v1.ImportModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04mode\x12#\n" +
@@ -3455,9 +3903,9 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x0funchanged_count\x18\x02 \x01(\x03R\x0eunchangedCount\x12!\n" +
 	"\ffailed_count\x18\x03 \x01(\x03R\vfailedCount\x129\n" +
 	"\bfailures\x18\x04 \x03(\v2\x1d.waybook.poi.v1.ImportFailureR\bfailures\x12#\n" +
-	"\rupdated_count\x18\x05 \x01(\x03R\fupdatedCount\"\x9e\x01\n" +
-	"\x11ExportPoisRequest\x12+\n" +
-	"\bowner_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00R\aownerId\x12A\n" +
+	"\rupdated_count\x18\x05 \x01(\x03R\fupdatedCount\"\xa2\x01\n" +
+	"\x11ExportPoisRequest\x12/\n" +
+	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\bcategory\x18\x02 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12\x19\n" +
 	"\bwith_ids\x18\x03 \x01(\bR\awithIds\"E\n" +
 	"\x12ExportPoisResponse\x12/\n" +
@@ -3512,7 +3960,41 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06poi_id\x18\x01 \x01(\x03R\x05poiId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x127\n" +
 	"\bcategory\x18\x03 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryR\bcategory\x125\n" +
-	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation*\xad\x01\n" +
+	"\blocation\x18\x04 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\"\x8b\x01\n" +
+	"\x11MoveInPoisRequest\x126\n" +
+	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12>\n" +
+	"\x04pois\x18\x02 \x03(\v2\x18.waybook.poi.v1.MovedPoiB\x10\xbaH\r\x92\x01\n" +
+	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x04pois\"K\n" +
+	"\x12MoveInPoisResponse\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x9b\x05\n" +
+	"\bMovedPoi\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12+\n" +
+	"\bowner_id\x18\x02 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\aownerId\x12\x1c\n" +
+	"\x04name\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12C\n" +
+	"\bcategory\x18\x04 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
+	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\x12C\n" +
+	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\n" +
+	"createTime\x12;\n" +
+	"\vupdate_time\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"updateTime\x122\n" +
+	"\x06photos\x18\b \x03(\v2\x1a.waybook.poi.v1.MovedPhotoR\x06photos\x129\n" +
+	"\bcomments\x18\t \x03(\v2\x1d.waybook.type.v1.MovedCommentR\bcomments\x12>\n" +
+	"\x0frecommender_ids\x18\n" +
+	" \x03(\x03B\x15\xbaH\x12\x92\x01\x0f\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x0erecommenderIds\x122\n" +
+	"\runnamed_score\x18\v \x01(\x03B\r\xbaH\n" +
+	"\"\b\x18\x80\x94\xeb\xdc\x03(\x00R\funnamedScore\x12\x1c\n" +
+	"\tcontinues\x18\f \x01(\bR\tcontinues\x12\x1b\n" +
+	"\x04part\x18\r \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x04part\"\x82\x01\n" +
+	"\n" +
+	"MovedPhoto\x12 \n" +
+	"\x06old_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01(dR\x05oldId\x12%\n" +
+	"\tphoto_url\x18\x02 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\bphotoUrl\x12+\n" +
+	"\vdescription\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\xa0\x9c\x01R\vdescription\"\\\n" +
+	"\x14ResolveOldIdsRequest\x12D\n" +
+	"\aold_ids\x18\x01 \x03(\v2\x1e.waybook.type.v1.OldIdentifierB\v\xbaH\b\x92\x01\x05\b\x01\x10\xe8\aR\x06oldIds\")\n" +
+	"\x15ResolveOldIdsResponse\x12\x10\n" +
+	"\x03ids\x18\x01 \x03(\x03R\x03ids*\xad\x01\n" +
 	"\vPoiCategory\x12\x1c\n" +
 	"\x18POI_CATEGORY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13POI_CATEGORY_TENDER\x10\x01\x12\x18\n" +
@@ -3523,7 +4005,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xc5\x0f\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\x8d\x11\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
@@ -3570,7 +4052,11 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04edge\x12\x83\x01\n" +
 	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edgeB;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x04edge\x12Y\n" +
+	"\n" +
+	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\x04\xaa\xbb\x18\x00\x12k\n" +
+	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
+	"\x04edge\x90\x02\x01B;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
@@ -3585,7 +4071,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -3639,26 +4125,36 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*Bounds)(nil),                         // 49: waybook.poi.v1.Bounds
 	(*ListPoisInBoxResponse)(nil),          // 50: waybook.poi.v1.ListPoisInBoxResponse
 	(*LocatedPoi)(nil),                     // 51: waybook.poi.v1.LocatedPoi
-	(*v1.Profile)(nil),                     // 52: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 53: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 54: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 55: waybook.type.v1.Comment
+	(*MoveInPoisRequest)(nil),              // 52: waybook.poi.v1.MoveInPoisRequest
+	(*MoveInPoisResponse)(nil),             // 53: waybook.poi.v1.MoveInPoisResponse
+	(*MovedPoi)(nil),                       // 54: waybook.poi.v1.MovedPoi
+	(*MovedPhoto)(nil),                     // 55: waybook.poi.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 56: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 57: waybook.poi.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 58: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 59: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 60: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 61: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 62: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 63: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 64: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 65: waybook.type.v1.OldIdentifier
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	52, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	58, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	54, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	54, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	59, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	60, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	60, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	59, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	59, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	55, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	61, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
@@ -3666,72 +4162,86 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	3,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 19: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 20: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	55, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	61, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	61, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	61, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
 	38, // 24: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
 	1,  // 25: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
 	0,  // 26: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 27: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	59, // 27: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
 	42, // 28: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
 	0,  // 29: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	38, // 30: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
 	44, // 31: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
 	45, // 32: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
 	0,  // 33: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 34: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	59, // 34: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
 	47, // 35: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
 	2,  // 36: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
 	49, // 37: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
 	0,  // 38: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	51, // 39: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
 	0,  // 40: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 41: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	5,  // 42: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 43: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 44: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 45: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 46: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 47: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	37, // 48: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	40, // 49: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	43, // 50: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	48, // 51: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	17, // 52: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	19, // 53: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	21, // 54: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	23, // 55: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	25, // 56: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	27, // 57: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	29, // 58: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	31, // 59: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	33, // 60: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	35, // 61: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	6,  // 62: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 63: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 64: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 65: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 66: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	16, // 67: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	39, // 68: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	41, // 69: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	46, // 70: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	50, // 71: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	18, // 72: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	20, // 73: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	22, // 74: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	24, // 75: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	26, // 76: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	28, // 77: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	30, // 78: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	32, // 79: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	34, // 80: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	36, // 81: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	62, // [62:82] is the sub-list for method output_type
-	42, // [42:62] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	59, // 41: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	62, // 42: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	54, // 43: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	63, // 44: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 45: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	59, // 46: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	60, // 47: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	60, // 48: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	55, // 49: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	64, // 50: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	65, // 51: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	5,  // 52: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 53: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 54: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 55: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 56: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 57: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	37, // 58: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	40, // 59: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	43, // 60: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	48, // 61: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	17, // 62: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	19, // 63: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	21, // 64: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	23, // 65: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	25, // 66: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	27, // 67: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	29, // 68: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	31, // 69: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	33, // 70: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	35, // 71: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	52, // 72: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	56, // 73: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	6,  // 74: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 75: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 76: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 77: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 78: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	16, // 79: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	39, // 80: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	41, // 81: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	46, // 82: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	50, // 83: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	18, // 84: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	20, // 85: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	22, // 86: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	24, // 87: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	26, // 88: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	28, // 89: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	30, // 90: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	32, // 91: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	34, // 92: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	36, // 93: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	53, // 94: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	57, // 95: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	74, // [74:96] is the sub-list for method output_type
+	52, // [52:74] is the sub-list for method input_type
+	52, // [52:52] is the sub-list for extension type_name
+	52, // [52:52] is the sub-list for extension extendee
+	0,  // [0:52] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -3751,7 +4261,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   50,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

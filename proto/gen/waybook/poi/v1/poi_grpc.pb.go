@@ -41,6 +41,8 @@ const (
 	PoiService_ListComments_FullMethodName           = "/waybook.poi.v1.PoiService/ListComments"
 	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
 	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
+	PoiService_MoveInPois_FullMethodName             = "/waybook.poi.v1.PoiService/MoveInPois"
+	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -89,7 +91,7 @@ type PoiServiceClient interface {
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
 	// identifiers. The stream may or may not include landmarks that are created or deleted during
 	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner, if it is not 0).
+	// the owner does not exist and has no landmarks).
 	ExportPois(ctx context.Context, in *ExportPoisRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ExportPoisResponse], error)
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -134,6 +136,13 @@ type PoiServiceClient interface {
 	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Stores landmarks of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInPois(ctx context.Context, in *MoveInPoisRequest, opts ...grpc.CallOption) (*MoveInPoisResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
 }
 
 type poiServiceClient struct {
@@ -365,6 +374,26 @@ func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *Withd
 	return out, nil
 }
 
+func (c *poiServiceClient) MoveInPois(ctx context.Context, in *MoveInPoisRequest, opts ...grpc.CallOption) (*MoveInPoisResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(MoveInPoisResponse)
+	err := c.cc.Invoke(ctx, PoiService_MoveInPois_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveOldIdsResponse)
+	err := c.cc.Invoke(ctx, PoiService_ResolveOldIds_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -411,7 +440,7 @@ type PoiServiceServer interface {
 	// nothing. Importing it into an empty store creates landmarks with the same export, but for
 	// identifiers. The stream may or may not include landmarks that are created or deleted during
 	// the call. It includes every other landmark exactly once. Errors: NOT_FOUND (USER_NOT_FOUND:
-	// the owner, if it is not 0).
+	// the owner does not exist and has no landmarks).
 	ExportPois(*ExportPoisRequest, grpc.ServerStreamingServer[ExportPoisResponse]) error
 	// Returns a page of the landmarks around a point, or in a box, nearest first. Results
 	// are correct across the antimeridian and at the poles. Landmarks at the same distance
@@ -456,6 +485,13 @@ type PoiServiceServer interface {
 	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Stores landmarks of an old service, with what belongs to them, their identifiers and
+	// times. A failed call may be repeated; it continues where it failed. The
+	// results are in the order of the records; see waybook.type.v1.MoveOptions.
+	MoveInPois(context.Context, *MoveInPoisRequest) (*MoveInPoisResponse, error)
+	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
+	// numbers below 2^40, every method accepts the number itself.
+	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -525,6 +561,12 @@ func (UnimplementedPoiServiceServer) Recommend(context.Context, *RecommendReques
 }
 func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedPoiServiceServer) MoveInPois(context.Context, *MoveInPoisRequest) (*MoveInPoisResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method MoveInPois not implemented")
+}
+func (UnimplementedPoiServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -882,6 +924,42 @@ func _PoiService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PoiService_MoveInPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(MoveInPoisRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).MoveInPois(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_MoveInPois_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).MoveInPois(ctx, req.(*MoveInPoisRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveOldIdsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ResolveOldIds(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ResolveOldIds_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ResolveOldIds(ctx, req.(*ResolveOldIdsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -956,6 +1034,14 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _PoiService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "MoveInPois",
+			Handler:    _PoiService_MoveInPois_Handler,
+		},
+		{
+			MethodName: "ResolveOldIds",
+			Handler:    _PoiService_ResolveOldIds_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

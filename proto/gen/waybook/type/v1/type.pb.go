@@ -148,7 +148,8 @@ func (x *Date) GetDay() int32 {
 // seconds old, and never stored with the content.
 type Profile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The user's identifier.
+	// The user's identifier; 0 for the author of a comment that was moved in and whose author has
+	// no account. name and icon_url are then those of the old service.
 	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	// The user's nickname; empty when the user does not exist.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -221,7 +222,10 @@ type Comment struct {
 	// The text, 1 to 2,000 characters.
 	Text string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	// The reply of the owner of the content; not set when there is none.
-	Reply         *AuthorReply `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
+	Reply *AuthorReply `protobuf:"bytes,5,opt,name=reply,proto3" json:"reply,omitempty"`
+	// The identifier in the old service of a comment that was moved in, if comment_id does
+	// not tell it (docs/moving-in.md).
+	OldId         string `protobuf:"bytes,6,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -289,6 +293,13 @@ func (x *Comment) GetReply() *AuthorReply {
 		return x.Reply
 	}
 	return nil
+}
+
+func (x *Comment) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
 }
 
 // The reply of the owner of the content to one comment.
@@ -363,7 +374,7 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\aProfile\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
-	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"\xdf\x01\n" +
+	"\bicon_url\x18\x03 \x01(\tR\aiconUrl\"\xf6\x01\n" +
 	"\aComment\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x01 \x01(\x03R\tcommentId\x120\n" +
@@ -371,7 +382,8 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\vcreate_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x12\n" +
 	"\x04text\x18\x04 \x01(\tR\x04text\x122\n" +
-	"\x05reply\x18\x05 \x01(\v2\x1c.waybook.type.v1.AuthorReplyR\x05reply\"^\n" +
+	"\x05reply\x18\x05 \x01(\v2\x1c.waybook.type.v1.AuthorReplyR\x05reply\x12\x15\n" +
+	"\x06old_id\x18\x06 \x01(\tR\x05oldId\"^\n" +
 	"\vAuthorReply\x12;\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x12\n" +

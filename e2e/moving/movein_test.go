@@ -1,0 +1,220 @@
+package moving_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/olddata"
+)
+
+// ran is what a command of waybookctl printed, and its exit status.
+type ran struct {
+	out, notes string
+	status     int
+}
+
+// waybookctl makes a command.
+func waybookctl(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...)
+	command.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
+	return command
+}
+
+// run runs a command of waybookctl.
+func run(t *testing.T, args ...string) ran {
+	t.Helper()
+	command := waybookctl(t, args...)
+	var out, notes bytes.Buffer
+	command.Stdout, command.Stderr = &out, &notes
+	began := time.Now()
+	if err := command.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
+		t.Fatal(err)
+	}
+	usage, isUsage := command.ProcessState.SysUsage().(*syscall.Rusage)
+	if isUsage {
+		t.Logf("%s: %v, %d MiB", strings.Join(args[:2], " "), time.Since(began).Round(time.Millisecond), usage.Maxrss>>10)
+	}
+	return ran{out.String(), notes.String(), command.ProcessState.ExitCode()}
+}
+
+// succeed runs a command that must succeed.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	done := run(t, args...)
+	if done.status != 0 {
+		t.Fatalf("%s: exit status %d\n%s%s", strings.Join(args, " "), done.status, done.out, done.notes)
+	}
+	return done.out
+}
+
+// oldService is the data of an old service, in files.
+type oldService struct {
+	options olddata.Options
+	files   []string
+}
+
+// allowances are the flags that the files need.
+var allowances = []string{"--allow", olddata.Allowances}
+
+// newOldService writes the files. With WAYBOOK_MOVE=1 they have the sizes of a service that ran for
+// years.
+func newOldService(t *testing.T, edition int) oldService {
+	t.Helper()
+	options := olddata.Defaults()
+	if !isLong() {
+		options = options.Divided(400)
+		options.Flaws = 20
+	}
+	options.Edition = edition
+	files, err := olddata.Write(t.TempDir(), []string{"gz", "zst"}[edition%2], options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oldService{options, files}
+}
+
+func isLong() bool { return os.Getenv("WAYBOOK_MOVE") == "1" }
+
+// importInto returns the arguments of an import.
+func (o oldService) importInto(at *launch.Process, journal string, more ...string) []string {
+	return slices.Concat([]string{"move", "import", "--address", "unix:" + filepath.Join(at.Data, "grpc.sock"), "--journal", journal}, allowances, more, o.files)
+}
+
+// verify returns the arguments of a verification.
+func (o oldService) verify(at *launch.Process, more ...string) []string {
+	return slices.Concat([]string{"move", "verify", "http://" + at.HTTP}, allowances, more, o.files)
+}
+
+// startOn starts standalone without demo content on a store.
+func startOn(t *testing.T, data string) *launch.Process {
+	t.Helper()
+	return launch.Start(t, filepath.Join(binaries, "standalone"), data, "-demo=false", "-grpc=")
+}
+
+// dump stops a program, and returns all documents of its store.
+func dump(t *testing.T, at *launch.Process, data string) string {
+	t.Helper()
+	if status := at.End(os.Interrupt); status != 0 {
+		t.Fatalf("standalone ended with status %d", status)
+	}
+	file := filepath.Join(t.TempDir(), "dump")
+	succeed(t, "store", "dump", "--data", data, file)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return timeless(string(text))
+}
+
+// timeless removes from a dump when sessions were last used, which begins with the import, and how
+// often a document was written: an entry that comes before the one that it quotes is written twice.
+func timeless(dump string) string {
+	const length = 8
+	for _, field := range []string{"\x12used_millis\x00", "\x12_rev\x00"} {
+		parts := strings.Split(dump, field)
+		for n := 1; n < len(parts); n++ {
+			parts[n] = parts[n][length:]
+		}
+		dump = strings.Join(parts, field)
+	}
+	return dump
+}
+
+// journalled returns how many buckets a journal says are finished.
+func journalled(journal string) int {
+	text, err := os.ReadFile(filepath.Join(journal, "journal"))
+	if err != nil {
+		return 0
+	}
+	return bytes.Count(text, []byte("\n"))
+}
+
+// kills is how many times an import is killed.
+func kills() int {
+	if isLong() {
+		return 10
+	}
+	return 4
+}
+
+func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
+	old := newOldService(t, 1)
+	straightData, data := t.TempDir(), t.TempDir()
+	straight := startOn(t, straightData)
+	succeed(t, old.importInto(straight, filepath.Join(t.TempDir(), "journal"))...)
+	want := dump(t, straight, straightData)
+
+	journal, random := filepath.Join(t.TempDir(), "journal"), rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	waybook, killed := startOn(t, data), 0
+	const buckets = 320
+	for n := range kills() {
+		// The journal grows from run to run; each one ends somewhere in the next stretch of it.
+		until := n*buckets/kills() + random.IntN(buckets/kills())
+		command := waybookctl(t, old.importInto(waybook, journal, "--workers", "2")...)
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- command.Wait() }()
+		isEnded := false
+		for !isEnded && journalled(journal) < until {
+			select {
+			case err := <-ended:
+				isEnded = true
+				t.Logf("the import ended before it was killed: %v", err)
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if isEnded {
+			break
+		}
+		if err := command.Process.Kill(); err == nil {
+			killed++
+		}
+		<-ended
+		if n%2 == 1 {
+			waybook.End(os.Kill)
+			waybook = startOn(t, data)
+		}
+	}
+	if killed < kills()-1 {
+		t.Errorf("the import was killed %d times", killed)
+	}
+	succeed(t, old.importInto(waybook, journal)...)
+	if _, err := os.Stat(journal); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the journal is still there: %v", err)
+	}
+	// Without a journal, everything is sent once more.
+	again := succeed(t, old.importInto(waybook, journal)...)
+	for line := range strings.Lines(again) {
+		if fields := strings.Fields(line); fields[0] != "KIND" && (fields[1] != "0" || fields[2] != "0" || fields[4] != "0") {
+			t.Errorf("a second import changes something: %s", line)
+		}
+	}
+	succeed(t, old.verify(waybook)...)
+	if got := dump(t, waybook, data); got != want {
+		t.Errorf("the stores differ: %s", firstDifference(want, got))
+	}
+}
+
+// firstDifference shows where two texts begin to differ.
+func firstDifference(a, b string) string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	around := func(s string) string { return s[max(0, min(n, len(s))-100):min(len(s), n+200)] }
+	return fmt.Sprintf("at byte %d of %d and %d:\n%q\n%q", n, len(a), len(b), around(a), around(b))
+}

@@ -1,0 +1,155 @@
+package olddata
+
+import (
+	"math/rand/v2"
+
+	"github.com/waybook/waybook/waybookctl/movefile"
+)
+
+func (s service) albums(write put) error {
+	for n := range s.Albums {
+		die := s.dice(movefile.KindAlbum, n)
+		a := &movefile.Album{
+			ID: s.id(movefile.KindAlbum, n), OwnerID: s.user(die.IntN(s.Users)), Title: title(die), Category: 1 + die.Int64N(16),
+			CreateTime: moment(die, n, s.Albums),
+		}
+		a.Lat, a.Lng = place(die)
+		a.UpdateTime = later(die, a.CreateTime)
+		recommenders := s.recommenders(die)
+		a.Score = int64(len(recommenders)) + die.Int64N(3)
+		s.spoil(die, &a.Title)
+		if s.isChanged(movefile.KindAlbum, n) {
+			a.Title, a.UpdateTime = "改 "+a.Title, after(a.UpdateTime)
+		}
+		if err := write(a); err != nil {
+			return err
+		}
+		for _, user := range recommenders {
+			if err := write(&movefile.Recommendation{AlbumID: a.ID, UserID: user}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s service) landmarks(write put) error {
+	for n := range s.Landmarks {
+		die := s.dice(movefile.KindLandmark, n)
+		l := &movefile.Landmark{
+			ID: s.id(movefile.KindLandmark, n), OwnerID: s.user(die.IntN(s.Users)), Name: title(die), Category: 1 + die.Int64N(5),
+			CreateTime: moment(die, n, s.Landmarks),
+		}
+		l.Lat, l.Lng = place(die)
+		recommenders := s.recommenders(die)
+		l.Score = int64(len(recommenders))
+		if s.isChanged(movefile.KindLandmark, n) {
+			l.Name, l.UpdateTime = "改 "+l.Name, after(l.CreateTime)
+		}
+		if err := write(l); err != nil {
+			return err
+		}
+		for _, user := range recommenders {
+			if err := write(&movefile.Recommendation{LandmarkID: l.ID, UserID: user}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s service) entries(write put) error {
+	for n := range s.Entries {
+		die := s.dice(movefile.KindEntry, n)
+		e := &movefile.Entry{
+			ID: s.id(movefile.KindEntry, n), AuthorID: s.user(die.IntN(s.Users)), Type: pick(die, movefile.EntryTypes()),
+			Title: title(die), Content: prose(die, 3+die.IntN(40)), Weather: pick(die, movefile.Weathers()),
+			CreateTime: moment(die, n, s.Entries),
+		}
+		e.Lat, e.Lng = place(die)
+		e.PostDate = e.CreateTime.Format("2006-01-02")
+		if n > 0 && die.IntN(5) == 0 {
+			e.QuotedID = s.id(movefile.KindEntry, die.IntN(s.Entries))
+		}
+		if s.hasFlaw(die) {
+			e.QuotedID = gone(die)
+		}
+		if die.IntN(3) == 0 {
+			zoom := die.Int64N(22)
+			e.ZoomLevel, e.MapType = &zoom, 1+die.Int64N(3)
+		}
+		e.Reward = 10
+		ballots := s.vote(die, e)
+		if s.isChanged(movefile.KindEntry, n) {
+			e.Content, e.UpdateTime = e.Content+"\n(改)", after(e.CreateTime)
+		}
+		if err := write(e); err != nil {
+			return err
+		}
+		for _, ballot := range ballots {
+			if err := write(ballot); err != nil {
+				return err
+			}
+		}
+		if err := write(&movefile.Reward{UserID: e.AuthorID, ID: e.ID, Amount: 10}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// vote gives an entry a vote, and returns the ballots.
+func (s service) vote(die *rand.Rand, e *movefile.Entry) (ballots []*movefile.Ballot) {
+	if die.IntN(2) == 0 {
+		return nil
+	}
+	e.Vote = &movefile.Vote{Description: pick(die, titles) + "?"}
+	for range 2 + die.IntN(4) {
+		e.Vote.Choices = append(e.Vote.Choices, movefile.Choice{Description: title(die), Votes: die.Int64N(4)})
+	}
+	for _, user := range s.recommenders(die) {
+		choice := die.IntN(len(e.Vote.Choices))
+		e.Vote.Choices[choice].Votes++
+		ballots = append(ballots, &movefile.Ballot{EntryID: e.ID, UserID: user, Choice: int64(choice) + 1})
+	}
+	return ballots
+}
+
+// recommenders returns up to five users, each once.
+func (s service) recommenders(die *rand.Rand) (users []movefile.ID) {
+	first := die.IntN(s.Users)
+	for k := range min(die.IntN(6), s.Users) {
+		users = append(users, s.user((first+k)%s.Users))
+	}
+	return users
+}
+
+func (s service) photos(write put) error {
+	for n := range s.Photos {
+		die := s.dice(movefile.KindPhoto, n)
+		p := &movefile.Photo{ID: s.id(movefile.KindPhoto, n), URL: "upload/" + decimal(int64(n%100)) + "/" + decimal(int64(n)) + ".jpg"}
+		if die.IntN(4) == 0 {
+			p.Description = prose(die, 1+die.IntN(3))
+		}
+		switch {
+		case s.hasFlaw(die):
+			p.AlbumID = gone(die)
+		case die.IntN(25) == 0:
+			p.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
+		default:
+			p.AlbumID = s.id(movefile.KindAlbum, s.skewed(die, s.Albums))
+		}
+		if err := write(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skewed chooses one of several parents; a few have many children.
+func (s service) skewed(die *rand.Rand, count int) int {
+	if die.IntN(50) == 0 {
+		return die.IntN(1 + count/1000)
+	}
+	return die.IntN(count)
+}

@@ -1,0 +1,137 @@
+// Package olddata makes the data of an old service in the format of docs/moving-in.md: always the
+// same data for the same options. It has what such services have after years: identifiers with gaps,
+// some of which are texts, comments of people without accounts, references to what was deleted, and
+// texts that nobody would choose.
+package olddata
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/waybook/waybook/waybookctl/movefile"
+)
+
+// Options say how much is made, and with which flaws.
+type Options struct {
+	Seed                                                          uint64
+	Users, Albums, Photos, Comments, Entries, Landmarks, Sessions int
+	// Flaws is how many of 10,000 records have a flaw: a reference to what is gone, a title that is
+	// too long, or a control character.
+	Flaws int
+	// Edition 2 is the same service some days later: titles were changed, comments added and removed.
+	Edition int
+}
+
+// Defaults returns the sizes of a service that ran for years.
+func Defaults() Options {
+	return Options{Seed: 1, Users: 20_000, Albums: 200_000, Photos: 1_000_000, Comments: 2_000_000, Entries: 100_000,
+		Landmarks: 20_000, Sessions: 5_000, Flaws: 3, Edition: 1}
+}
+
+// Divided returns the options with all sizes divided.
+func (o Options) Divided(by int) Options {
+	for _, size := range []*int{&o.Users, &o.Albums, &o.Photos, &o.Comments, &o.Entries, &o.Landmarks, &o.Sessions} {
+		*size /= by
+	}
+	return o
+}
+
+// Allowances are those that files with flaws need.
+const Allowances = "long-titles,control-characters,dangling"
+
+// Write writes the data to files in a folder, and returns their paths. compression is "", "gz" or
+// "zst".
+func Write(folder, compression string, options Options) (paths []string, err error) {
+	s := service{options}
+	for _, part := range []struct {
+		name  string
+		write func(put) error
+	}{
+		{"comments", s.comments}, {"photos", s.photos}, {"albums", s.albums}, {"entries", s.entries},
+		{"landmarks", s.landmarks}, {"users", s.users},
+	} {
+		path := filepath.Join(folder, part.name+".ndjson")
+		if compression != "" {
+			path += "." + compression
+		}
+		if err := writeFile(path, compression, part.write); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// put takes a record.
+type put func(movefile.Record) error
+
+func writeFile(path, compression string, write func(put) error) (err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	var packed io.WriteCloser
+	switch compression {
+	case "gz":
+		packed = gzip.NewWriter(file)
+	case "zst":
+		if packed, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1)); err != nil {
+			return err
+		}
+	case "":
+		packed = unpacked{file}
+	default:
+		return errors.New("the compression is gz, zst or none")
+	}
+	buffered := bufio.NewWriterSize(packed, 1<<16)
+	return errors.Join(write(movefile.NewWriter(buffered).Write), buffered.Flush(), packed.Close())
+}
+
+// unpacked is a file that its owner closes.
+type unpacked struct{ io.Writer }
+
+// Close does nothing.
+func (unpacked) Close() error { return nil }
+
+// service makes the records.
+type service struct{ Options }
+
+// dice returns random numbers for one thing: always the same ones.
+func (s service) dice(kind movefile.Kind, n int) *rand.Rand {
+	const spread = 0x9e3779b97f4a7c15
+	return rand.New(rand.NewPCG(s.Seed*spread+uint64(kind[0])<<8+uint64(kind[1]), uint64(n)*spread+1))
+}
+
+// number returns the identifier of the nth thing of a kind. They grow, with gaps.
+func (s service) number(kind movefile.Kind, n int) int64 {
+	return 7 + 3*int64(n) + int64(s.dice(kind, n).IntN(3))
+}
+
+// id returns the identifier of the nth thing of a kind, of which some have texts.
+func (s service) id(kind movefile.Kind, n int) movefile.ID {
+	number := s.number(kind, n)
+	if number%53 == 0 {
+		return movefile.ID("old-" + string(kind[:1]) + "." + decimal(number))
+	}
+	return movefile.ID(decimal(number))
+}
+
+func (s service) user(n int) movefile.ID { return movefile.ID(decimal(s.number(movefile.KindUser, n))) }
+
+// isChanged reports whether a later edition changed the nth thing of a kind.
+func (s service) isChanged(kind movefile.Kind, n int) bool {
+	return s.Edition > 1 && s.number(kind, n)%31 == 0
+}
+
+// gone is an identifier that nothing has.
+func gone(die *rand.Rand) movefile.ID { return movefile.ID(decimal(900_000_000 + die.Int64N(1000))) }
+
+func (s service) hasFlaw(die *rand.Rand) bool { return die.IntN(10_000) < s.Flaws }

@@ -1,0 +1,388 @@
+package rpc_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/id"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+const (
+	created   = typev1.MoveOutcome_MOVE_OUTCOME_CREATED
+	unchanged = typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED
+	updated   = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
+	different = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
+	refused   = typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
+)
+
+var updating = &typev1.MoveOptions{Update: true}
+
+// longAgo is a time of the old service.
+func longAgo(days int) *timestamppb.Timestamp {
+	return timestamppb.New(time.Date(2009, 3, 1, 8, 30, 0, 0, time.UTC).AddDate(0, 0, days))
+}
+
+func movedComments(first, n int, author int64) (all []*typev1.MovedComment) {
+	for i := range n {
+		c := &typev1.MovedComment{
+			OldId: fmt.Sprint(first + i), Author: &typev1.MovedComment_AuthorId{AuthorId: author},
+			CreateTime: longAgo(i), Text: fmt.Sprint("text ", i),
+		}
+		if i%2 == 0 {
+			c.Author = &typev1.MovedComment_Guest{Guest: &typev1.Guest{Name: "路人", IconUrl: "guest.png"}}
+		}
+		if i%3 == 0 {
+			c.Reply = &typev1.MovedReply{CreateTime: longAgo(i + 1), Text: fmt.Sprint("reply ", i)}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func movedAlbum(oldID string, owner int64) *albumv1.MovedAlbum {
+	return &albumv1.MovedAlbum{
+		OldId: oldID, OwnerId: owner, Title: "舊相簿 " + oldID, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD,
+		Location: taipei, CreateTime: longAgo(0), UpdateTime: longAgo(5),
+	}
+}
+
+// fullAlbum returns an album with photos, comments and recommendations, whose old identifiers begin at
+// first.
+func fullAlbum(oldID string, owner int64, first int, recommenders ...int64) *albumv1.MovedAlbum {
+	moved := movedAlbum(oldID, owner)
+	for i := range 3 {
+		moved.Photos = append(moved.Photos, &albumv1.MovedPhoto{
+			OldId: fmt.Sprint(first + i), ThumbnailUrl: fmt.Sprintf("old/%d.jpg", i), Description: fmt.Sprint("photo ", i),
+		})
+	}
+	moved.Comments = movedComments(first, 4, owner)
+	moved.RecommenderIds, moved.UnnamedScore = recommenders, 7
+	return moved
+}
+
+func movedBlog(oldID string, author int64) *blogv1.MovedBlog {
+	return &blogv1.MovedBlog{
+		OldId: oldID, AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: taipei, Title: "舊標題", Content: "一\n二",
+		PostDate: &typev1.Date{Year: 2009, Month: 3, Day: 1}, Weather: blogv1.Weather_WEATHER_RAINBOW,
+		CreateTime: longAgo(0),
+	}
+}
+
+func fullBlog(oldID string, author int64, first int, voters ...int64) *blogv1.MovedBlog {
+	moved := movedBlog(oldID, author)
+	moved.Vote = &blogv1.MovedVote{Description: "哪裡?", Choices: []*blogv1.MovedChoice{
+		{Description: "山", UnnamedVotes: 10}, {Description: "海"}, {Description: "城", UnnamedVotes: 1},
+	}}
+	for i, voter := range voters {
+		moved.Ballots = append(moved.Ballots, &blogv1.MovedBallot{VoterId: voter, Choice: int32(i%3 + 1)})
+	}
+	moved.Comments = movedComments(first, 3, author)
+	moved.RecommenderIds, moved.Reward = voters, 25
+	return moved
+}
+
+func movedPoi(oldID string, owner int64) *poiv1.MovedPoi {
+	return &poiv1.MovedPoi{
+		OldId: oldID, OwnerId: owner, Name: "舊地標 " + oldID, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER,
+		Location: taipei, CreateTime: longAgo(0),
+	}
+}
+
+func fullPoi(oldID string, owner int64, first int) *poiv1.MovedPoi {
+	moved := movedPoi(oldID, owner)
+	moved.Photos = []*poiv1.MovedPhoto{{OldId: fmt.Sprint(first), PhotoUrl: "old.jpg"}, {OldId: fmt.Sprint(first + 1), PhotoUrl: "older.jpg"}}
+	moved.Comments = movedComments(first, 2, owner)
+	moved.RecommenderIds = []int64{owner}
+	return moved
+}
+
+func (w *waybook) moveAlbums(options *typev1.MoveOptions, albums ...*albumv1.MovedAlbum) []*typev1.MoveResult {
+	w.t.Helper()
+	reply, err := w.album.MoveInAlbums(w.t.Context(), &albumv1.MoveInAlbumsRequest{Options: options, Albums: albums})
+	return got(w.t, reply, err).GetResults()
+}
+
+func (w *waybook) moveBlogs(options *typev1.MoveOptions, blogs ...*blogv1.MovedBlog) []*typev1.MoveResult {
+	w.t.Helper()
+	reply, err := w.blog.MoveInBlogs(w.t.Context(), &blogv1.MoveInBlogsRequest{Options: options, Blogs: blogs})
+	return got(w.t, reply, err).GetResults()
+}
+
+func (w *waybook) movePois(options *typev1.MoveOptions, pois ...*poiv1.MovedPoi) []*typev1.MoveResult {
+	w.t.Helper()
+	reply, err := w.poi.MoveInPois(w.t.Context(), &poiv1.MoveInPoisRequest{Options: options, Pois: pois})
+	return got(w.t, reply, err).GetResults()
+}
+
+// expectOutcomes checks outcomes, and that only refused records have problems.
+func expectOutcomes(t *testing.T, got []*typev1.MoveResult, want ...typev1.MoveOutcome) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d results, want %d: %v", len(got), len(want), got)
+	}
+	for i, result := range got {
+		if result.GetOutcome() != want[i] || (len(result.GetProblems()) > 0) != (want[i] == refused) || (result.GetId() == 0) != (want[i] == refused) {
+			t.Errorf("record %d: %v, want %v", i, result, want[i])
+		}
+	}
+}
+
+// expectProblem checks that a result has one problem.
+func expectProblem(t *testing.T, got *typev1.MoveResult, field, reason string) {
+	t.Helper()
+	if len(got.GetProblems()) != 1 || got.GetProblems()[0].GetField() != field || got.GetProblems()[0].GetReason() != reason {
+		t.Errorf("got %v, want one problem %s in %q", got, reason, field)
+	}
+}
+
+// check looks for violated constraints in the store.
+func (p *parts) check() {
+	p.t.Helper()
+	for _, each := range p.services {
+		constrained, ok := each.(interface{ Constraints() []integrity.Constraint })
+		if !ok {
+			continue
+		}
+		for _, constraint := range constrained.Constraints() {
+			findings, err := constraint.Check(p.t.Context(), integrity.Look, func(string, int64) {})
+			if err != nil || len(findings) > 0 {
+				p.t.Errorf("a check of %s found %+v, %v", constraint.Children, findings, err)
+			}
+		}
+	}
+}
+
+func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
+	p := startParts(t)
+	owner, friend := p.newUser("a"), p.newUser("b")
+	results := p.moveAlbums(nil, fullAlbum("4711", owner, 100, friend, owner))
+	expectOutcomes(t, results, created)
+	if want := id.OfOld(4711, id.PlaceOf(owner)); results[0].GetId() != want {
+		t.Errorf("it is %d, want %d", results[0].GetId(), want)
+	}
+	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711})
+	got(t, reply, err)
+	album := reply.GetAlbum()
+	if album.GetTitle() != "舊相簿 4711" || album.GetScore() != 9 || !proto.Equal(album.GetCreateTime(), longAgo(0)) || !proto.Equal(album.GetUpdateTime(), longAgo(5)) {
+		t.Errorf("got %v", album)
+	}
+	if len(reply.GetPhotos()) != 3 || reply.GetPhotos()[2].GetDescription() != "photo 2" || reply.GetPhotos()[2].GetPhotoId() != id.OfOld(102, id.PlaceOf(owner)) {
+		t.Errorf("photos %v", reply.GetPhotos())
+	}
+	if len(reply.GetComments()) != 4 {
+		t.Fatalf("comments %v", reply.GetComments())
+	}
+	first, second := reply.GetComments()[0], reply.GetComments()[1]
+	if first.GetAuthor().GetUserId() != 0 || first.GetAuthor().GetName() != "路人" || first.GetAuthor().GetIconUrl() != "guest.png" || first.GetReply().GetText() != "reply 0" {
+		t.Errorf("the first comment is %v", first)
+	}
+	if second.GetAuthor().GetName() != "a" || second.GetReply() != nil || !proto.Equal(second.GetCreateTime(), longAgo(1)) {
+		t.Errorf("the second comment is %v", second)
+	}
+	p.check()
+	again, err := p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend})
+	if got(t, again, err).GetScore() != 9 {
+		t.Errorf("a recommendation that was moved in counted again: %v", again)
+	}
+	withdrawn, err := p.album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend})
+	if got(t, withdrawn, err).GetScore() != 8 {
+		t.Errorf("after a withdrawal the score is %v", withdrawn)
+	}
+	p.check()
+}
+
+func TestTheSameRecordsChangeNothing(t *testing.T) {
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100, b), fullAlbum("2", b, 200), fullAlbum("IMG-7", a, 300, a, b)}
+	albums[2].Photos[1].OldId, albums[2].Comments[1].OldId = "DSC_1", "c-1"
+	blogs := []*blogv1.MovedBlog{fullBlog("1", a, 100, a, b), movedBlog("2", b), fullBlog("x", b, 200, a)}
+	pois := []*poiv1.MovedPoi{fullPoi("1", a, 100), movedPoi("2", b), fullPoi("y", b, 200)}
+	for _, options := range []*typev1.MoveOptions{nil, nil, updating} {
+		want := unchanged
+		if p.store.count(t, "albums") == 0 {
+			want = created
+		}
+		expectOutcomes(t, p.moveAlbums(options, albums...), want, want, want)
+		expectOutcomes(t, p.moveBlogs(options, blogs...), want, want, want)
+		expectOutcomes(t, p.movePois(options, pois...), want, want, want)
+		for collection, n := range map[string]int64{
+			"albums": 3, "album_photos": 9, "album_comments": 12, "album_recommendations": 3, "album_aliases": 3,
+			"blogs": 3, "blog_comments": 6, "blog_ballots": 3, "blog_recommendations": 3, "blog_aliases": 3,
+			"pois": 3, "poi_photos": 4, "poi_comments": 4, "poi_recommendations": 2, "poi_aliases": 3,
+		} {
+			if count := p.store.count(t, collection); count != n {
+				t.Errorf("%s has %d documents, want %d", collection, count, n)
+			}
+		}
+		p.check()
+	}
+}
+
+func TestAnEntryMovesInWithItsVote(t *testing.T) {
+	p := startParts(t)
+	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
+	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
+	reply, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5})
+	blog := got(t, reply, err).GetBlog()
+	var votes []int64
+	for _, choice := range blog.GetVote().GetChoices() {
+		votes = append(votes, choice.GetVotes())
+	}
+	if !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
+		t.Errorf("votes %v in %v", votes, blog)
+	}
+	cast, err := p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1})
+	if got(t, cast, err).GetVote().GetChoices()[0].GetVotes() != 12 {
+		t.Errorf("after a ballot: %v", cast)
+	}
+	_, err = p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})
+	expectFault(t, err, codes.AlreadyExists, "ALREADY_VOTED")
+	p.sweep()
+	if n := p.store.count(t, "rewards"); n != 0 {
+		t.Errorf("%d rewards were granted again", n)
+	}
+	p.check()
+}
+
+func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	quoting := movedBlog("10", a)
+	quoting.QuotedOldId = "20"
+	results := p.moveBlogs(nil, quoting)
+	expectOutcomes(t, results, created)
+	if !results[0].GetIsQuoteMissing() {
+		t.Error("the missing quote was not reported")
+	}
+	both := movedBlog("11", a)
+	both.QuotedOldId = "20"
+	results = p.moveBlogs(nil, both, movedBlog("20", b))
+	expectOutcomes(t, results, created, created)
+	if results[0].GetIsQuoteMissing() {
+		t.Error("an entry of the same request is missing")
+	}
+	results = p.moveBlogs(nil, quoting)
+	expectOutcomes(t, results, updated)
+	for _, blogID := range []int64{10, 11} {
+		reply, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID})
+		if quoted := got(t, reply, err).GetBlog().GetReplyBlogId(); quoted != id.OfOld(20, id.PlaceOf(b)) {
+			t.Errorf("entry %d quotes %d", blogID, quoted)
+		}
+	}
+	expectOutcomes(t, p.moveBlogs(nil, quoting), unchanged)
+}
+
+func TestAnUpdateMakesContentEqualToItsRecord(t *testing.T) {
+	p := startParts(t)
+	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
+	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), created)
+	// What users have added since stays.
+	added, err := p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"})
+	got(t, added, err)
+	recommended, err := p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c})
+	got(t, recommended, err)
+
+	changed := fullAlbum("1", a, 100, a)
+	changed.Title, changed.UnnamedScore = "新", 8
+	changed.Photos = append(changed.Photos[:2], &albumv1.MovedPhoto{OldId: "150", ThumbnailUrl: "late.jpg"})
+	changed.Photos[0].Description = "changed"
+	changed.Comments = changed.Comments[1:]
+	changed.Comments[0].Author = &typev1.MovedComment_Guest{Guest: &typev1.Guest{Name: "gone"}}
+	expectOutcomes(t, p.moveAlbums(nil, changed), different)
+	dry := &typev1.MoveOptions{Update: true, DryRun: true}
+	expectOutcomes(t, p.moveAlbums(dry, changed), updated)
+	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), different) // since its owner has added a photo
+	expectOutcomes(t, p.moveAlbums(updating, changed), updated)
+	expectOutcomes(t, p.moveAlbums(updating, changed), unchanged)
+	p.check()
+	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+	var shown []string
+	for _, photo := range got(t, reply, err).GetPhotos() {
+		shown = append(shown, photo.GetThumbnailUrl()+photo.GetDescription())
+	}
+	if want := []string{"old/0.jpgchanged", "old/1.jpgphoto 1", "late.jpg", "new.jpg"}; !slices.Equal(shown, want) {
+		t.Errorf("photos %q, want %q", shown, want)
+	}
+	if reply.GetAlbum().GetTitle() != "新" || reply.GetAlbum().GetScore() != 10 || len(reply.GetComments()) != 3 || reply.GetComments()[0].GetAuthor().GetName() != "gone" {
+		t.Errorf("got %v", reply)
+	}
+}
+
+func TestSplitContentIsVisibleWithItsLastRecord(t *testing.T) {
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	first, second, last := fullAlbum("1", a, 100, a), fullAlbum("1", a, 200, b), fullAlbum("1", a, 300)
+	first.Continues, second.Continues, second.Part, last.Part = true, true, 1, 2
+	for range 2 {
+		expectOutcomes(t, p.moveAlbums(nil, first), created)
+	}
+	_, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+	expectFault(t, err, codes.NotFound, "ALBUM_NOT_FOUND")
+	// The last two come in one request.
+	expectOutcomes(t, p.moveAlbums(nil, second, last), created, created)
+	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
+	if len(got(t, reply, err).GetPhotos()) != 9 || len(reply.GetComments()) != 12 || reply.GetAlbum().GetScore() != 9 {
+		t.Errorf("got %v", reply)
+	}
+	p.check()
+	expectOutcomes(t, p.moveAlbums(updating, first, second, last), unchanged, unchanged, unchanged)
+	p.check()
+}
+
+func TestRecordsAreRefusedOneByOne(t *testing.T) {
+	p := startParts(t)
+	a, b := p.newUser("a"), p.newUser("b")
+	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
+	long := movedAlbum("2", a)
+	long.Title = strings.Repeat("長", 201)
+	nobody := movedAlbum("3", 999)
+	foreign := movedAlbum("1", b)
+	stolen := fullAlbum("5", a, 100)
+	control := movedAlbum("6", a)
+	control.Comments = []*typev1.MovedComment{{OldId: "7", Author: &typev1.MovedComment_AuthorId{AuthorId: a}, CreateTime: longAgo(0), Text: "\x00"}}
+	results := p.moveAlbums(nil, long, nobody, foreign, movedAlbum("4", a), movedAlbum("4", a), stolen, control)
+	for i, want := range []struct{ field, reason string }{
+		{"title", "INVALID_PARAMETER"}, {"", "USER_NOT_FOUND"}, {"", "OWNER_CHANGED"}, {}, {"", "REPEATED"}, {}, {"comments[0].text", "INVALID_PARAMETER"},
+	} {
+		if want.reason != "" {
+			expectProblem(t, results[i], want.field, want.reason)
+			if results[i].GetOutcome() != refused {
+				t.Errorf("record %d: %v", i, results[i])
+			}
+		}
+	}
+	expectOutcomes(t, results[3:4], created)
+	if problems := results[5].GetProblems(); results[5].GetOutcome() != created || len(problems) != 7 ||
+		problems[0].GetField() != "comments[0].old_id" || problems[6].GetField() != "photos[2].old_id" || problems[6].GetReason() != "ID_TAKEN" {
+		t.Errorf("children under another album: %v", results[5])
+	}
+	expectOutcomes(t, p.moveAlbums(&typev1.MoveOptions{Widen: []typev1.Limit{typev1.Limit_LIMIT_TITLE}}, long), created)
+	p.check()
+}
+
+func TestDeletedContentIsNotMovedInAgainAtOnce(t *testing.T) {
+	p := startParts(t)
+	a := p.newUser("a")
+	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
+	deleted, err := p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: 1})
+	got(t, deleted, err)
+	expectProblem(t, p.moveAlbums(nil, fullAlbum("1", a, 100))[0], "", "DELETED")
+	p.sweep()
+	p.advance(10 * time.Minute)
+	p.sweep()
+	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
+	p.check()
+}

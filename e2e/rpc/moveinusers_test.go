@@ -1,0 +1,152 @@
+package rpc_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// movedAnn is a user of an old service whose password is "hashcat".
+func movedAnn(hash string) *accountv1.MovedUser {
+	return &accountv1.MovedUser{
+		UserId: 123456, Name: "安", Email: "Ann@waybook.example", PasswordHash: hash,
+		CreateTime: timestamppb.New(time.Date(2009, 3, 1, 10, 0, 0, 0, time.UTC)),
+		Sessions:   &accountv1.MovedSessions{Sessions: []*accountv1.MovedSession{{Token: strings.Repeat("ab", 16)}}},
+		Rewards:    []*accountv1.MovedReward{{OldId: "1", Amount: 10}, {OldId: "2", Amount: 20}},
+	}
+}
+
+func (w *waybook) moveIn(options *typev1.MoveOptions, users ...*accountv1.MovedUser) (outcomes []typev1.MoveOutcome) {
+	w.t.Helper()
+	reply, err := w.account.MoveInUsers(w.t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users})
+	for _, result := range got(w.t, reply, err).GetResults() {
+		outcomes = append(outcomes, result.GetOutcome())
+	}
+	return outcomes
+}
+
+func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testing.T) {
+	for name, c := range map[string]struct {
+		hash string
+		form accountv1.PasswordForm
+	}{
+		"md5":    {"8743b52063cd84097a65d1633f5c74f5", accountv1.PasswordForm_PASSWORD_FORM_MD5},
+		"bcrypt": {"$2a$05$LhayLxezLhK1LhWvKxCyLOj0j1u.Kj0jZ0pEmm134uzrQlFvQJLF6", accountv1.PasswordForm_PASSWORD_FORM_BCRYPT},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachStore(t, func(t *testing.T, p *parts) {
+				moved := movedAnn(c.hash)
+				if got := p.moveIn(nil, moved); got[0] != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
+					t.Fatalf("got %v", got)
+				}
+				shown := func() *accountv1.User {
+					reply, err := p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})
+					return got(t, reply, err).GetUser()
+				}
+				if u := shown(); u.GetPasswordForm() != c.form || !u.GetCreateTime().AsTime().Equal(moved.GetCreateTime().AsTime()) {
+					t.Errorf("moved in %v", u)
+				}
+				listed, err := p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: c.form})
+				if users := got(t, listed, err).GetUsers(); len(users) != 1 || users[0].GetUserId() != 123456 {
+					t.Errorf("listed %v", users)
+				}
+				session := &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}
+				verified, err := p.account.VerifySession(t.Context(), session)
+				got(t, verified, err)
+				browser := p.newBrowser(t, p.account, "192.0.2.1")
+				browser.expectLogin("a wrong password", "ann@waybook.example", "hashcats", "PASSWORD_INCORRECT")
+				browser.expectLogin("the old password", "ann@waybook.example", "hashcat", "")
+				if u := shown(); u.GetPasswordForm() != accountv1.PasswordForm_PASSWORD_FORM_ARGON2ID {
+					t.Errorf("after the login %v", u)
+				}
+				browser.expectLogin("with the new hash", "ann@waybook.example", "hashcat", "")
+				verified, err = p.account.VerifySession(t.Context(), session)
+				got(t, verified, err)
+				total, err := p.account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456})
+				if total := got(t, total, err); total.GetTotal() != 30 || total.GetRewardCount() != 2 {
+					t.Errorf("rewards %v", total)
+				}
+				for _, options := range []*typev1.MoveOptions{nil, {Update: true}} {
+					if outcomes := p.moveIn(options, moved); outcomes[0] != typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED {
+						t.Errorf("again: %v", outcomes)
+					}
+				}
+				browser.expectLogin("after another move", "ann@waybook.example", "hashcat", "")
+			})
+		})
+	}
+}
+
+func TestUsersAreFoundOnEachStore(t *testing.T) {
+	onEachStore(t, func(t *testing.T, p *parts) {
+		p.moveIn(nil,
+			&accountv1.MovedUser{UserId: 1, Name: "Ann", Email: "Zed@waybook.example"},
+			&accountv1.MovedUser{UserId: 2, Name: "anna", Email: "ann@waybook.example"},
+			&accountv1.MovedUser{UserId: 3, Name: "安娜"})
+		for _, c := range []struct {
+			request *accountv1.FindUsersRequest
+			want    []int64
+		}{
+			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "aNN"}}, []int64{1, 2}},
+			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "安"}}, []int64{3}},
+			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ZED"}}, []int64{1}},
+			{&accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "#"}}, nil},
+		} {
+			reply, err := p.account.FindUsers(t.Context(), c.request)
+			var ids []int64
+			for _, u := range got(t, reply, err).GetUsers() {
+				ids = append(ids, u.GetUserId())
+			}
+			if !slices.Equal(ids, c.want) {
+				t.Errorf("%v found %v, want %v", c.request, ids, c.want)
+			}
+		}
+		listed, err := p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 2})
+		if page := got(t, listed, err); len(page.GetUsers()) != 2 || page.GetNextPageToken() == "" {
+			t.Errorf("the first page is %v", page)
+		}
+	})
+}
+
+// A comment of a user who is gone has no name once caches forget it (rule 4.4).
+func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
+	onEachStore(t, func(t *testing.T, p *parts) {
+		p.moveIn(nil, movedAnn("8743b52063cd84097a65d1633f5c74f5"))
+		owner := p.newUser("b")
+		album, err := p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
+			OwnerId: owner, Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
+		})
+		id := got(t, album, err).GetAlbum().GetAlbumId()
+		if _, err := p.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})
+		expectFault(t, err, codes.FailedPrecondition, "USER_NOT_DISABLED")
+		updated, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)})
+		got(t, updated, err)
+		_, err = p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)})
+		expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+		for range 2 {
+			deleted, err := p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})
+			got(t, deleted, err)
+		}
+		_, err = p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})
+		expectFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+		// The address is free.
+		created, err := p.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"})
+		got(t, created, err)
+		comments, err := p.album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id})
+		if listed := got(t, comments, err).GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
+			t.Errorf("the comments are %v", listed)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package child
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// Moved tells how children that are moved in from an old service are stored. Its fields do not
+// change after creation.
+type Moved[C any] struct {
+	// Field is the field of a record that holds the children, for messages.
+	Field string
+	// Identify gives a child its identifier, its parent and its request key.
+	Identify func(child *C, id, parentID int64, requestKey string)
+	// ID and RequestKey return what Identify has set.
+	ID         func(*C) int64
+	RequestKey func(*C) string
+	// IsSame reports whether two children have the same content. Take gives a child the content
+	// of another.
+	IsSame func(a, b *C) bool
+	Take   func(stored, from *C)
+}
+
+// Present returns those children that are stored, by id.
+func (s *Set[P, C]) Present(ctx context.Context, ids []int64, of Moved[C]) (map[int64]C, error) {
+	present := make(map[int64]C, len(ids))
+	if len(ids) == 0 {
+		return present, nil
+	}
+	found, err := s.Children.GetMany(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range found {
+		present[of.ID(&each)] = each
+	}
+	return present, nil
+}
+
+// Store stores children with their ids, in the order of the ids, and returns those that were there.
+// It does not count them.
+func (s *Set[P, C]) Store(ctx context.Context, children []C, of Moved[C]) (present []C, err error) {
+	children = slices.Clone(children)
+	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(of.ID(&a), of.ID(&b)) })
+	errs, err := s.Children.InsertMany(ctx, children)
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range errs {
+		var duplicate *docstore.DuplicateError
+		switch {
+		case errors.As(err, &duplicate):
+			present = append(present, children[i])
+		case err != nil:
+			return nil, err
+		}
+	}
+	return present, nil
+}
+
+// Rewrite gives stored children the content of others with their ids.
+func (s *Set[P, C]) Rewrite(ctx context.Context, children []C, of Moved[C]) error {
+	for i := range children {
+		_, err := s.Children.Update(ctx, of.ID(&children[i]), func(stored *C) error {
+			of.Take(stored, &children[i])
+			return nil
+		})
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// movedBatch is how many children are read at a time.
+const movedBatch = 1000
+
+// Those returns the ids of the children of a parent that is accepts.
+func (s *Set[P, C]) Those(ctx context.Context, parentID int64, is func(id int64) bool, of Moved[C]) (ids []int64, err error) {
+	for batch, err := range s.Children.Batches(ctx, docstore.Query{Where: s.ByParent.Is(parentID), Limit: movedBatch}) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range batch {
+			if id := of.ID(&batch[i]); is(id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// Drop deletes children and returns how many there were. It does not count them.
+func (s *Set[P, C]) Drop(ctx context.Context, ids []int64) (dropped int64, err error) {
+	for _, id := range ids {
+		err := s.Children.Delete(ctx, id)
+		if err == nil {
+			dropped++
+		} else if !errors.Is(err, docstore.ErrNotFound) {
+			return dropped, err
+		}
+	}
+	return dropped, nil
+}
+
+// Number returns how many children a parent has in the store.
+func (s *Set[P, C]) Number(ctx context.Context, parentID int64) (int64, error) {
+	return s.Children.Count(ctx, s.ByParent.Is(parentID))
+}

@@ -1,0 +1,278 @@
+package moving
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/id"
+)
+
+// item is a child of a unit. It is left out if it has no id.
+type item[C any] struct {
+	oldID    string
+	id       int64
+	document C
+}
+
+// difference is what differs between stored children and those of a record.
+type difference[C any] struct {
+	missing, changed []C
+	gone             []int64
+}
+
+// children are the photos or the comments of the units of a call.
+type children[P, C any] struct {
+	set   *child.Set[P, C]
+	moved child.Moved[C]
+	now   func() time.Time
+
+	items       map[*unit[P]][]item[C]
+	differences map[*unit[P]]difference[C]
+}
+
+func newChildren[P, C any](set *child.Set[P, C], moved child.Moved[C], now func() time.Time) *children[P, C] {
+	return &children[P, C]{set: set, moved: moved, now: now, items: map[*unit[P]][]item[C]{}, differences: map[*unit[P]]difference[C]{}}
+}
+
+func (c *children[P, C]) take(u *unit[P], all []Child[C]) {
+	items := make([]item[C], len(all))
+	for i := range all {
+		items[i] = item[C]{oldID: all[i].OldID, document: all[i].Document}
+	}
+	c.items[u] = items
+}
+
+// pending is an item whose identifier is being sought.
+type pending[P, C any] struct {
+	u *unit[P]
+	n int
+	*item[C]
+}
+
+func (c *children[P, C]) locate(ctx context.Context, units []*unit[P]) error {
+	taken := map[int64]bool{}
+	var texts []pending[P, C]
+	for _, u := range units {
+		for n := range c.items[u] {
+			each := pending[P, C]{u, n, &c.items[u][n]}
+			if at := c.idOf(each, 0); !aliases.IsText(at) {
+				c.settle(each, at, taken)
+			} else {
+				texts = append(texts, each)
+			}
+		}
+	}
+	for probe := 0; len(texts) > 0; probe++ {
+		if probe == id.Probes {
+			for _, each := range texts {
+				c.leaveOut(each, "ID_TAKEN", "others have all identifiers that this old identifier could have")
+			}
+			break
+		}
+		var err error
+		if texts, err = c.locateAt(ctx, texts, taken, probe); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// locateAt locates items at a probe and returns those whose identifiers others have.
+func (c *children[P, C]) locateAt(ctx context.Context, texts []pending[P, C], taken map[int64]bool, probe int) (others []pending[P, C], err error) {
+	ids := make([]int64, len(texts))
+	for i, each := range texts {
+		ids[i] = c.idOf(each, probe)
+	}
+	present, err := c.set.Present(ctx, ids, c.moved)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i, each := range texts {
+		stored, isStored := present[ids[i]]
+		isOther := isStored && c.moved.RequestKey(&stored) != aliases.RequestPrefix+each.oldID
+		isRepeated := seen[each.oldID]
+		if !isRepeated && (isOther || taken[ids[i]]) {
+			others = append(others, each)
+			continue
+		}
+		seen[each.oldID] = true
+		c.settle(each, ids[i], taken)
+	}
+	return others, nil
+}
+
+func (c *children[P, C]) idOf(each pending[P, C], probe int) int64 {
+	return idOf(each.oldID, id.PlaceOf(each.u.id), probe, func(number int64) bool { return id.IsDrawn(number, c.now()) })
+}
+
+// settle gives an item its identifier.
+func (c *children[P, C]) settle(each pending[P, C], at int64, taken map[int64]bool) {
+	if taken[at] {
+		c.leaveOut(each, "REPEATED", "an earlier one has this old identifier")
+		return
+	}
+	taken[at] = true
+	each.id = at
+	c.moved.Identify(&each.document, at, each.u.id, aliases.RequestPrefix+each.oldID)
+}
+
+func (c *children[P, C]) leaveOut(each pending[P, C], reason, message string) {
+	each.item.id = 0
+	each.u.leaveOut(fmt.Sprintf("%s[%d].old_id", c.moved.Field, each.n), reason, message)
+}
+
+// of returns the children of a unit that are not left out.
+func (c *children[P, C]) of(u *unit[P]) (documents []C) {
+	for i := range c.items[u] {
+		if c.items[u][i].id != 0 {
+			documents = append(documents, c.items[u][i].document)
+		}
+	}
+	return documents
+}
+
+func (c *children[P, C]) store(ctx context.Context, units []*unit[P]) error {
+	var all []C
+	for _, u := range units {
+		all = append(all, c.of(u)...)
+	}
+	there, err := c.set.Store(ctx, all, c.moved)
+	if err != nil || len(there) == 0 {
+		return err
+	}
+	// An interrupted move has stored them, or they are under other content.
+	present, err := c.set.Present(ctx, c.idsOf(there), c.moved)
+	if err != nil {
+		return err
+	}
+	var changed []C
+	for _, each := range there {
+		stored, isThere := present[c.moved.ID(&each)]
+		if isThere && c.set.ParentOf(&stored) == c.set.ParentOf(&each) && !c.moved.IsSame(&stored, &each) {
+			changed = append(changed, each)
+		}
+	}
+	for _, u := range units {
+		c.leaveOutForeign(u, present)
+	}
+	return c.set.Rewrite(ctx, changed, c.moved)
+}
+
+// leaveOutForeign leaves out the items whose identifiers are under other content.
+func (c *children[P, C]) leaveOutForeign(u *unit[P], present map[int64]C) {
+	for n := range c.items[u] {
+		each := &c.items[u][n]
+		if stored, isThere := present[each.id]; isThere && c.set.ParentOf(&stored) != u.id {
+			c.leaveOut(pending[P, C]{u, n, each}, "ID_TAKEN", "it is under other content")
+		}
+	}
+}
+
+func (c *children[P, C]) idsOf(documents []C) []int64 {
+	ids := make([]int64, len(documents))
+	for i := range documents {
+		ids[i] = c.moved.ID(&documents[i])
+	}
+	return ids
+}
+
+func (c *children[P, C]) clear(ctx context.Context, u *unit[P]) error {
+	gone, err := c.gone(ctx, u)
+	if err == nil {
+		_, err = c.set.Drop(ctx, gone)
+	}
+	return err
+}
+
+// gone returns the stored children of a unit that were moved in and that the record lacks.
+func (c *children[P, C]) gone(ctx context.Context, u *unit[P]) ([]int64, error) {
+	has := map[int64]bool{}
+	for _, each := range c.items[u] {
+		has[each.id] = true
+	}
+	return c.set.Those(ctx, u.id, func(childID int64) bool { return id.IsMoved(childID) && !has[childID] }, c.moved)
+}
+
+func (c *children[P, C]) count(ctx context.Context, u *unit[P]) (err error) {
+	number := int64(len(c.of(u)))
+	if u.isKnown {
+		if number, err = c.set.Number(ctx, u.id); err != nil {
+			return err
+		}
+	}
+	*c.set.Count(u.document) = number
+	return nil
+}
+
+func (c *children[P, C]) compare(ctx context.Context, units []*unit[P]) error {
+	var ids []int64
+	for _, u := range units {
+		for _, each := range c.items[u] {
+			if each.id != 0 {
+				ids = append(ids, each.id)
+			}
+		}
+	}
+	present, err := c.set.Present(ctx, ids, c.moved)
+	if err != nil {
+		return err
+	}
+	for _, u := range units {
+		c.leaveOutForeign(u, present)
+		var d difference[C]
+		found := int64(0)
+		for _, each := range c.of(u) {
+			stored, isThere := present[c.moved.ID(&each)]
+			switch {
+			case !isThere:
+				d.missing = append(d.missing, each)
+				continue
+			case !c.moved.IsSame(&stored, &each):
+				d.changed = append(d.changed, each)
+			}
+			found++
+		}
+		// A count may be too high, and never too low.
+		if u.isComplete && *c.set.Count(u.stored) != found {
+			if d.gone, err = c.gone(ctx, u); err != nil {
+				return err
+			}
+		}
+		c.differences[u] = d
+	}
+	return nil
+}
+
+func (c *children[P, C]) differs(u *unit[P]) bool {
+	d := c.differences[u]
+	return len(d.missing)+len(d.changed)+len(d.gone) > 0
+}
+
+func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
+	d := c.differences[u]
+	if added := int64(len(d.missing)); added > 0 {
+		// Counted first, as in child.Set.Add.
+		if err := c.set.Parents.Increment(ctx, u.id, c.set.Counter, added); err != nil {
+			return err
+		}
+		there, err := c.set.Store(ctx, d.missing, c.moved)
+		if err == nil && len(there) > 0 {
+			err = c.set.Parents.Increment(ctx, u.id, c.set.Counter, -int64(len(there)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := c.set.Rewrite(ctx, d.changed, c.moved); err != nil {
+		return err
+	}
+	dropped, err := c.set.Drop(ctx, d.gone)
+	if err != nil || dropped == 0 {
+		return err
+	}
+	return c.set.Parents.Increment(ctx, u.id, c.set.Counter, -dropped)
+}

@@ -1,0 +1,100 @@
+package account
+
+import (
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+func (s *Server) disable(t testing.TB, id int64, isDisabled bool) {
+	t.Helper()
+	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Disabled: proto.Bool(isDisabled)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADisabledUserHasNoSessionAndCannotLogIn(t *testing.T) {
+	b := newBench(t)
+	s := b.newServer(t)
+	id := s.newUser(t, "a@waybook.example", "password of a")
+	session := s.open(t, id)
+	device := s.newDevice(t, "a@waybook.example", "password of a")
+	b.hashed()
+	s.disable(t, id, true)
+	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
+	_, err := s.logInFrom(t, "a@waybook.example", "password of a", "client", device)
+	wantFault(t, err, codes.Unauthenticated, "PASSWORD_INCORRECT")
+	if done := b.hashed(); len(done) != 1 {
+		t.Errorf("the refusal took %d hashes, want 1 as any other", len(done))
+	}
+	_, err = s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: id})
+	wantFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+	s.disable(t, id, false)
+	wantFault(t, s.verifySession(t, session), codes.Unauthenticated, "LOGIN_REQUIRED")
+	if err := s.logIn(t.Context(), "a@waybook.example", "password of a", "client"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAUserIsDeletedOnlyWhenDisabled(t *testing.T) {
+	s := newBench(t).newServer(t)
+	id := s.newUser(t, "", "")
+	session := s.open(t, id)
+	_, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: id})
+	wantFault(t, err, codes.FailedPrecondition, "USER_NOT_DISABLED")
+	if err := s.verifySession(t, session); err != nil {
+		t.Errorf("after the refusal: %v", err)
+	}
+}
+
+// TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext crashes a process at each write in
+// turn, which the store has done or not.
+func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
+	for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
+		writes := 0
+		for isOver := false; !isOver; writes++ {
+			b := newBench(t)
+			s := b.newServer(t)
+			s.moveIn(t, nil, ann(), &accountv1.MovedUser{UserId: 8, Name: "Bob", Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}})
+			s.newDevice(t, "ann@waybook.example", "hashcat")
+			s.open(t, 7)
+			other := s.open(t, 8)
+			s.disable(t, 7, true)
+			store, process := docstoretest.NewMortal(b.store, writes, outcome)
+			dying := (&bench{store: store, now: b.now}).newServer(t)
+			_, err := dying.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7})
+			isOver = !process.Died()
+			if isOver != (err == nil) {
+				t.Fatalf("after %d writes: %v", writes, err)
+			}
+			if u, err := s.users.Get(t.Context(), 7); err == nil && !u.IsDisabled {
+				t.Errorf("after %d writes the user is %v", writes, u)
+			}
+			for range 2 {
+				if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
+					t.Fatalf("after %d writes, again: %v", writes, err)
+				}
+			}
+			_, err = s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 7})
+			wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+			for name, n := range map[string]int64{
+				"sessions": count(t, s.sessions), "devices": count(t, s.devices.stored), "rewards": count(t, s.rewards), "users": count(t, s.users),
+			} {
+				if want := map[string]int64{"sessions": 1, "rewards": 1, "users": 1}[name]; n != want {
+					t.Errorf("after %d writes, outcome %v: %d %s, want %d", writes, outcome, n, name, want)
+				}
+			}
+			if err := s.verifySession(t, other); err != nil {
+				t.Errorf("the other user: %v", err)
+			}
+			s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
+		}
+		if writes < 5 { // sessions, devices, rewards, the user
+			t.Errorf("only %d writes", writes)
+		}
+	}
+}

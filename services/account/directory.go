@@ -1,0 +1,91 @@
+package account
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// defaultUserPage is the size of a page of users whose request does not say one.
+const defaultUserPage = 100
+
+// ListUsers returns a page of all users, or of those with an old form of password.
+func (s *Server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequest) (*accountv1.ListUsersResponse, error) {
+	where := docstore.All(docstore.IDIndex)
+	if form := request.GetPasswordForm(); form != accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
+		where = byOldForm().Is(oldForms[form])
+	}
+	page, err := s.users.Page(ctx, docstore.Query{
+		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
+}
+
+// FindUsers returns a page of the users whose address or nickname begins with a text.
+func (s *Server) FindUsers(ctx context.Context, request *accountv1.FindUsersRequest) (*accountv1.FindUsersResponse, error) {
+	where := byName().In(beginningWith(nameKey(request.GetNamePrefix())))
+	if prefix := request.GetEmailPrefix(); prefix != "" {
+		where = byEmail().In(beginningWith(emailKey(prefix)))
+	}
+	page, err := s.users.Page(ctx, docstore.Query{
+		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if request.GetEmailPrefix() != "" {
+		// "#" begins the keys of users without an address.
+		page.Documents = slices.DeleteFunc(page.Documents, func(u user) bool { return u.Email == "" })
+	}
+	return &accountv1.FindUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
+}
+
+// beginningWith is the range of the texts that begin with a prefix. U+10FFFF, the highest
+// character, is in no text that people write.
+func beginningWith(prefix string) docstore.Range[string] {
+	return docstore.Between(prefix, prefix+"\U0010FFFF")
+}
+
+func userProtos(users []user) []*accountv1.User {
+	all := make([]*accountv1.User, len(users))
+	for i, u := range users {
+		all[i] = userProto(u)
+	}
+	return all
+}
+
+// CountPasswordForms counts the users with each old form of password.
+func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPasswordFormsRequest) (*accountv1.CountPasswordFormsResponse, error) {
+	reply := &accountv1.CountPasswordFormsResponse{}
+	for form := accountv1.PasswordForm_PASSWORD_FORM_BCRYPT; oldForms[form] != ""; form++ {
+		count, err := s.users.Count(ctx, byOldForm().Is(oldForms[form]))
+		if err != nil {
+			return nil, err
+		}
+		reply.Counts = append(reply.Counts, &accountv1.PasswordFormCount{Form: form, UserCount: count})
+	}
+	return reply, nil
+}
+
+// completeNames sets the keys of nicknames in users that older versions stored.
+func (s *Server) completeNames(ctx context.Context) error {
+	for {
+		page, err := s.users.Page(ctx, docstore.Query{Where: byName().Is(""), Limit: defaultUserPage})
+		if err != nil || len(page.Documents) == 0 {
+			return err
+		}
+		ids := make([]int64, len(page.Documents))
+		for i, u := range page.Documents {
+			ids[i] = u.ID
+		}
+		if err := s.users.UpdateMany(ctx, ids, func(u *user) bool { u.setName(u.Name); return true }); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package account
+
+import (
+	"slices"
+	"testing"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+)
+
+// find returns the names of the users that a request finds, in pages of two.
+func (s *Server) find(t testing.TB, request *accountv1.FindUsersRequest) (names []string) {
+	t.Helper()
+	request.PageSize = 2
+	for {
+		page, err := s.FindUsers(t.Context(), request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, u := range page.GetUsers() {
+			names = append(names, u.GetName())
+		}
+		if request.PageToken = page.GetNextPageToken(); request.PageToken == "" {
+			return names
+		}
+	}
+}
+
+func byNamePrefix(prefix string) *accountv1.FindUsersRequest {
+	return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: prefix}}
+}
+
+func byEmailPrefix(prefix string) *accountv1.FindUsersRequest {
+	return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: prefix}}
+}
+
+func TestUsersAreFoundByTheBeginningOfNameOrAddressInAnyLetterCase(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.moveIn(t, nil,
+		&accountv1.MovedUser{UserId: 1, Name: "Ann", Email: "Zed@waybook.example"},
+		&accountv1.MovedUser{UserId: 2, Name: "anna", Email: "ann@waybook.example"},
+		&accountv1.MovedUser{UserId: 3, Name: "ANNABEL", Email: "Anna.Bel@waybook.example"},
+		&accountv1.MovedUser{UserId: 4, Name: "Bann"},
+		&accountv1.MovedUser{UserId: 5, Name: "小旅人", Email: "#x@waybook.example"},
+		&accountv1.MovedUser{UserId: 6, Name: "小明"},
+	)
+	for _, c := range []struct {
+		request *accountv1.FindUsersRequest
+		want    []string
+	}{
+		{byNamePrefix("ANN"), []string{"Ann", "anna", "ANNABEL"}},
+		{byNamePrefix("annab"), []string{"ANNABEL"}},
+		{byNamePrefix("小"), []string{"小旅人", "小明"}},
+		{byNamePrefix("="), nil},
+		{byNamePrefix("nn"), nil},
+		{byEmailPrefix("ANN"), []string{"anna", "ANNABEL"}},
+		{byEmailPrefix("ann@waybook.example"), []string{"anna"}},
+		{byEmailPrefix("#"), []string{"小旅人"}}, // and no key of a user without an address
+	} {
+		got := s.find(t, c.request)
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v found %q, want %q", c.request, got, c.want)
+		}
+	}
+}
+
+func TestARenamedUserIsFoundByTheNewNameOnly(t *testing.T) {
+	s := newBench(t).newServer(t)
+	id := s.newUser(t, "a@waybook.example", "")
+	name, email := "Zoë", "z@waybook.example"
+	if _, err := s.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: id, Name: &name, Email: &email}); err != nil {
+		t.Fatal(err)
+	}
+	for request, want := range map[*accountv1.FindUsersRequest]int{
+		byNamePrefix("x"): 0, byNamePrefix("zoË"): 1, byEmailPrefix("a@"): 0, byEmailPrefix("z@"): 1,
+	} {
+		if got := s.find(t, request); len(got) != want {
+			t.Errorf("%v found %q", request, got)
+		}
+	}
+}
+
+func TestAUserOfAnOlderVersionIsFoundAfterASweep(t *testing.T) {
+	s := newBench(t).newServer(t)
+	for range 150 {
+		id := s.newUser(t, "", "")
+		if _, err := s.users.Update(t.Context(), id, func(u *user) error { u.NameKey = ""; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := s.find(t, byNamePrefix("x")); len(got) != 0 {
+		t.Errorf("before the sweep: %d", len(got))
+	}
+	if err := s.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.find(t, byNamePrefix("x")); len(got) != 150 {
+		t.Errorf("after the sweep: %d", len(got))
+	}
+}
+
+func TestUsersWithAnOldFormOfPasswordAreCountedAndListed(t *testing.T) {
+	s := newBench(t).newServer(t)
+	s.newUser(t, "argon2id@waybook.example", "a password")
+	s.newUser(t, "", "")
+	for i, c := range oldHashes {
+		s.moveIn(t, nil, &accountv1.MovedUser{UserId: int64(i + 1), Name: "x", Email: string(rune('a'+i)) + "@waybook.example", PasswordHash: c.hash})
+	}
+	counts, err := s.CountPasswordForms(t.Context(), &accountv1.CountPasswordFormsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range counts.GetCounts() {
+		want := map[accountv1.PasswordForm]int{}
+		for _, c := range oldHashes {
+			want[c.form]++
+		}
+		listed, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: each.GetForm()})
+		if err != nil || int(each.GetUserCount()) != want[each.GetForm()] || len(listed.GetUsers()) != want[each.GetForm()] {
+			t.Errorf("%v: listed %d, %v; want %d", each, len(listed.GetUsers()), err, want[each.GetForm()])
+		}
+		for _, u := range listed.GetUsers() {
+			if u.GetPasswordForm() != each.GetForm() || !u.GetHasPassword() {
+				t.Errorf("listed %v as %v", u, each.GetForm())
+			}
+		}
+	}
+	all, err := s.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 3})
+	if err != nil || len(all.GetUsers()) != 3 || all.GetNextPageToken() == "" {
+		t.Errorf("the first page: %v, %v", all, err)
+	}
+}

@@ -1,0 +1,225 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/docstore"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+const (
+	// maxMovedSessionLife bounds a session from the call on. Browsers keep no cookie longer.
+	maxMovedSessionLife = 400 * 24 * time.Hour
+	// partsBatch is how many sessions or rewards are stored at a time.
+	partsBatch = 1000
+	// movedRewardSource begins the source of a reward that was moved in. GrantReward takes no
+	// such word with an identifier of ours, because the edge names no such source.
+	movedRewardSource = "old/"
+)
+
+// part is a session or reward of a record.
+type part[T any] struct {
+	document T
+	of       *incoming
+	// field is its path in the record.
+	field string
+}
+
+// storeParts stores parts that are missing. It returns those that exist, as they are stored.
+// A part that another call deletes meanwhile is neither.
+func storeParts[T any](
+	ctx context.Context, m *moveIn, c *docstore.Collection[string, T], id func(*T) string, parts []part[T],
+) (existing []part[T], stored map[string]T, err error) {
+	stored = make(map[string]T)
+	for batch := range slices.Chunk(parts, partsBatch) {
+		var taken []part[T]
+		if m.isDry {
+			taken = batch
+		} else if taken, err = insertParts(ctx, m, c, batch); err != nil {
+			return nil, nil, err
+		}
+		ids := make([]string, len(taken))
+		for i := range taken {
+			ids[i] = id(&taken[i].document)
+		}
+		// An earlier call may have stored them and failed before a majority had them.
+		found, err := c.GetDurable(ctx, ids)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, each := range found {
+			stored[id(&each)] = each
+		}
+		for i, each := range taken {
+			if _, isDurable := stored[ids[i]]; !isDurable {
+				recent, err := c.GetLinearizable(ctx, ids[i])
+				if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+					return nil, nil, err
+				}
+				if err != nil {
+					if m.isDry {
+						m.noteAdded(each.of)
+					}
+					continue
+				}
+				stored[ids[i]] = recent
+			}
+			existing = append(existing, each)
+		}
+	}
+	return existing, stored, nil
+}
+
+// insertParts stores parts and returns those that exist already.
+func insertParts[T any](
+	ctx context.Context, m *moveIn, c *docstore.Collection[string, T], parts []part[T],
+) (taken []part[T], err error) {
+	documents := make([]T, len(parts))
+	for i := range parts {
+		documents[i] = parts[i].document
+	}
+	errs, err := c.InsertMany(ctx, documents)
+	if err != nil {
+		return nil, err
+	}
+	for i, each := range parts {
+		var duplicate *docstore.DuplicateError
+		switch {
+		case errs[i] == nil:
+			m.noteAdded(each.of)
+		case errors.As(errs[i], &duplicate):
+			taken = append(taken, each)
+		default:
+			return nil, errs[i]
+		}
+	}
+	return taken, nil
+}
+
+// storeRewards stores the rewards of records. With an update it also corrects their amounts.
+func (m *moveIn) storeRewards(ctx context.Context, accepted []*incoming) error {
+	var parts []part[reward]
+	for _, each := range accepted {
+		for i, given := range each.record.GetRewards() {
+			id := rewardID(each.record.GetUserId(), movedRewardSource+given.GetOldId())
+			parts = append(parts, part[reward]{
+				reward{ID: id, UserID: each.record.GetUserId(), Amount: given.GetAmount()}, each, fmt.Sprintf("rewards[%d]", i),
+			})
+		}
+	}
+	existing, stored, err := storeParts(ctx, m, m.rewards, func(r *reward) string { return r.ID }, parts)
+	if err != nil {
+		return err
+	}
+	for _, each := range existing {
+		switch {
+		case stored[each.document.ID].Amount == each.document.Amount:
+			continue
+		case !m.isUpdate:
+			each.of.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
+			continue
+		}
+		m.noteAdded(each.of)
+		if m.isDry {
+			continue
+		}
+		_, err := m.rewards.Update(ctx, each.document.ID, func(r *reward) error {
+			r.Amount = each.document.Amount
+			return nil
+		})
+		if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeSessions stores the sessions of records. They have the first generation, in which they
+// are open. In another one, all sessions of the old service are closed, and none is stored.
+func (m *moveIn) storeSessions(ctx context.Context, accepted []*incoming) error {
+	var parts []part[session]
+	for _, each := range accepted {
+		if each.stored.CredentialGeneration != 0 || each.record.GetSessions() == nil {
+			continue
+		}
+		given := make(map[string]bool)
+		for i, one := range each.record.GetSessions().GetSessions() {
+			document := m.sessionOf(each.record.GetUserId(), one)
+			given[document.ID] = true
+			if document.ExpireMillis > m.now.UnixMilli() {
+				parts = append(parts, part[session]{document, each, fmt.Sprintf("sessions.sessions[%d].token", i)})
+			}
+		}
+		if m.isUpdate {
+			if err := m.closeOthers(ctx, each, given); err != nil {
+				return err
+			}
+		}
+	}
+	existing, stored, err := storeParts(ctx, m, m.sessions, func(s *session) string { return s.ID }, parts)
+	if err != nil {
+		return err
+	}
+	for _, each := range existing {
+		if stored[each.document.ID].UserID != each.document.UserID {
+			each.of.result.Problems = append(each.of.result.Problems, &typev1.MoveProblem{
+				Field: each.field, Reason: "ID_TAKEN", Message: "another user has this session",
+			})
+			each.of.result.Problems = each.of.result.Problems[:min(len(each.of.result.Problems), maxMoveProblems)]
+		}
+	}
+	return nil
+}
+
+// sessionOf returns a session to store.
+func (m *moveIn) sessionOf(userID int64, given *accountv1.MovedSession) session {
+	expires := m.now.Add(m.life.Total)
+	if given.GetExpireTime() != nil {
+		expires = storedTime(given.GetExpireTime())
+	}
+	if latest := m.now.Add(maxMovedSessionLife); expires.After(latest) {
+		expires = latest
+	}
+	return session{
+		ID: tokenID(given.GetToken()), UserID: userID, ExpireMillis: expires.UnixMilli(),
+		CreateMillis: millisOf(given.GetCreateTime()), UsedMillis: m.now.UnixMilli(), IsMoved: true,
+	}
+}
+
+// millisOf returns a time in milliseconds since 1970, and 0 for none or an earlier one.
+func millisOf(t *timestamppb.Timestamp) int64 {
+	if t == nil {
+		return 0
+	}
+	return max(0, t.AsTime().UnixMilli())
+}
+
+// closeOthers closes the sessions of a user that were moved in before and are not among the
+// given ones.
+func (m *moveIn) closeOthers(ctx context.Context, of *incoming, given map[string]bool) error {
+	for batch, err := range m.sessions.Batches(ctx, sessionsOf(of.stored)) {
+		if err != nil {
+			return err
+		}
+		for _, each := range batch {
+			if !each.IsMoved || given[each.ID] || !m.isOpen(each, of.stored) {
+				continue
+			}
+			m.noteAdded(of)
+			if m.isDry {
+				continue
+			}
+			if err := m.deleteSession(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package album
+
+import (
+	"context"
+
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/id"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// newMover returns what moves albums in.
+func (s *Server) newMover() *moving.Mover[album, photo] {
+	return &moving.Mover[album, photo]{
+		Kind: s.albums, Profiles: s.profiles, Now: s.now,
+		Content: moving.Content[album]{
+			Identify: func(a *album, id int64, requestKey string) { a.ID, a.RequestKey = id, requestKey },
+			IsSame:   hasMoved, Take: takeMoved,
+			PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
+		},
+		Photos: s.photos,
+		Photo: child.Moved[photo]{
+			Field: "photos",
+			Identify: func(p *photo, id, parentID int64, requestKey string) {
+				p.ID, p.AlbumID, p.RequestKey = id, parentID, requestKey
+			},
+			ID:         func(p *photo) int64 { return p.ID },
+			RequestKey: func(p *photo) string { return p.RequestKey },
+			IsSame: func(a, b *photo) bool {
+				return a.ThumbnailURL == b.ThumbnailURL && a.Description == b.Description
+			},
+			Take: func(stored, from *photo) {
+				stored.ThumbnailURL, stored.Description = from.ThumbnailURL, from.Description
+			},
+		},
+	}
+}
+
+// MoveInAlbums stores albums of an old service.
+func (s *Server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbumsRequest) (*albumv1.MoveInAlbumsResponse, error) {
+	records := make([]*moving.Record[album, photo], len(request.GetAlbums()))
+	reply := &albumv1.MoveInAlbumsResponse{Results: make([]*typev1.MoveResult, len(records))}
+	for i, moved := range request.GetAlbums() {
+		reply.Results[i] = &typev1.MoveResult{}
+		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
+		if err != nil {
+			return nil, err
+		}
+		if len(violations) > 0 {
+			moving.Refuse(reply.Results[i], violations)
+			continue
+		}
+		records[i] = recordOf(moved)
+	}
+	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+func checkMoved(limits *moving.Limits, moved *albumv1.MovedAlbum) {
+	limits.Title(moved.GetTitle(), "title")
+	limits.Comments(moved.GetComments())
+	for i, each := range moved.GetPhotos() {
+		limits.Photo(i, "thumbnail_url", each.GetThumbnailUrl(), each.GetDescription())
+	}
+}
+
+func recordOf(moved *albumv1.MovedAlbum) *moving.Record[album, photo] {
+	record := &moving.Record[album, photo]{
+		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		Document: album{
+			OwnerID: moved.GetOwnerId(), Title: moved.GetTitle(), Category: int32(moved.GetCategory()),
+			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
+			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			UnnamedScore: moved.GetUnnamedScore(),
+		},
+		Photos:       make([]moving.Child[photo], len(moved.GetPhotos())),
+		Comments:     moving.Comments(moved.GetComments()),
+		Recommenders: moved.GetRecommenderIds(),
+	}
+	for i, each := range moved.GetPhotos() {
+		record.Photos[i] = moving.Child[photo]{
+			OldID: each.GetOldId(), Document: photo{ThumbnailURL: each.GetThumbnailUrl(), Description: each.GetDescription()},
+		}
+	}
+	return record
+}
+
+// hasMoved reports whether a stored album has the content of one that is moved in.
+func hasMoved(stored, from *album) bool {
+	return stored.Title == from.Title && stored.Category == from.Category && stored.Lat == from.Lat && stored.Lng == from.Lng &&
+		stored.CreateTime.Equal(from.CreateTime) && stored.UpdateTime.Equal(from.UpdateTime) && stored.UnnamedScore == from.UnnamedScore
+}
+
+// takeMoved gives a stored album the content of one that is moved in.
+func takeMoved(stored, from *album) {
+	stored.Title, stored.Category, stored.Lat, stored.Lng = from.Title, from.Category, from.Lat, from.Lng
+	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+}
+
+// ResolveOldIds returns the identifiers that old identifiers stand for.
+func (s *Server) ResolveOldIds(ctx context.Context, request *albumv1.ResolveOldIdsRequest) (*albumv1.ResolveOldIdsResponse, error) {
+	ids, err := s.resolver.Find(ctx, request.GetOldIds())
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.ResolveOldIdsResponse{Ids: ids}, nil
+}

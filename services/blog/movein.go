@@ -1,0 +1,210 @@
+package blog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/id"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// noPhoto stands for the photos that entries do not have.
+type noPhoto = struct{}
+
+// newMover returns what moves entries in.
+func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
+	return &moving.Mover[blog, noPhoto]{
+		Kind: s.blogs, Profiles: s.profiles, Now: s.now,
+		Content: moving.Content[blog]{
+			Identify: func(b *blog, id int64, requestKey string) { b.ID, b.RequestKey = id, requestKey },
+			IsSame:   hasMoved, Take: takeMoved,
+			Completes: func(stored, from *blog) bool {
+				quoting := *stored
+				quoting.ReplyBlogID = from.ReplyBlogID
+				return stored.ReplyBlogID == 0 && hasMoved(&quoting, from)
+			},
+			Fits:    func(stored, from *blog) bool { return len(votesOf(stored)) == len(votesOf(from)) },
+			PlaceOf: func(authorID int64, _ string) id.Place { return id.PlaceOf(authorID) },
+		},
+		Ballots: s.ballots,
+	}
+}
+
+// MoveInBlogs stores entries of an old service.
+func (s *Server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
+	records := make([]*moving.Record[blog, noPhoto], len(request.GetBlogs()))
+	reply := &blogv1.MoveInBlogsResponse{Results: make([]*typev1.MoveResult, len(records))}
+	quotes := map[*blog]string{}
+	for i, moved := range request.GetBlogs() {
+		reply.Results[i] = &typev1.MoveResult{}
+		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
+		if err != nil {
+			return nil, err
+		}
+		if len(violations) > 0 {
+			moving.Refuse(reply.Results[i], violations)
+			continue
+		}
+		records[i] = recordOf(moved)
+		if moved.GetQuotedOldId() != "" {
+			quotes[&records[i].Document] = moved.GetQuotedOldId()
+		}
+	}
+	mover := *s.mover
+	mover.Content.Link = func(ctx context.Context, links []moving.Link[blog]) error { return s.linkQuotes(ctx, links, quotes) }
+	if err := mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+func checkMoved(limits *moving.Limits, moved *blogv1.MovedBlog) {
+	limits.Title(moved.GetTitle(), "title")
+	limits.Content(moved.GetContent(), "content")
+	choices := moved.GetVote().GetChoices()
+	if vote := moved.GetVote(); vote != nil {
+		limits.Question(vote.GetDescription(), "vote.description")
+	}
+	for i, each := range choices {
+		limits.Title(each.GetDescription(), fmt.Sprintf("vote.choices[%d].description", i))
+	}
+	for i, ballot := range moved.GetBallots() {
+		if int(ballot.GetChoice()) > len(choices) {
+			limits.Violate(fmt.Sprintf("ballots[%d].choice", i), "the vote has no such choice")
+		}
+	}
+	limits.Comments(moved.GetComments())
+}
+
+func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
+	record := &moving.Record[blog, noPhoto]{
+		OldID: moved.GetOldId(), OwnerID: moved.GetAuthorId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		Document: blog{
+			AuthorID: moved.GetAuthorId(), Type: int32(moved.GetType()),
+			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
+			Title: moved.GetTitle(), Content: moved.GetContent(),
+			PostDay: dayFromProto(moved.GetPostDate()), Weather: int32(moved.GetWeather()),
+			ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
+			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			Reward: moved.GetReward(), UnnamedScore: moved.GetUnnamedScore(),
+		},
+		Comments:     moving.Comments(moved.GetComments()),
+		Recommenders: moved.GetRecommenderIds(),
+		Ballots:      make([]moving.Ballot, len(moved.GetBallots())),
+	}
+	b := &record.Document
+	if moved.ZoomLevel != nil {
+		b.ZoomLevel = moved.GetZoomLevel()
+	}
+	if moved.GetMapType() != blogv1.MapType_MAP_TYPE_UNSPECIFIED {
+		b.MapType = int32(moved.GetMapType())
+	}
+	if asked := moved.GetVote(); asked != nil {
+		b.Vote = &vote{Description: asked.GetDescription()}
+		for _, each := range asked.GetChoices() {
+			b.Vote.Choices = append(b.Vote.Choices, choice{Description: each.GetDescription(), UnnamedVotes: each.GetUnnamedVotes()})
+		}
+	}
+	for i, each := range moved.GetBallots() {
+		record.Ballots[i] = moving.Ballot{UserID: each.GetVoterId(), Value: each.GetChoice()}
+	}
+	return record
+}
+
+// linkQuotes gives entries the identifiers of those that they quote. An entry whose quote is not
+// here yet keeps the one that is stored.
+func (s *Server) linkQuotes(ctx context.Context, links []moving.Link[blog], quotes map[*blog]string) error {
+	var oldIDs []string
+	here := map[string]int64{}
+	for _, link := range links {
+		here[link.Document.RequestKey] = link.Document.ID
+		if quoted := quotes[link.Document]; quoted != "" {
+			oldIDs = append(oldIDs, quoted)
+		}
+	}
+	known, err := s.blogs.Aliases.OfMany(ctx, oldIDs)
+	if err != nil {
+		return err
+	}
+	for _, link := range links {
+		quoted := quotes[link.Document]
+		if quoted == "" {
+			continue
+		}
+		quotedID, ok := known[quoted]
+		if !ok {
+			quotedID, ok = here[aliases.RequestPrefix+quoted]
+		}
+		if number, isNumber := id.ParseOld(quoted); !ok && isNumber && id.IsDrawn(number, s.now()) {
+			quotedID = number
+			if ok, err = s.blogs.Documents.Exists(ctx, number); err != nil {
+				return err
+			}
+		}
+		switch {
+		case ok:
+			link.Document.ReplyBlogID = quotedID
+			link.Document.ReplyOldID = aliases.OldID(quotedID, aliases.RequestPrefix+quoted)
+		case link.Stored != nil:
+			link.Document.ReplyBlogID, link.Document.ReplyOldID = link.Stored.ReplyBlogID, link.Stored.ReplyOldID
+			link.Result.IsQuoteMissing = link.Stored.ReplyBlogID == 0
+		default:
+			link.Result.IsQuoteMissing = true
+		}
+	}
+	return nil
+}
+
+// hasMoved reports whether a stored entry has the content of one that is moved in.
+func hasMoved(stored, from *blog) bool {
+	return stored.Type == from.Type && stored.Lat == from.Lat && stored.Lng == from.Lng &&
+		stored.Title == from.Title && stored.Content == from.Content && stored.PostDay == from.PostDay &&
+		stored.Weather == from.Weather && stored.ReplyBlogID == from.ReplyBlogID &&
+		stored.ZoomLevel == from.ZoomLevel && stored.MapType == from.MapType && stored.Reward == from.Reward &&
+		stored.CreateTime.Equal(from.CreateTime) && stored.UpdateTime.Equal(from.UpdateTime) &&
+		stored.UnnamedScore == from.UnnamedScore && hasMovedVote(stored.Vote, from.Vote)
+}
+
+func hasMovedVote(stored, from *vote) bool {
+	if stored == nil || from == nil {
+		return stored == from
+	}
+	if stored.Description != from.Description || len(stored.Choices) != len(from.Choices) {
+		return false
+	}
+	for i, each := range stored.Choices {
+		if each.Description != from.Choices[i].Description || each.UnnamedVotes != from.Choices[i].UnnamedVotes {
+			return false
+		}
+	}
+	return true
+}
+
+// takeMoved gives a stored entry the content of one that is moved in, whose vote has as many choices.
+func takeMoved(stored, from *blog) {
+	stored.Type, stored.Lat, stored.Lng = from.Type, from.Lat, from.Lng
+	stored.Title, stored.Content, stored.PostDay = from.Title, from.Content, from.PostDay
+	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
+	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward
+	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+	if stored.Vote == nil {
+		return
+	}
+	stored.Vote.Description = from.Vote.Description
+	for i := range stored.Vote.Choices {
+		stored.Vote.Choices[i].Description = from.Vote.Choices[i].Description
+		stored.Vote.Choices[i].UnnamedVotes = from.Vote.Choices[i].UnnamedVotes
+	}
+}
+
+// ResolveOldIds returns the identifiers that old identifiers stand for.
+func (s *Server) ResolveOldIds(ctx context.Context, request *blogv1.ResolveOldIdsRequest) (*blogv1.ResolveOldIdsResponse, error) {
+	ids, err := s.resolver.Find(ctx, request.GetOldIds())
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.ResolveOldIdsResponse{Ids: ids}, nil
+}

@@ -1,0 +1,123 @@
+package poi
+
+import (
+	"context"
+	"strings"
+
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/child"
+	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/id"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// newMover returns what moves landmarks in.
+func (s *Server) newMover() *moving.Mover[poi, photo] {
+	return &moving.Mover[poi, photo]{
+		Kind: s.pois, Profiles: s.profiles, Now: s.now,
+		Content: moving.Content[poi]{
+			Identify: func(p *poi, id int64, requestKey string) { p.ID, p.RequestKey = id, requestKey },
+			IsSame:   hasMoved, Take: takeMoved,
+			PlaceOf: s.placeOfMoved,
+		},
+		Photos: s.photos,
+		Photo: child.Moved[photo]{
+			Field: "photos",
+			Identify: func(p *photo, id, parentID int64, requestKey string) {
+				p.ID, p.PoiID, p.RequestKey = id, parentID, requestKey
+			},
+			ID:         func(p *photo) int64 { return p.ID },
+			RequestKey: func(p *photo) string { return p.RequestKey },
+			IsSame: func(a, b *photo) bool {
+				return a.URL == b.URL && a.Description == b.Description
+			},
+			Take: func(stored, from *photo) {
+				stored.URL, stored.Description = from.URL, from.Description
+			},
+		},
+	}
+}
+
+// MoveInPois stores landmarks of an old service.
+func (s *Server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisRequest) (*poiv1.MoveInPoisResponse, error) {
+	records := make([]*moving.Record[poi, photo], len(request.GetPois()))
+	reply := &poiv1.MoveInPoisResponse{Results: make([]*typev1.MoveResult, len(records))}
+	for i, moved := range request.GetPois() {
+		reply.Results[i] = &typev1.MoveResult{}
+		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
+		if err != nil {
+			return nil, err
+		}
+		if len(violations) > 0 {
+			moving.Refuse(reply.Results[i], violations)
+			continue
+		}
+		records[i] = recordOf(moved)
+	}
+	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+		return nil, err
+	}
+	return reply, nil
+}
+
+func checkMoved(limits *moving.Limits, moved *poiv1.MovedPoi) {
+	limits.Name(moved.GetName(), "name")
+	limits.Comments(moved.GetComments())
+	for i, each := range moved.GetPhotos() {
+		limits.Photo(i, "photo_url", each.GetPhotoUrl(), each.GetDescription())
+	}
+}
+
+func recordOf(moved *poiv1.MovedPoi) *moving.Record[poi, photo] {
+	record := &moving.Record[poi, photo]{
+		OldID: moved.GetOldId(), OwnerID: moved.GetOwnerId(), Part: moved.GetPart(), Continues: moved.GetContinues(),
+		Document: poi{
+			OwnerID: moved.GetOwnerId(), Name: moved.GetName(), Category: int64(moved.GetCategory()),
+			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
+			Cell:       cellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
+			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
+			UnnamedScore: moved.GetUnnamedScore(),
+		},
+		Photos:       make([]moving.Child[photo], len(moved.GetPhotos())),
+		Comments:     moving.Comments(moved.GetComments()),
+		Recommenders: moved.GetRecommenderIds(),
+	}
+	for i, each := range moved.GetPhotos() {
+		record.Photos[i] = moving.Child[photo]{
+			OldID: each.GetOldId(), Document: photo{URL: each.GetPhotoUrl(), Description: each.GetDescription()},
+		}
+	}
+	return record
+}
+
+// hasMoved reports whether a stored landmark has the content of one that is moved in.
+func hasMoved(stored, from *poi) bool {
+	return stored.Name == from.Name && stored.Category == from.Category && stored.Lat == from.Lat && stored.Lng == from.Lng &&
+		stored.CreateTime.Equal(from.CreateTime) && stored.UpdateTime.Equal(from.UpdateTime) && stored.UnnamedScore == from.UnnamedScore
+}
+
+// takeMoved gives a stored landmark the content of one that is moved in.
+func takeMoved(stored, from *poi) {
+	stored.Name, stored.Category, stored.Lat, stored.Lng, stored.Cell = from.Name, from.Category, from.Lat, from.Lng, from.Cell
+	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
+}
+
+// ResolveOldIds returns the identifiers that old identifiers stand for.
+func (s *Server) ResolveOldIds(ctx context.Context, request *poiv1.ResolveOldIdsRequest) (*poiv1.ResolveOldIdsResponse, error) {
+	ids, err := s.resolver.Find(ctx, request.GetOldIds())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.ResolveOldIdsResponse{Ids: ids}, nil
+}
+
+// placeOfMoved returns the place of a landmark that is moved in: that which its owner and key name,
+// or its identifier if it was drawn here.
+func (s *Server) placeOfMoved(ownerID int64, requestKey string) id.Place {
+	oldID := strings.TrimPrefix(requestKey, aliases.RequestPrefix)
+	if number, isNumber := id.ParseOld(oldID); isNumber && id.IsDrawn(number, s.now()) {
+		return id.PlaceOf(number)
+	}
+	return id.PlaceOfKey(ownerID, requestKey)
+}

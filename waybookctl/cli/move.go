@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/waybook/waybook/waybookctl/move"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/output"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+type moveCommands struct {
+	Check  moveCheck  `cmd:"" help:"Read the files of an old service, and report what they hold and what is wrong."`
+	Import moveImport `cmd:"" help:"Move what the files hold into Waybook, with its identifiers."`
+	Verify moveVerify `cmd:"" help:"Read back through the edge what was moved in, and compare it with the files."`
+}
+
+// moveFiles are the flags of all commands that read the files of an old service.
+type moveFiles struct {
+	Files    []string `arg:"" name:"file" help:"Files to read: NDJSON, plain or compressed by gzip or zstd; - for standard input."`
+	Allow    []string `placeholder:"ALLOWANCE" help:"What the old service allowed and Waybook does not: ${allowances}."`
+	TimeZone string   `default:"Asia/Taipei" placeholder:"ZONE" help:"Time zone of times in the files that name none; ${default} by default."`
+	TempDir  string   `name:"temp-dir" placeholder:"DIRECTORY" help:"Where temporary files are, as large as the unpacked input; the system's directory by default."`
+}
+
+// allowanceNames returns the names of the allowances.
+func allowanceNames() string {
+	var names []string
+	for _, each := range movefile.Allowances() {
+		names = append(names, string(each.Allowance))
+	}
+	return strings.Join(names, ", ")
+}
+
+// input checks the flags, and makes a folder for temporary files that remove removes.
+func (f *moveFiles) input(in io.Reader) (input move.Input, remove func() error, err error) {
+	input = move.Input{Files: f.Files, Stdin: in}
+	if input.Allowed, err = movefile.ParseAllowed(f.Allow); err != nil {
+		return input, nil, usageError("--allow: " + err.Error())
+	}
+	if input.Zone, err = time.LoadLocation(f.TimeZone); err != nil {
+		return input, nil, usageError("--time-zone: " + err.Error())
+	}
+	seen := map[string]bool{}
+	for _, path := range f.Files {
+		if seen[filepath.Clean(path)] {
+			return input, nil, usageError(path + " is named twice")
+		}
+		seen[filepath.Clean(path)] = true
+	}
+	if input.Folder, err = os.MkdirTemp(f.TempDir, "waybook-move-"); err != nil {
+		return input, nil, err
+	}
+	return input, func() error { return os.RemoveAll(input.Folder) }, nil
+}
+
+type moveCheck struct {
+	moveFiles `embed:""`
+}
+
+// Help returns the detailed help.
+func (*moveCheck) Help() string {
+	return "The command needs no service. It reports counts, dangling references, duplicates, texts that XML cannot carry\n" +
+		"and values outside the contract, with file and line. --allow takes what the old service allowed; the report\n" +
+		"says what clients will see. If a problem remains, the exit status is 4.\n\n" +
+		"docs/moving-in.md explains the files, and docs/moving-in.schema.json describes them."
+}
+
+// Run checks the files.
+func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+	input, remove, err := c.input(in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	found, err := move.Check(ctx, input, report)
+	if err != nil {
+		return err
+	}
+	if err := printReport(out, found); err != nil {
+		return err
+	}
+	if count := found.Problems(); count > 0 {
+		return refusedError(fmt.Sprintf("%d problems: correct the files, or allow what the old service allowed", count))
+	}
+	return nil
+}
+
+// printReport prints what the files hold and what is wrong.
+func printReport(out *output.Printer, report *move.Report) error {
+	groups := report.Sorted()
+	value := output.Object{{Name: "lines", Value: report.Lines}, {Name: "problems", Value: report.Problems()}}
+	var kinds []kindCount
+	counts := output.Object{}
+	for _, kind := range movefile.Kinds() {
+		if count := report.Records[kind]; count > 0 {
+			kinds = append(kinds, kindCount{kind, count})
+		}
+		counts = append(counts, output.Field{Name: string(kind), Value: report.Records[kind]})
+	}
+	value = append(value, output.Field{Name: "records", Value: counts}, output.Field{Name: "groups", Value: groupsValue(report, groups)})
+	return out.Value(value, func(page *output.Page) {
+		output.Rows(page, []output.Column[kindCount]{
+			{Head: "RECORDS", Cell: func(k kindCount) string { return number(k.count) }},
+			{Head: "KIND", Cell: func(k kindCount) string { return string(k.kind) }},
+		}, kinds)
+		output.Rows(page, groupColumns(report), groups)
+		if lines := exampleLines(report, groups); len(lines) > 0 {
+			page.Text(strings.Join(lines, "\n"))
+		}
+		output.Rows(page, []output.Column[movefile.AllowanceEntry]{
+			{Head: "ALLOWED", Cell: func(a movefile.AllowanceEntry) string { return string(a.Allowance) }},
+			{Head: "CLIENTS SEE", Cell: func(a movefile.AllowanceEntry) string { return a.Seen }},
+		}, usedAllowances(groups))
+	})
+}
+
+// kindCount is a kind with the number of its records.
+type kindCount struct {
+	kind  movefile.Kind
+	count int64
+}
+
+func groupColumns(report *move.Report) []output.Column[*move.ProblemGroup] {
+	return []output.Column[*move.ProblemGroup]{
+		{Head: "PROBLEMS", Cell: func(g *move.ProblemGroup) string { return number(g.Count) }},
+		{Head: "KIND", Cell: func(g *move.ProblemGroup) string { return string(g.Kind) }},
+		{Head: "FIELD", Cell: func(g *move.ProblemGroup) string { return g.Field }},
+		{Head: "CLASS", Cell: func(g *move.ProblemGroup) string { return string(g.Class) }},
+		{Head: "ALLOW", Cell: func(g *move.ProblemGroup) string {
+			if g.IsAllowed {
+				return string(g.Allow) + " (allowed)"
+			}
+			return string(g.Allow)
+		}},
+		{Head: "FIRST", Cell: func(g *move.ProblemGroup) string { return report.Place(g.First[0].At) }},
+	}
+}
+
+// exampleLines are the first problems that are not allowed.
+func exampleLines(report *move.Report, groups []*move.ProblemGroup) (lines []string) {
+	for _, group := range groups {
+		for _, problem := range group.First {
+			if !group.IsAllowed {
+				lines = append(lines, report.Text(problem))
+			}
+		}
+	}
+	return lines
+}
+
+func usedAllowances(groups []*move.ProblemGroup) (used []movefile.AllowanceEntry) {
+	for _, each := range movefile.Allowances() {
+		for _, group := range groups {
+			if group.IsAllowed && group.Allow == each.Allowance {
+				used = append(used, each)
+				break
+			}
+		}
+	}
+	return used
+}
+
+func groupsValue(report *move.Report, groups []*move.ProblemGroup) output.List {
+	list := output.List{}
+	for _, group := range groups {
+		var first output.List
+		for _, problem := range group.First {
+			first = append(first, output.Object{
+				{Name: "file", Value: report.Files[problem.At.File]}, {Name: "line", Value: problem.At.Line},
+				{Name: "text", Value: report.Text(problem)},
+			})
+		}
+		list = append(list, output.Object{
+			{Name: "kind", Value: string(group.Kind)}, {Name: "field", Value: group.Field}, {Name: "class", Value: string(group.Class)},
+			{Name: "allow", Value: string(group.Allow)}, {Name: "is_allowed", Value: group.IsAllowed},
+			{Name: "count", Value: group.Count}, {Name: "first", Value: first},
+		})
+	}
+	return list
+}

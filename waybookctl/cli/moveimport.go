@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/waybook/waybook/internal/pause"
+	"github.com/waybook/waybook/waybookctl/move"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/output"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+type moveImport struct {
+	moveFiles `embed:""`
+
+	Update  bool   `help:"Change what is stored and differs from the files."`
+	DryRun  bool   `help:"Change nothing, and report what would be done."`
+	Workers int    `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
+	Journal string `default:"waybook-move" placeholder:"DIRECTORY" help:"Directory of the sorted records and the journal of an import, which an import that ended early goes on with; ${default} by default. It is removed at the end."`
+}
+
+// Help returns the detailed help.
+func (*moveImport) Help() string {
+	return `The command reads and checks all files first. Then it moves in everything that has no problem. A user, an album, an
+entry or a landmark with a problem, or with a photo, a comment, a ballot or a recommendation that has one, is left out
+as a whole, and the exit status is 4.
+
+Identifiers of the old service stay good: users keep them, and everything else can be read by them. To resume an
+interrupted import, run it again. It goes on where it ended, if the files and the flags are the same. What is stored
+already is unchanged. If it differs from the files, it stays as it is and is counted, unless --update changes it.
+--update also removes photos, comments, ballots and recommendations that were moved in and are not in the files any more.
+It deletes no user, album, entry or landmark.
+
+The journal's directory holds copies of the records, passwords included; only you can read it.`
+}
+
+// Run imports the files.
+func (c *moveImport) Run(ctx context.Context, call *services, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+	if c.Workers < 1 || c.Workers > 64 {
+		return usageError("--workers must be from 1 to 64")
+	}
+	input, remove, err := c.input(in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	if !c.DryRun {
+		if err := os.MkdirAll(c.Journal, 0o700); err != nil {
+			return err
+		}
+		input.Folder = c.Journal
+	}
+	summary, err := move.Import(ctx, move.Services{Account: call.account, Album: call.album, Blog: call.blog, Poi: call.poi}, move.ImportOptions{
+		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
+		Update: c.Update, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
+	}, report)
+	if err != nil {
+		if summary != nil {
+			out.Note("%s; run the same command again to resume", outcomesText(summary))
+		}
+		return err
+	}
+	if !c.DryRun {
+		if err := move.Remove(c.Journal); err != nil {
+			return err
+		}
+	}
+	if err := c.print(out, summary); err != nil {
+		return err
+	}
+	return c.verdict(summary)
+}
+
+// verdict returns an error if not everything was moved in.
+func (c *moveImport) verdict(summary *move.Summary) error {
+	total := summary.Total()
+	switch left := total.LeftOut + total.Refused; {
+	case left > 0 || summary.Report.Problems() > 0 || summary.RefusalCount > 0:
+		return refusedError(fmt.Sprintf("not everything was moved in: %d left out with %d problems in the files, %d refused by a service",
+			total.LeftOut, summary.Report.Problems(), summary.RefusalCount))
+	case total.Different > 0:
+		return refusedError(fmt.Sprintf("%d differ from what is stored and stay as they are; --update changes them", total.Different))
+	case summary.QuotesMissing > 0 && !movefile.Allowed(allowances(c.Allow)).Has(movefile.DanglingRecords):
+		return refusedError(fmt.Sprintf("%d entries were stored without their quotes, because the quoted entries are not there", summary.QuotesMissing))
+	}
+	return nil
+}
+
+func allowances(names []string) (allowed []movefile.Allowance) {
+	for _, name := range names {
+		allowed = append(allowed, movefile.Allowance(name))
+	}
+	return allowed
+}
+
+func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
+	groups := summary.Report.Sorted()
+	for _, line := range exampleLines(summary.Report, groups) {
+		out.Note("%s", output.Visible(line))
+	}
+	for _, refusal := range summary.Refusals {
+		out.Note("%s", output.Visible(summary.Text(refusal)))
+	}
+	outcomes := output.Object{}
+	var rows []outcomeRow
+	for _, kind := range movefile.Kinds() {
+		if o, isThere := summary.Outcomes[kind]; isThere {
+			rows = append(rows, outcomeRow{kind, o})
+			outcomes = append(outcomes, output.Field{Name: string(kind), Value: outcomeValue(o)})
+		}
+	}
+	return out.Value(output.Object{
+		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes},
+		{Name: "problems", Value: summary.Report.Problems()}, {Name: "groups", Value: groupsValue(summary.Report, groups)},
+		{Name: "refusals", Value: summary.RefusalCount}, {Name: "quotes_missing", Value: summary.QuotesMissing},
+		{Name: "repeated_calls", Value: summary.Repeated},
+	}, func(page *output.Page) {
+		if c.DryRun {
+			page.Text("dry run, nothing was changed")
+		}
+		output.Rows(page, outcomeColumns(), rows)
+	})
+}
+
+// outcomeRow is a kind with what became of its records.
+type outcomeRow struct {
+	kind movefile.Kind
+	move.Outcomes
+}
+
+func outcomeColumns() []output.Column[outcomeRow] {
+	return []output.Column[outcomeRow]{
+		{Head: "KIND", Cell: func(r outcomeRow) string { return string(r.kind) }},
+		{Head: "CREATED", Cell: func(r outcomeRow) string { return number(r.Created) }},
+		{Head: "UPDATED", Cell: func(r outcomeRow) string { return number(r.Updated) }},
+		{Head: "UNCHANGED", Cell: func(r outcomeRow) string { return number(r.Unchanged) }},
+		{Head: "DIFFERENT", Cell: func(r outcomeRow) string { return number(r.Different) }},
+		{Head: "LEFT OUT", Cell: func(r outcomeRow) string { return number(r.LeftOut) }},
+		{Head: "REFUSED", Cell: func(r outcomeRow) string { return number(r.Refused) }},
+	}
+}
+
+func outcomeValue(o move.Outcomes) output.Object {
+	return output.Object{
+		{Name: "created", Value: o.Created}, {Name: "updated", Value: o.Updated}, {Name: "unchanged", Value: o.Unchanged},
+		{Name: "different", Value: o.Different}, {Name: "left_out", Value: o.LeftOut}, {Name: "refused", Value: o.Refused},
+	}
+}
+
+func outcomesText(summary *move.Summary) string {
+	total := summary.Total()
+	return fmt.Sprintf("%d created, %d updated, %d unchanged", total.Created, total.Updated, total.Unchanged)
+}

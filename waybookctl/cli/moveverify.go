@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/waybook/waybook/edge/peer"
+	"github.com/waybook/waybook/waybookctl/move"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/output"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+type moveVerify struct {
+	Edge string `arg:"" help:"Address of Waybook's edge, such as http://127.0.0.1:8080."`
+
+	moveFiles `embed:""`
+
+	Sample  float64 `default:"1" placeholder:"SHARE" help:"Share of the albums, entries and landmarks that are read, from 0 to 1; ${default}, which is all, by default."`
+	Workers int     `default:"4" placeholder:"NUMBER" help:"Limit of the requests at a time; ${default} by default."`
+}
+
+// Help returns the detailed help.
+func (*moveVerify) Help() string {
+	return `The command reads albums, entries and landmarks back by their old identifiers, as clients read them, and compares the
+replies with the files. It reports differences with file and line. Give the files and the flags --allow and --time-zone of the
+import; --time-zone is also that of the edge. Identifiers of photos and quoted entries may differ, and the order of
+photos and comments whose identifiers are no numbers. Content that users have changed since differs, too.
+
+The exit status is that of diff: 0 if nothing differs, 1 if something does, and 2 if there was trouble.`
+}
+
+// Run verifies.
+func (c *moveVerify) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (err error) {
+	options := move.VerifyOptions{Sample: c.Sample, Workers: c.Workers, Timeout: connection.Timeout}
+	if !(c.Sample > 0 && c.Sample <= 1) || c.Workers < 1 || c.Workers > 64 || connection.Timeout <= 0 {
+		return usageError("--sample must be above 0 and at most 1, --workers from 1 to 64, --timeout more than 0")
+	}
+	if options.Edge, err = peer.ParseAddress(c.Edge); err != nil {
+		return usageError("EDGE: " + err.Error())
+	}
+	input, remove, err := c.input(in)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	options.Input = input
+	found, err := move.Verify(ctx, options, report)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if found != nil {
+		if printed := c.print(out, found); printed != nil {
+			return troubleError{printed}
+		}
+	}
+	if err != nil {
+		return troubleError{err}
+	}
+	same, different, unread := total(found.Same), total(found.Different), total(found.Unread)
+	switch {
+	case unread > 0:
+		return troubleError{fmt.Errorf("%d could not be read; %d differ", unread, different)}
+	case same+different == 0:
+		return troubleError{errors.New("nothing was compared")}
+	case different > 0:
+		return differentError(fmt.Sprintf("%d of %d differ", different, same+different))
+	}
+	return nil
+}
+
+func total(counts map[movefile.Kind]int64) (sum int64) {
+	for _, count := range counts {
+		sum += count
+	}
+	return sum
+}
+
+func (c *moveVerify) print(out *output.Printer, found *move.Verified) error {
+	kinds := []movefile.Kind{movefile.KindAlbum, movefile.KindEntry, movefile.KindLandmark}
+	counts := output.Object{}
+	for _, kind := range kinds {
+		counts = append(counts, output.Field{Name: string(kind), Value: output.Object{
+			{Name: "same", Value: found.Same[kind]}, {Name: "different", Value: found.Different[kind]},
+			{Name: "unread", Value: found.Unread[kind]}, {Name: "left_out", Value: found.LeftOut[kind]},
+		}})
+	}
+	differences := output.List{}
+	for _, each := range found.Differences {
+		differences = append(differences, output.Object{
+			{Name: "file", Value: found.Report.Files[each.At.File]}, {Name: "line", Value: each.At.Line},
+			{Name: "kind", Value: string(each.Root.Kind)}, {Name: "id", Value: string(each.Root.ID)}, {Name: "text", Value: each.Text},
+		})
+	}
+	value := output.Object{{Name: "kinds", Value: counts}, {Name: "differences", Value: differences}}
+	column := func(head string, counts map[movefile.Kind]int64) output.Column[movefile.Kind] {
+		return output.Column[movefile.Kind]{Head: head, Cell: func(k movefile.Kind) string { return number(counts[k]) }}
+	}
+	return out.Value(value, func(page *output.Page) {
+		output.Rows(page, []output.Column[movefile.Kind]{
+			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
+			column("SAME", found.Same), column("DIFFERENT", found.Different), column("UNREAD", found.Unread), column("LEFT OUT", found.LeftOut),
+		}, kinds)
+		for _, each := range found.Differences {
+			page.Line(fmt.Sprintf("%s: %s %s: %s", found.Report.Place(each.At), each.Root.Kind, each.Root.ID, each.Text))
+		}
+	})
+}

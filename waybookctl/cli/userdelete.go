@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/output"
+)
+
+// The values of userDelete.Content.
+const (
+	refuseContent  = "refuse"
+	deleteContents = "delete"
+)
+
+type userDelete struct {
+	User    int64  `arg:"" help:"The user's identifier."`
+	Content string `enum:"refuse,keep,delete" default:"refuse" placeholder:"WHAT" help:"What to do if the user has albums, entries or landmarks: refuse the deletion, keep them without a name, or delete them. ${default} by default."`
+}
+
+// Help returns the detailed help.
+func (*userDelete) Help() string {
+	return `The command disables the user, deletes the content, and then deletes the user with all sessions, devices and rewards.
+The email address is free from then on. If the command is interrupted, the user is disabled; run it again to finish.
+
+Comments, votes and recommendations of the user in the content of others stay. Their author has no name any more, and so
+have albums, entries and landmarks with --content keep. Nobody can change those.
+
+Content cannot be given to another user, because its identifiers would change. To hand it over, hand over the
+account: user set-email, user set-password and user rename.`
+}
+
+// Run deletes the user.
+func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printer) error {
+	found, err := call.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
+	isGone := status.Code(err) == codes.NotFound
+	if err != nil && !isGone {
+		return err
+	}
+	if c.Content == refuseContent {
+		if err := c.requireNothing(ctx, call); err != nil {
+			return err
+		}
+	}
+	if !isGone {
+		if err := c.setDisabled(ctx, call, true); err != nil {
+			return err
+		}
+	}
+	deleted := make([]int, len(belongings))
+	switch c.Content {
+	case refuseContent:
+		// The user may have added something until now.
+		if err := c.requireNothing(ctx, call); err != nil {
+			if !isGone && !found.GetUser().GetDisabled() {
+				err = errors.Join(err, c.setDisabled(ctx, call, false))
+			}
+			return err
+		}
+	case deleteContents:
+		for i, kind := range belongings {
+			if deleted[i], err = deleteAll(ctx, call, c.User, kind); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := call.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: c.User}); err != nil {
+		return err
+	}
+	value := output.Object{{Name: "user_id", Value: c.User}}
+	for i, kind := range belongings {
+		value = append(value, output.Field{Name: "deleted_" + kind.name, Value: deleted[i]})
+	}
+	return out.Value(value, func(page *output.Page) {
+		page.Line("deleted user " + number(c.User) + ", " + counted(deleted))
+	})
+}
+
+func (c *userDelete) setDisabled(ctx context.Context, call *services, isDisabled bool) error {
+	_, err := call.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: &isDisabled})
+	return err
+}
+
+// requireNothing refuses a user who has content.
+func (c *userDelete) requireNothing(ctx context.Context, call *services) error {
+	counts, isAny := make([]int, len(belongings)), false
+	for i, kind := range belongings {
+		ids, err := kind.idsOf(ctx, call, c.User)
+		if err != nil {
+			return err
+		}
+		counts[i], isAny = len(ids), isAny || len(ids) > 0
+	}
+	if !isAny {
+		return nil
+	}
+	return refusedError(fmt.Sprintf("user %d has %s; nothing was deleted; see --content", c.User, counted(counts)))
+}
+
+// belonging is a kind of content that belongs to users.
+type belonging struct {
+	// name is its plural.
+	name string
+	content
+	list func(ctx context.Context, call *services, owner int64) func() ([]int64, error)
+}
+
+// belongings are all kinds.
+var belongings = []belonging{{"albums", albums{}, albumIDs}, {"entries", entries{}, entryIDs}, {"landmarks", landmarks{}, landmarkIDs}}
+
+// counted names how many there are of each kind.
+func counted(counts []int) string {
+	parts := make([]string, len(belongings))
+	for i, kind := range belongings {
+		parts[i] = fmt.Sprintf("%d %s", counts[i], kind.name)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// idsOf returns the identifiers of all that a user owns of a kind: 8 bytes for each.
+func (b belonging) idsOf(ctx context.Context, call *services, owner int64) (ids []int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the stream on an error
+	next := b.list(ctx, call, owner)
+	for {
+		batch, err := next()
+		switch {
+		case errors.Is(err, io.EOF), status.Code(err) == codes.NotFound: // of a user who is gone
+			return ids, nil
+		case err != nil:
+			return nil, err
+		}
+		ids = append(ids, batch...)
+	}
+}
+
+// deleteAll deletes all that a user owns of a kind, until there is nothing left.
+func deleteAll(ctx context.Context, call *services, owner int64, kind belonging) (count int, err error) {
+	for {
+		ids, err := kind.idsOf(ctx, call, owner)
+		if err != nil || len(ids) == 0 {
+			return count, err
+		}
+		before := count
+		for _, id := range ids {
+			switch err := kind.delete(ctx, call, owner, id); {
+			case err == nil:
+				count++
+			case status.Code(err) != codes.NotFound: // another command may delete the same
+				return count, err
+			}
+		}
+		if count == before {
+			return count, fmt.Errorf("%d %s of user %d can neither be found nor are they gone; run the command again", len(ids), kind.name, owner)
+		}
+	}
+}
+
+func albumIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
+	stream, err := call.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
+	return batches(stream, err, func(batch *albumv1.StreamAlbumsResponse) (ids []int64) {
+		for _, each := range batch.GetAlbums() {
+			ids = append(ids, each.GetAlbumId())
+		}
+		return ids
+	})
+}
+
+func entryIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
+	stream, err := call.blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
+	return batches(stream, err, func(batch *blogv1.StreamBlogsResponse) (ids []int64) {
+		for _, each := range batch.GetBlogs() {
+			ids = append(ids, each.GetBlogId())
+		}
+		return ids
+	})
+}
+
+func landmarkIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
+	stream, err := call.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
+	return batches(stream, err, func(batch *poiv1.ExportPoisResponse) (ids []int64) {
+		for _, each := range batch.GetPois() {
+			ids = append(ids, each.GetPoiId())
+		}
+		return ids
+	})
+}
+
+// batches returns a function that receives the next batch of a stream.
+func batches[T any](stream interface{ Recv() (T, error) }, begun error, ids func(T) []int64) func() ([]int64, error) {
+	return func() ([]int64, error) {
+		if begun != nil {
+			return nil, begun
+		}
+		batch, err := stream.Recv()
+		if err != nil {
+			return nil, err
+		}
+		return ids(batch), nil
+	}
+}

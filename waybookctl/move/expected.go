@@ -1,0 +1,161 @@
+package move
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/waybook/waybook/edge/comparison"
+	"github.com/waybook/waybook/waybookctl/movefile"
+)
+
+// expected writes the reply that a family has by the contract, as an element.
+type expected struct {
+	people *people
+	zone   *time.Location
+	err    error
+}
+
+// of returns the request that reads a family, and its reply.
+func (x *expected) of(f *family) (query url.Values, reply *comparison.Element, err error) {
+	reply = group("response", leaf("status", "SUCCESS"))
+	recommendations, ballots := f.named()
+	var photos, comments []child
+	for _, each := range f.children {
+		switch each.record.Kind() {
+		case movefile.KindPhoto:
+			photos = append(photos, each)
+		case movefile.KindComment:
+			comments = append(comments, each)
+		}
+	}
+	switch record := f.record.(type) {
+	case *movefile.Album:
+		query = url.Values{"func": {"getAlbum"}, "albumID": {string(record.ID)}}
+		x.content(reply, "albumTitle", record.Title, record.Category, record.Lat, record.Lng, record.OwnerID,
+			record.CreateTime, record.UpdateTime, max(record.Score, recommendations))
+		x.photos(reply, photos)
+	case *movefile.Landmark:
+		query = url.Values{"func": {"getPOI"}, "POIID": {string(record.ID)}}
+		x.content(reply, "name", record.Name, record.Category, record.Lat, record.Lng, record.OwnerID,
+			record.CreateTime, record.UpdateTime, max(record.Score, recommendations))
+		x.photos(reply, photos)
+	case *movefile.Entry:
+		query = url.Values{"func": {"getBlog"}, "blogID": {string(record.ID)}}
+		x.entry(reply, record, max(record.Score, recommendations), ballots)
+	}
+	x.comments(reply, comments)
+	return query, reply, x.err
+}
+
+// content adds what albums and landmarks have.
+func (x *expected) content(
+	reply *comparison.Element, nameField, name string, category int64, lat, lng float64, owner movefile.ID,
+	created, updated movefile.Moment, score int64,
+) {
+	if updated.IsZero() {
+		updated = created
+	}
+	day := updated.In(x.zone)
+	shown := x.person(owner)
+	add(reply,
+		leaf(nameField, name), leaf("category", strconv.FormatInt(category, 10)), location(lat, lng),
+		leaf("ownerName", shown.Name), leaf("ownerIcon", shown.Icon),
+		group("updateDate", leaf("year", strconv.Itoa(day.Year())), leaf("month", fmt.Sprintf("%02d", day.Month())), leaf("day", fmt.Sprintf("%02d", day.Day()))),
+		leaf("score", strconv.FormatInt(score, 10)))
+}
+
+// entry adds what entries have.
+func (x *expected) entry(reply *comparison.Element, e *movefile.Entry, score int64, ballots map[int64]int64) {
+	shown, day := x.person(e.AuthorID), dayOf(e.PostDate)
+	add(reply, leaf("authorName", shown.Name), leaf("authorIcon", shown.Icon), leaf("type", e.Type), location(e.Lat, e.Lng),
+		leaf("blogTitle", e.Title), leaf("blogContent", e.Content),
+		group("postDate", leaf("year", strconv.Itoa(int(day.GetYear()))), leaf("month", fmt.Sprintf("%02d", day.GetMonth())), leaf("day", fmt.Sprintf("%02d", day.GetDay()))),
+		leaf("weather", e.Weather))
+	if e.QuotedID != "" {
+		add(reply, leaf("replyBlogID", string(e.QuotedID)))
+	}
+	zoom, mapType := int64(14), int64(1)
+	if e.ZoomLevel != nil {
+		zoom = *e.ZoomLevel
+	}
+	if e.MapType != 0 {
+		mapType = e.MapType
+	}
+	add(reply, leaf("zoomLevel", strconv.FormatInt(zoom, 10)), leaf("mapType", strconv.FormatInt(mapType, 10)), leaf("score", strconv.FormatInt(score, 10)))
+	if e.Vote == nil {
+		return
+	}
+	list := group("choices")
+	for n, choice := range e.Vote.Choices {
+		votes := max(choice.Votes, ballots[int64(n)+1])
+		add(list, group(fmt.Sprintf("choice%d", n+1), leaf("description", choice.Description), leaf("votes", strconv.FormatInt(votes, 10))))
+	}
+	add(reply, group("vote", leaf("description", e.Vote.Description), list))
+}
+
+func (x *expected) photos(reply *comparison.Element, photos []child) {
+	if len(photos) == 0 {
+		return
+	}
+	list := group("photos")
+	for n, each := range photos {
+		p, name := each.record.(*movefile.Photo), fmt.Sprintf("photo%d", n+1)
+		if p.LandmarkID != "" {
+			add(list, group(name, leaf("description", p.Description), leaf("photoPath", p.URL), leaf("photo", p.URL)))
+		} else {
+			add(list, group(name, leaf("photoID", string(p.ID)), leaf("thumbnail", p.URL), leaf("description", p.Description)))
+		}
+	}
+	add(reply, list)
+}
+
+func (x *expected) comments(reply *comparison.Element, comments []child) {
+	if len(comments) == 0 {
+		return
+	}
+	list := group("comments")
+	for n, each := range comments {
+		c := each.record.(*movefile.Comment)
+		by := person{c.AuthorName, c.AuthorIconURL}
+		if c.AuthorID != "" {
+			by = x.person(c.AuthorID)
+		}
+		comment := group(fmt.Sprintf("comment%d", n+1), leaf("time", x.time(c.CreateTime)),
+			leaf("commenterName", by.Name), leaf("commenterIcon", by.Icon), leaf("comment", c.Text))
+		if c.Reply != "" {
+			add(comment, group("authorReply", leaf("time", x.time(replyTime(c))), leaf("reply", c.Reply)))
+		}
+		add(list, comment)
+	}
+	add(reply, list)
+}
+
+func (x *expected) person(id movefile.ID) person {
+	found, err := x.people.find(id)
+	if err != nil && x.err == nil {
+		x.err = err
+	}
+	return found
+}
+
+func (x *expected) time(m movefile.Moment) string { return m.In(x.zone).Format(time.DateTime) }
+
+func location(lat, lng float64) *comparison.Element {
+	return group("Location", leaf("lat", decimal(lat)), leaf("lng", decimal(lng)))
+}
+
+func decimal(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+func leaf(name, text string) *comparison.Element {
+	return &comparison.Element{Name: name, Text: text}
+}
+
+func group(name string, children ...*comparison.Element) *comparison.Element {
+	return &comparison.Element{Name: name, Children: children}
+}
+
+func add(to *comparison.Element, children ...*comparison.Element) {
+	to.Children = append(to.Children, children...)
+}

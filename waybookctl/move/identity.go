@@ -1,0 +1,177 @@
+package move
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/waybook/waybook/waybookctl/movefile"
+)
+
+// identity says that a record is something, or refers to it.
+type identity struct {
+	space space
+	id    movefile.ID
+	// isReference says that the record refers to it.
+	isReference bool
+	// allow is the allowance under which the reference may lead to nothing.
+	allow movefile.Allowance
+}
+
+// space names a set of identifiers, as messages name it.
+type space string
+
+const (
+	users          space = "user"
+	emails         space = "email address"
+	sessions       space = "session"
+	rewards        space = "reward"
+	ballots        space = "ballot"
+	recommendation space = "recommendation"
+	choices        space = "choice"
+)
+
+// identitiesOf returns what a record is and refers to. Fields that could not be read are left out.
+func identitiesOf(record movefile.Record) (all []identity) {
+	is := func(in space, parts ...movefile.ID) {
+		for _, part := range parts {
+			if part == "" {
+				return
+			}
+		}
+		texts := make([]string, len(parts))
+		for i, part := range parts {
+			texts[i] = string(part)
+		}
+		all = append(all, identity{space: in, id: movefile.ID(strings.Join(texts, " of "))})
+	}
+	refers := func(to space, id movefile.ID, allow movefile.Allowance) {
+		if id != "" {
+			all = append(all, identity{space: to, id: id, isReference: true, allow: allow})
+		}
+	}
+	root := record.Root()
+	switch record := record.(type) {
+	case *movefile.User:
+		is(users, record.ID)
+		is(emails, movefile.ID(strings.ToLower(record.Email)))
+	case *movefile.Session:
+		is(sessions, movefile.ID(record.IDRand))
+		refers(users, record.UserID, movefile.DanglingRecords)
+	case *movefile.Reward:
+		is(rewards, record.ID, record.UserID)
+		refers(users, record.UserID, movefile.DanglingRecords)
+	case *movefile.Album:
+		is(space(root.Kind), record.ID)
+		refers(users, record.OwnerID, "")
+	case *movefile.Landmark:
+		is(space(root.Kind), record.ID)
+		refers(users, record.OwnerID, "")
+	case *movefile.Entry:
+		is(space(root.Kind), record.ID)
+		refers(users, record.AuthorID, "")
+		refers(space(movefile.KindEntry), record.QuotedID, movefile.DanglingRecords)
+		if record.Vote != nil {
+			for n := range record.Vote.Choices {
+				is(choices, movefile.ID(strconv.Itoa(n+1)), record.ID)
+			}
+		}
+	case *movefile.Photo:
+		is("photo of "+kindOf(root), record.ID)
+		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
+	case *movefile.Comment:
+		is("comment on "+kindOf(root), record.ID)
+		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
+		refers(users, record.AuthorID, movefile.DanglingRecords)
+	case *movefile.Ballot:
+		is(ballots, record.UserID, record.EntryID)
+		if record.Choice > 0 && root.ID != "" {
+			refers(choices, movefile.ID(strconv.FormatInt(record.Choice, 10))+" of "+root.ID, movefile.DanglingRecords)
+		}
+		refers(users, record.UserID, movefile.DanglingRecords)
+	case *movefile.Recommendation:
+		is(recommendation+" of "+kindOf(root), record.UserID, root.ID)
+		refers(space(root.Kind), root.ID, movefile.DanglingRecords)
+		refers(users, record.UserID, movefile.DanglingRecords)
+	}
+	return all
+}
+
+func kindOf(root movefile.Root) space { return space(root.Kind) }
+
+// encode writes an identity and the kind of its record for a bucket. Identities of the same thing
+// begin alike, and those that are it come before those that refer to it.
+func (i identity) encode(kind movefile.Kind) []byte {
+	return fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s\x00%s", i.space, i.id, map[bool]int{true: 1}[i.isReference], kind, i.allow)
+}
+
+// match is an identity at a position.
+type match struct {
+	identity
+	at   movefile.Position
+	kind movefile.Kind
+}
+
+// decodeMatch reads what encode wrote.
+func decodeMatch(from item) (match, error) {
+	parts := bytes.Split(from.data, []byte{0})
+	if len(parts) != 5 {
+		return match{}, fmt.Errorf("a temporary file was changed: %q", from.data)
+	}
+	return match{
+		identity: identity{space(parts[0]), movefile.ID(parts[1]), string(parts[2]) == "1", movefile.Allowance(parts[4])},
+		at:       from.at, kind: movefile.Kind(parts[3]),
+	}, nil
+}
+
+// resolve finds duplicates and dangling references among the identities of a bucket.
+func resolve(items []item, isKnown func(space) bool, report func(movefile.Kind, movefile.Position, movefile.Fault)) error {
+	slices.SortFunc(items, func(a, b item) int {
+		if order := bytes.Compare(head(a.data), head(b.data)); order != 0 {
+			return order
+		}
+		return order(a.at, b.at)
+	})
+	var first match
+	for n, each := range items {
+		found, err := decodeMatch(each)
+		if err != nil {
+			return err
+		}
+		isSame := n > 0 && first.space == found.space && first.id == found.id
+		switch {
+		case found.isReference && !isSame && isKnown(found.space):
+			report(found.kind, found.at, movefile.Fault{
+				Class: movefile.Dangling, Text: fmt.Sprintf("the %s %s is not in the files", found.space, found.id), Allow: found.allow,
+			})
+		case !found.isReference && isSame && found.space == choices: // the entry is reported
+		case !found.isReference && isSame:
+			report(found.kind, found.at, movefile.Fault{
+				Class: movefile.Duplicate, Text: fmt.Sprintf("the %s %s is there already", found.space, found.id), Allow: movefile.Duplicates,
+				First: first.at,
+			})
+		case !found.isReference:
+			first = found
+		}
+	}
+	return nil
+}
+
+// head returns the part of an encoded identity that orders it.
+func head(data []byte) []byte {
+	end := bytes.LastIndexByte(data, 0)
+	return data[:bytes.LastIndexByte(data[:end], 0)]
+}
+
+// order compares positions.
+func order(a, b movefile.Position) int {
+	switch {
+	case a.Before(b):
+		return -1
+	case b.Before(a):
+		return 1
+	}
+	return 0
+}

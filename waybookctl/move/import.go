@@ -1,0 +1,252 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+// Services are the services that take the data.
+type Services struct {
+	Account accountv1.AccountServiceClient
+	Album   albumv1.AlbumServiceClient
+	Blog    blogv1.BlogServiceClient
+	Poi     poiv1.PoiServiceClient
+}
+
+// ImportOptions say how the data is moved in.
+type ImportOptions struct {
+	// Input says what is read. Its Folder keeps the records, sorted, and a journal, so that an import
+	// that ended early goes on there. It is removed at the end.
+	Input Input
+	// Place says where the services are. Another place begins anew.
+	Place string
+	// Update changes what is stored and differs.
+	Update bool
+	// DryRun stores nothing, and keeps no journal.
+	DryRun bool
+	// Workers is the number of requests at a time.
+	Workers int
+	// Wait waits between retries; tests replace it.
+	Wait func(ctx context.Context, wait time.Duration) error
+}
+
+// importer runs one import.
+type importer struct {
+	services Services
+	options  ImportOptions
+	intake   *intake
+	journal  *journal
+	summary  *Summary
+	report   progress.Reporter
+	// done counts the records that were handled.
+	done int64
+}
+
+// event is something that a worker reports.
+type event struct {
+	records int64
+	note    string
+	// bucket is set when a bucket is finished, with what became of its families.
+	bucket *finished
+}
+
+// Import checks the files and moves all in that has no problem. A family with a problem is left out as
+// a whole and counted. The import may be repeated after any failure: it goes on where it ended, and
+// what is stored already is unchanged. The summary is never nil if the error is nil.
+func Import(ctx context.Context, services Services, options ImportOptions, report progress.Reporter) (*Summary, error) {
+	j, in, err := begin(ctx, options, report)
+	if err != nil {
+		return nil, err
+	}
+	i := &importer{services: services, options: options, intake: in, journal: j, report: report, summary: newSummary(&in.findings.report)}
+	err = i.run(ctx)
+	return i.summary, errors.Join(err, j.close())
+}
+
+// run sends the users first, then the contents, then again the entries whose quoted entry was not
+// there yet.
+func (i *importer) run(ctx context.Context) error {
+	i.report.Start("importing", progress.Records, i.intake.findings.report.Lines)
+	defer i.report.Finish()
+	var quotes []int
+	for _, each := range i.journal.finished {
+		i.summary.add(each)
+		i.done += each.Records
+		if each.Pass == passRecords && each.QuotesMissing > 0 {
+			quotes = append(quotes, each.Bucket)
+		}
+	}
+	i.report.Reach(i.done)
+	var people, content []int
+	for n := range userBuckets + contentBuckets {
+		switch {
+		case i.journal.isFinished(passRecords, n):
+		case n < userBuckets:
+			people = append(people, n)
+		default:
+			content = append(content, n)
+		}
+	}
+	for _, buckets := range [][]int{people, content} {
+		missing, err := i.pass(ctx, passRecords, buckets)
+		if err != nil {
+			return err
+		}
+		quotes = append(quotes, missing...)
+	}
+	if i.options.DryRun {
+		return nil
+	}
+	quotes = slices.DeleteFunc(quotes, func(n int) bool { return i.journal.isFinished(passQuotes, n) })
+	_, err := i.pass(ctx, passQuotes, quotes)
+	return err
+}
+
+// pass has workers send buckets, and returns those in which quotes are missing.
+func (i *importer) pass(ctx context.Context, which passName, buckets []int) (missing []int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	todo, events := make(chan int), make(chan event)
+	var workers sync.WaitGroup
+	for range max(1, i.options.Workers) {
+		workers.Go(func() {
+			for n := range todo {
+				s := &sender{importer: i, pass: which, events: events, result: &finished{Pass: which, Bucket: n}}
+				if err := s.bucket(ctx, n); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	go func() {
+		defer close(events)
+		defer workers.Wait()
+		defer close(todo)
+		for _, n := range buckets {
+			select {
+			case todo <- n:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for each := range events {
+		if each.note != "" {
+			i.report.Note(each.note)
+		}
+		if i.done += each.records; each.records > 0 {
+			i.report.Reach(i.done)
+		}
+		if each.bucket == nil {
+			continue
+		}
+		i.summary.add(each.bucket)
+		if each.bucket.QuotesMissing > 0 {
+			missing = append(missing, each.bucket.Bucket)
+		}
+		if err := i.journal.finish(each.bucket); err != nil {
+			cancel(err)
+		}
+	}
+	return missing, context.Cause(ctx)
+}
+
+// Summary is what became of the data.
+type Summary struct {
+	Report *Report
+	// Outcomes counts the roots of each kind by their outcome.
+	Outcomes map[movefile.Kind]Outcomes
+	// Refusals are the first roots, and records below them, that a service refused, and RefusalCount
+	// is their number.
+	Refusals     []Refusal
+	RefusalCount int64
+	// QuotesMissing counts the entries whose quoted entry is not there.
+	QuotesMissing int64
+	// Repeated counts the retries of calls.
+	Repeated int64
+}
+
+// Outcomes counts roots by what became of them.
+type Outcomes struct {
+	Created   int64 `json:"created"`
+	Unchanged int64 `json:"unchanged"`
+	Updated   int64 `json:"updated"`
+	// Different: stored with other content, which stays without an update.
+	Different int64 `json:"different"`
+	// Refused: a service refused it. LeftOut: a record of it has a problem in the files.
+	Refused int64 `json:"refused"`
+	LeftOut int64 `json:"left_out"`
+}
+
+// Refusal says why a service refused something.
+type Refusal struct {
+	At      movefile.Position `json:"at"`
+	Root    movefile.Root     `json:"root"`
+	Field   string            `json:"field"`
+	Reason  string            `json:"reason"`
+	Message string            `json:"message"`
+}
+
+// maxRefusals is how many refusals a bucket and a summary keep.
+const maxRefusals = 20
+
+func newSummary(report *Report) *Summary {
+	return &Summary{Report: report, Outcomes: map[movefile.Kind]Outcomes{}}
+}
+
+// add adds what became of a bucket. The second pass sends families again, which only settles their
+// quotes.
+func (s *Summary) add(f *finished) {
+	s.Repeated += f.Repeated
+	if f.Pass == passQuotes {
+		s.QuotesMissing += f.QuotesMissing
+		return
+	}
+	for kind, more := range f.Outcomes {
+		o := s.Outcomes[kind]
+		o.Created += more.Created
+		o.Unchanged += more.Unchanged
+		o.Updated += more.Updated
+		o.Different += more.Different
+		o.Refused += more.Refused
+		o.LeftOut += more.LeftOut
+		s.Outcomes[kind] = o
+	}
+	s.RefusalCount += f.RefusalCount
+	s.Refusals = append(s.Refusals, f.Refusals...)
+	slices.SortStableFunc(s.Refusals, func(a, b Refusal) int { return order(a.At, b.At) })
+	s.Refusals = s.Refusals[:min(len(s.Refusals), maxRefusals)]
+}
+
+// Total returns the outcomes of all kinds together.
+func (s *Summary) Total() (total Outcomes) {
+	for _, o := range s.Outcomes {
+		total.Created += o.Created
+		total.Unchanged += o.Unchanged
+		total.Updated += o.Updated
+		total.Different += o.Different
+		total.Refused += o.Refused
+		total.LeftOut += o.LeftOut
+	}
+	return total
+}
+
+// Text formats a refusal for people.
+func (s *Summary) Text(r Refusal) string {
+	text := fmt.Sprintf("%s: %s %s: ", s.Report.Place(r.At), r.Root.Kind, r.Root.ID)
+	if r.Field != "" {
+		text += r.Field + ": "
+	}
+	return text + fmt.Sprintf("%s (%s)", r.Message, r.Reason)
+}

@@ -1,0 +1,265 @@
+// Package move moves the data of an old service into Waybook, and checks it before and after.
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+// Input says what is read and how.
+type Input struct {
+	// Files are the paths of the files; "-" is Stdin.
+	Files []string
+	Stdin io.Reader
+	// Zone is the time zone of times that name none. Allowed are the allowances.
+	Zone    *time.Location
+	Allowed movefile.Allowed
+	// Folder is where temporary files are, which are as large as the unpacked input.
+	Folder string
+}
+
+const (
+	// identityBuckets and rootBuckets are the parts of the two partitions. The records of 10 million
+	// lines take some 10 MB in a bucket of roots.
+	identityBuckets = 64
+	userBuckets     = 64
+	contentBuckets  = 256
+	// batchLines is how many lines a worker decodes at a time.
+	batchLines = 256
+	// maxFiles is the number of files that a position can name.
+	maxFiles = 1 << 15
+
+	identitiesName = "identities"
+	recordsName    = "records"
+)
+
+// keep says what the intake keeps for a later step.
+type keep int
+
+const (
+	keepNothing keep = iota
+	// keepRecords: the records, by their roots.
+	keepRecords
+)
+
+// intake reads all files once.
+type intake struct {
+	input      Input
+	decoder    *movefile.Decoder
+	findings   *findings
+	identities *partition
+	roots      *partition // nil if nothing is kept
+}
+
+// batch are some lines of a file.
+type batch struct {
+	at    []movefile.Position
+	lines [][]byte
+}
+
+// read reads the files, and finds everything that is wrong.
+func read(ctx context.Context, input Input, keep keep, report progress.Reporter) (_ *intake, err error) {
+	if len(input.Files) == 0 || len(input.Files) > maxFiles {
+		return nil, fmt.Errorf("%d files; want 1 to %d", len(input.Files), maxFiles)
+	}
+	in := &intake{
+		input: input, findings: newFindings(input.Files),
+		decoder: movefile.NewDecoder(movefile.Options{Zone: input.Zone, Allowed: input.Allowed}),
+	}
+	if in.identities, err = newPartition(filepath.Join(input.Folder, identitiesName), identityBuckets); err != nil {
+		return nil, err
+	}
+	if keep == keepRecords {
+		if in.roots, err = newPartition(filepath.Join(input.Folder, recordsName), userBuckets+contentBuckets); err != nil {
+			return nil, errors.Join(err, in.identities.close())
+		}
+	}
+	err = in.scan(ctx, report)
+	err = errors.Join(err, in.identities.close())
+	if in.roots != nil {
+		err = errors.Join(err, in.roots.close())
+	}
+	if err == nil {
+		err = in.resolve(ctx)
+	}
+	return in, err
+}
+
+// scan reads the lines and has workers decode them.
+func (in *intake) scan(ctx context.Context, report progress.Reporter) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	batches := make(chan batch, runtime.GOMAXPROCS(0))
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for each := range batches {
+				if ctx.Err() != nil {
+					continue
+				}
+				if err := in.take(each); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	report.Start("reading", progress.Bytes, sizeOf(in.input.Files))
+	var before int64
+	var err error
+	for n := range in.input.Files {
+		var size int64
+		if size, err = in.scanFile(ctx, n, batches, func(done int64) { report.Reach(before + done) }); err != nil {
+			break
+		}
+		before += size
+	}
+	close(batches)
+	workers.Wait()
+	report.Finish()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// sizeOf returns the size of all files, and 0 if one has none.
+func sizeOf(files []string) (total int64) {
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			return 0
+		}
+		total += info.Size()
+	}
+	return total
+}
+
+// scanFile reads the lines of a file.
+func (in *intake) scanFile(ctx context.Context, n int, batches chan<- batch, reach func(int64)) (size int64, err error) {
+	path := in.input.Files[n]
+	file, err := movefile.Open(path, in.input.Stdin)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	var lines batch
+	send := func() error {
+		select {
+		case batches <- lines:
+			lines = batch{}
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	for {
+		line, number, err := file.Next()
+		at := movefile.Position{File: n, Line: number}
+		switch {
+		case errors.Is(err, io.EOF):
+			reach(file.Bytes())
+			return file.Bytes(), send()
+		case errors.Is(err, movefile.ErrLong):
+			in.findings.count("")
+			if err := in.findings.add("", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
+				return 0, err
+			}
+			continue
+		case err != nil:
+			return 0, fmt.Errorf("%s:%d: the file can't be read to its end: %w", path, number, err)
+		}
+		lines.at, lines.lines = append(lines.at, at), append(lines.lines, append([]byte(nil), line...))
+		if len(lines.lines) == batchLines {
+			reach(file.Bytes())
+			if err := send(); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// take decodes lines.
+func (in *intake) take(lines batch) error {
+	for n, line := range lines.lines {
+		at := lines.at[n]
+		record, faults := in.decoder.Decode(line)
+		var kind movefile.Kind
+		if record != nil {
+			kind = record.Kind()
+		}
+		in.findings.count(kind)
+		for _, fault := range faults {
+			if err := in.findings.add(kind, at, fault); err != nil {
+				return err
+			}
+		}
+		if record == nil {
+			continue
+		}
+		for _, each := range identitiesOf(record) {
+			if err := in.identities.add(bucketOf(string(each.space), each.id, identityBuckets), at, each.encode(kind)); err != nil {
+				return err
+			}
+		}
+		if root := record.Root(); in.roots != nil && root.ID != "" {
+			if err := in.roots.add(rootBucket(root), at, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rootBucket returns the bucket of a root. The first buckets hold users.
+func rootBucket(root movefile.Root) int {
+	if root.Kind == movefile.KindUser {
+		return bucketOf("", root.ID, userBuckets)
+	}
+	return userBuckets + bucketOf(string(root.Kind), root.ID, contentBuckets)
+}
+
+// resolve finds duplicates and dangling references. References to users count only if the files have
+// users: otherwise, the users are in Waybook already.
+func (in *intake) resolve(ctx context.Context) error {
+	isKnown := func(to space) bool { return to != users || in.findings.report.Records[movefile.KindUser] > 0 }
+	for n := range identityBuckets {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		items, err := in.identities.read(n)
+		if err != nil {
+			return err
+		}
+		var failed error
+		err = resolve(items, isKnown, func(kind movefile.Kind, at movefile.Position, fault movefile.Fault) {
+			fault.IsAllowed = fault.Allow != "" && in.input.Allowed.Has(fault.Allow)
+			if err := in.findings.add(kind, at, fault); err != nil && failed == nil {
+				failed = err
+			}
+		})
+		if err = errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	return os.RemoveAll(in.identities.folder)
+}
+
+// Check reads the files and returns what they hold and what is wrong. It fails only if a file cannot
+// be read to its end, or if ctx ends.
+func Check(ctx context.Context, input Input, report progress.Reporter) (*Report, error) {
+	in, err := read(ctx, input, keepNothing, report)
+	if err != nil {
+		return nil, err
+	}
+	return &in.findings.report, nil
+}

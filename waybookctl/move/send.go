@@ -1,0 +1,244 @@
+package move
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/retry"
+)
+
+// sender sends one bucket.
+type sender struct {
+	*importer
+	pass   passName
+	events chan<- event
+	result *finished
+	// request are the parts of the next request, all of one kind, and bytes is their size.
+	request []*part
+	bytes   int
+}
+
+// bucket sends the families of a bucket, in order.
+func (s *sender) bucket(ctx context.Context, n int) error {
+	items, err := s.intake.roots.read(n)
+	if err != nil {
+		return err
+	}
+	s.result.Outcomes = map[movefile.Kind]Outcomes{}
+	for _, f := range s.intake.families(items) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.pass == passQuotes && !quotes(f) {
+			continue
+		}
+		if err := s.family(ctx, f); err != nil {
+			return err
+		}
+	}
+	if err := s.flush(ctx); err != nil {
+		return err
+	}
+	s.events <- event{bucket: s.result}
+	return nil
+}
+
+// quotes reports whether a family is an entry that quotes another.
+func quotes(f *family) bool {
+	e, isEntry := f.record.(*movefile.Entry)
+	return isEntry && e.QuotedID != ""
+}
+
+// family sends a family, or puts it into the next request.
+func (s *sender) family(ctx context.Context, f *family) error {
+	if s.pass == passRecords {
+		s.result.Records += f.records
+	}
+	if f.isRefused || f.record == nil {
+		if f.record != nil {
+			s.count(f.root.Kind, func(o *Outcomes) { o.LeftOut++ })
+		}
+		s.reached(f)
+		return nil
+	}
+	parts := f.parts()
+	if len(s.request) > 0 && (s.request[0].family.root.Kind != f.root.Kind || len(parts) > 1 || len(s.request) == maxRequestRecords ||
+		s.bytes+parts[0].bytes > maxRequestBytes) {
+		if err := s.flush(ctx); err != nil {
+			return err
+		}
+	}
+	for _, each := range parts {
+		s.request = append(s.request, each)
+		s.bytes += each.bytes
+		if len(parts) > 1 {
+			// A part follows when the one before is stored.
+			if err := s.flush(ctx); err != nil || f.isRefused {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// reached reports the records of a family as handled.
+func (s *sender) reached(f *family) {
+	if s.pass == passRecords {
+		s.events <- event{records: f.records}
+	}
+}
+
+func (s *sender) count(kind movefile.Kind, add func(*Outcomes)) {
+	o := s.result.Outcomes[kind]
+	add(&o)
+	s.result.Outcomes[kind] = o
+}
+
+// flush sends the next request, and takes its results.
+func (s *sender) flush(ctx context.Context) error {
+	if len(s.request) == 0 {
+		return nil
+	}
+	request := s.request
+	s.request, s.bytes = nil, 0
+	var results []*typev1.MoveResult
+	repeated, err := retry.Do(ctx, retry.Options{Wait: s.options.Wait, Note: func(text string) { s.events <- event{note: text} }}, func() (err error) {
+		results, err = s.call(ctx, request)
+		return err
+	})
+	s.result.Repeated += repeated
+	if err != nil {
+		return err
+	}
+	if len(results) != len(request) {
+		return fmt.Errorf("the service gave %d results for %d records", len(results), len(request))
+	}
+	for n, each := range request {
+		s.take(each, results[n])
+	}
+	return nil
+}
+
+// call sends parts of one kind.
+func (s *sender) call(ctx context.Context, request []*part) ([]*typev1.MoveResult, error) {
+	options := &typev1.MoveOptions{Update: s.options.Update, DryRun: s.options.DryRun, Widen: widened(s.options.Input.Allowed)}
+	switch request[0].family.root.Kind {
+	case movefile.KindUser:
+		areSessionsKnown := s.intake.findings.report.Records[movefile.KindSession] > 0
+		reply, err := s.services.Account.MoveInUsers(ctx, &accountv1.MoveInUsersRequest{
+			Options: options, Users: each(request, func(p *part) *accountv1.MovedUser { return userOf(p, areSessionsKnown) }),
+		})
+		return reply.GetResults(), err
+	case movefile.KindAlbum:
+		reply, err := s.services.Album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Options: options, Albums: each(request, albumOf)})
+		return reply.GetResults(), err
+	case movefile.KindEntry:
+		reply, err := s.services.Blog.MoveInBlogs(ctx, &blogv1.MoveInBlogsRequest{Options: options, Blogs: each(request, entryOf)})
+		return reply.GetResults(), err
+	default:
+		reply, err := s.services.Poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Options: options, Pois: each(request, landmarkOf)})
+		return reply.GetResults(), err
+	}
+}
+
+func each[T any](request []*part, convert func(*part) T) []T {
+	converted := make([]T, len(request))
+	for n, p := range request {
+		converted[n] = convert(p)
+	}
+	return converted
+}
+
+// widened returns the limits of the services that the allowances widen.
+func widened(allowed movefile.Allowed) (limits []typev1.Limit) {
+	for _, each := range []struct {
+		allowance movefile.Allowance
+		limit     typev1.Limit
+	}{
+		{movefile.LongTitles, typev1.Limit_LIMIT_TITLE}, {movefile.LongTexts, typev1.Limit_LIMIT_TEXT},
+		{movefile.LongContents, typev1.Limit_LIMIT_CONTENT}, {movefile.LongAddresses, typev1.Limit_LIMIT_ADDRESS},
+		{movefile.EmptyTexts, typev1.Limit_LIMIT_EMPTY},
+	} {
+		if allowed.Has(each.allowance) {
+			limits = append(limits, each.limit)
+		}
+	}
+	return limits
+}
+
+// take takes the result of a part. The last part says what became of the family, unless one before
+// was refused.
+func (s *sender) take(p *part, result *typev1.MoveResult) {
+	f, outcome := p.family, result.GetOutcome()
+	if s.options.DryRun && s.isOwnerComing(result) {
+		outcome, result = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, nil
+	}
+	f.isRefused = outcome == typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
+	if s.pass == passRecords {
+		for _, problem := range result.GetProblems() {
+			s.refuse(p, problem)
+		}
+	}
+	if !p.isLast && !f.isRefused {
+		return
+	}
+	if result.GetIsQuoteMissing() {
+		s.result.QuotesMissing++
+	}
+	if s.pass != passRecords {
+		return
+	}
+	s.count(f.root.Kind, func(o *Outcomes) {
+		switch outcome {
+		case typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
+			o.Created++
+		case typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED:
+			o.Unchanged++
+		case typev1.MoveOutcome_MOVE_OUTCOME_UPDATED:
+			o.Updated++
+		case typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT:
+			o.Different++
+		default:
+			o.Refused++
+		}
+	})
+	s.reached(f)
+}
+
+// isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,
+// who is in the files.
+func (s *sender) isOwnerComing(result *typev1.MoveResult) bool {
+	problems := result.GetProblems()
+	return len(problems) == 1 && problems[0].GetReason() == "USER_NOT_FOUND" &&
+		s.intake.findings.report.Records[movefile.KindUser] > 0
+}
+
+// refuse keeps the reason why a service refused a part, or something in it.
+func (s *sender) refuse(p *part, problem *typev1.MoveProblem) {
+	s.result.RefusalCount++
+	if len(s.result.Refusals) == maxRefusals {
+		return
+	}
+	at := p.family.at
+	name, rest, _ := strings.Cut(problem.GetField(), "[")
+	index, _, _ := strings.Cut(rest, "]")
+	if n, err := strconv.Atoi(index); err == nil {
+		switch {
+		case name == "photos" && n < len(p.photos):
+			at = p.photos[n].at
+		case name == "comments" && n < len(p.comments):
+			at = p.comments[n].at
+		}
+	}
+	s.result.Refusals = append(s.result.Refusals, Refusal{
+		At: at, Root: p.family.root, Field: problem.GetField(), Reason: problem.GetReason(), Message: problem.GetMessage(),
+	})
+}

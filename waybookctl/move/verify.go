@@ -1,0 +1,248 @@
+package move
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/waybook/waybook/edge/comparison"
+	"github.com/waybook/waybook/edge/peer"
+	"github.com/waybook/waybook/waybookctl/movefile"
+	"github.com/waybook/waybook/waybookctl/progress"
+)
+
+// VerifyOptions say how a verification reads.
+type VerifyOptions struct {
+	Input Input
+	// Edge is the address of the edge.
+	Edge peer.Address
+	// Sample is the share of albums, entries and landmarks that are read, from 0 to 1.
+	Sample float64
+	// Workers is the number of requests at a time, and Timeout bounds each.
+	Workers int
+	Timeout time.Duration
+}
+
+// Verified is the result of a verification.
+type Verified struct {
+	Report *Report
+	// Same, Different and Unread count the albums, entries and landmarks of each kind. LeftOut counts
+	// those that were not compared, because a record of them has a problem.
+	Same, Different, Unread, LeftOut map[movefile.Kind]int64
+	// Differences are the first ones.
+	Differences []Mismatch
+}
+
+// Mismatch is one difference between a file and a reply.
+type Mismatch struct {
+	At   movefile.Position
+	Root movefile.Root
+	Text string
+}
+
+// maxMismatches is how many differences are kept.
+const maxMismatches = 20
+
+const (
+	// maxElements and maxPairs bound the memory of comparisons.
+	maxElements = 1_000_000
+	maxPairs    = 100_000
+	// maxReplyBytes bounds a reply: that of the largest album that a comparison can hold.
+	maxReplyBytes = 256 << 20
+	// maxUnread is how many requests may fail before the verification ends.
+	maxUnread = 20
+)
+
+// ErrNoUsers reports that the names of the users are unknown.
+var ErrNoUsers = errors.New("the files have no users, whose names the replies have; name their file, too")
+
+// Verify reads back what the files hold and compares. The replies may have other identifiers of photos
+// and quoted entries, and another order of photos and comments whose identifiers are no numbers;
+// nothing else may differ.
+func Verify(ctx context.Context, options VerifyOptions, report progress.Reporter) (_ *Verified, err error) {
+	in, err := read(ctx, options.Input, keepRecords, report)
+	if err != nil {
+		return nil, err
+	}
+	if in.findings.report.Records[movefile.KindUser] == 0 {
+		return nil, ErrNoUsers
+	}
+	known, err := newPeople(in)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, known.close()) }()
+	v := &verifier{
+		options: options, intake: in, people: known,
+		client:   peer.NewClient(options.Edge, "waybookctl-move", peer.Limits{Connections: options.Workers, Timeout: options.Timeout, ReplyBytes: maxReplyBytes}),
+		comparer: comparison.New(comparison.Options{Strict: strictRules(), Zone: options.Input.Zone, MaxElements: maxElements, MaxPairs: maxPairs}),
+		found: &Verified{
+			Report: &in.findings.report, Same: map[movefile.Kind]int64{}, Different: map[movefile.Kind]int64{},
+			Unread: map[movefile.Kind]int64{}, LeftOut: map[movefile.Kind]int64{},
+		},
+	}
+	defer v.client.Close()
+	return v.found, v.run(ctx, report)
+}
+
+// strictRules are the rules that allow nothing here.
+func strictRules() (strict []comparison.Rule) {
+	for _, each := range comparison.Rules() {
+		if each.Rule != comparison.RuleIDs && each.Rule != comparison.RuleListOrder {
+			strict = append(strict, each.Rule)
+		}
+	}
+	return strict
+}
+
+// verifier runs one verification.
+type verifier struct {
+	options  VerifyOptions
+	intake   *intake
+	people   *people
+	client   *peer.Client
+	comparer *comparison.Comparer
+
+	mu    sync.Mutex
+	found *Verified
+	done  int64
+}
+
+func (v *verifier) run(ctx context.Context, report progress.Reporter) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	families := make(chan *family)
+	var workers sync.WaitGroup
+	for range v.options.Workers {
+		workers.Go(func() {
+			for f := range families {
+				if err := v.family(ctx, f); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	report.Start("verifying", progress.Records, v.intake.findings.report.Lines)
+	err := v.produce(ctx, families, report)
+	close(families)
+	workers.Wait()
+	report.Finish()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// produce hands out the families.
+func (v *verifier) produce(ctx context.Context, families chan<- *family, report progress.Reporter) error {
+	for n := userBuckets; n < userBuckets+contentBuckets; n++ {
+		items, err := v.intake.roots.read(n)
+		if err != nil {
+			return err
+		}
+		for _, f := range v.intake.families(items) {
+			v.done += f.records
+			report.Reach(v.done)
+			if f.record == nil || rand.Float64() >= v.options.Sample { // #nosec G404 -- a sample
+				continue
+			}
+			select {
+			case families <- f:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+// family reads a family back and compares.
+func (v *verifier) family(ctx context.Context, f *family) error {
+	if f.isRefused {
+		return v.count(v.found.LeftOut, f)
+	}
+	x := expected{people: v.people, zone: v.options.Input.Zone}
+	query, want, err := x.of(f)
+	if err != nil {
+		return err
+	}
+	v.withoutMissingQuote(f, want)
+	reply, err := v.client.Ask(ctx, peer.Request{Method: http.MethodGet, Query: query.Encode()})
+	if err != nil {
+		return v.unread(f, err)
+	}
+	got, err := v.comparer.Parse(reply.Body)
+	if err != nil {
+		return v.unread(f, err)
+	}
+	verdict := v.comparer.Compare(want, got)
+	if verdict.Outcome != comparison.Different {
+		return v.count(v.found.Same, f)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.found.Different[f.root.Kind]++
+	for _, each := range verdict.Differences {
+		if len(v.found.Differences) < maxMismatches {
+			v.found.Differences = append(v.found.Differences, Mismatch{f.place(each.Path), f.root, each.String()})
+		}
+	}
+	return nil
+}
+
+// withoutMissingQuote removes the quote of an entry that is not in the files, as the import did.
+func (v *verifier) withoutMissingQuote(f *family, want *comparison.Element) {
+	if v.intake.findings.marks[f.at] == unquoted {
+		want.Children = slices.DeleteFunc(want.Children, func(e *comparison.Element) bool { return e.Name == "replyBlogID" })
+	}
+}
+
+func (v *verifier) count(into map[movefile.Kind]int64, f *family) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	into[f.root.Kind]++
+	return nil
+}
+
+// unread counts a family whose reply could not be read.
+func (v *verifier) unread(f *family, err error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.found.Unread[f.root.Kind]++
+	var total int64
+	for _, count := range v.found.Unread {
+		total += count
+	}
+	if total > maxUnread {
+		return fmt.Errorf("%s %s: %w", f.root.Kind, f.root.ID, err)
+	}
+	v.found.Differences = append(v.found.Differences, Mismatch{f.at, f.root, err.Error()})
+	return nil
+}
+
+// place returns the position of the record that a path of the expected reply comes from.
+func (f *family) place(path string) movefile.Position {
+	for item, kind := range map[string]movefile.Kind{"/comments/comment": movefile.KindComment, "/photos/photo": movefile.KindPhoto} {
+		_, rest, isBelow := strings.Cut(path, item)
+		if !isBelow {
+			continue
+		}
+		digits, _, _ := strings.Cut(rest, "/")
+		n, err := strconv.Atoi(digits)
+		for _, each := range f.children {
+			if each.record.Kind() == kind {
+				if n--; n == 0 && err == nil {
+					return each.at
+				}
+			}
+		}
+	}
+	return f.at
+}

@@ -1,0 +1,212 @@
+package movefile
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Options say how records are read.
+type Options struct {
+	// Zone is the time zone of times that name none.
+	Zone *time.Location
+	// Allowed are the allowances.
+	Allowed Allowed
+}
+
+// Decoder reads records. It is safe for concurrent use.
+type Decoder struct {
+	options Options
+	plans   map[Kind]*plan
+}
+
+// NewDecoder returns a Decoder.
+func NewDecoder(options Options) *Decoder {
+	d := &Decoder{options: options, plans: map[Kind]*plan{}}
+	for _, kind := range Kinds() {
+		d.plans[kind] = planOfKind(kind)
+	}
+	return d
+}
+
+// maxFaults bounds the faults of one record.
+const maxFaults = 20
+
+// Decode reads a line and returns its record with everything that is wrong with it. The record is
+// nil if the line is none. A record with faults has the fields that could be read.
+func (d *Decoder) Decode(line []byte) (Record, []Fault) {
+	if !utf8.Valid(line) {
+		return nil, []Fault{{Class: Unreadable, Text: "this is not valid UTF-8; convert the file, as with: iconv -f BIG5 -t UTF-8"}}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(line, &fields); err != nil || fields == nil {
+		return nil, []Fault{{Class: Unreadable, Text: "this is not a JSON object; each line must be one complete object"}}
+	}
+	var kind Kind
+	if json.Unmarshal(fields["kind"], &kind) != nil || d.plans[kind] == nil {
+		return nil, []Fault{{Class: Unreadable, Field: "kind", Text: fmt.Sprintf("want one of %v", Kinds())}}
+	}
+	delete(fields, "kind")
+	record := newRecord(kind)
+	r := reading{decoder: d}
+	r.object(d.plans[kind], reflect.ValueOf(record).Elem(), fields, "")
+	r.whole(record)
+	return record, r.faults
+}
+
+// reading reads one record.
+type reading struct {
+	decoder *Decoder
+	faults  []Fault
+}
+
+func (r *reading) fault(class Class, field string, allow Allowance, format string, args ...any) {
+	if len(r.faults) < maxFaults {
+		r.faults = append(r.faults, Fault{
+			Class: class, Field: field, Text: fmt.Sprintf(format, args...),
+			Allow: allow, IsAllowed: allow != "" && r.decoder.options.Allowed.Has(allow),
+		})
+	}
+}
+
+// object reads the fields of an object.
+func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.RawMessage, path string) {
+	var parents []string
+	read := 0
+	for _, f := range p.fields {
+		raw, isGiven := fields[f.name]
+		if isGiven {
+			read++
+		}
+		if !isGiven || string(raw) == "null" {
+			if f.required {
+				r.fault(Missing, path+f.name, "", "this field is required")
+			}
+			continue
+		}
+		if f.isParent {
+			parents = append(parents, f.name)
+		}
+		r.value(f, into.Field(f.index), raw, path+f.name)
+	}
+	if read < len(fields) {
+		for _, name := range slices.Sorted(keysOf(fields)) {
+			if _, isKnown := p.byName[name]; !isKnown {
+				r.fault(UnknownField, path+name, "", "there is no such field; want some of %s", p.names())
+			}
+		}
+	}
+	if p.hasParent && len(parents) != 1 {
+		r.fault(Conflict, "", "", "exactly one of %s is required", strings.Join(p.parents(), ", "))
+	}
+}
+
+func (p *plan) names() string {
+	names := make([]string, len(p.fields))
+	for i, f := range p.fields {
+		names[i] = f.name
+	}
+	return strings.Join(names, ", ")
+}
+
+func keysOf(fields map[string]json.RawMessage) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for name := range fields {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// value reads a value.
+func (r *reading) value(f field, into reflect.Value, raw json.RawMessage, path string) {
+	if into.Kind() == reflect.Pointer {
+		into.Set(reflect.New(into.Type().Elem()))
+		into = into.Elem()
+	}
+	switch f.rule.form {
+	case formText:
+		if text, ok := r.text(f, raw, path); ok {
+			into.SetString(text)
+		}
+	case formID:
+		r.id(f, into, raw, path)
+	case formInteger, formDecimal:
+		r.number(f, into, raw, path)
+	case formMoment:
+		text, isText := stringOf(raw)
+		if !isText {
+			text = string(raw)
+		}
+		moment, ok := parseMoment(text, !isText, r.decoder.options.Zone)
+		if !ok {
+			r.fault(WrongType, path, "", "%s is no time; want 2008-03-05T09:07:31Z, 2008-03-05 09:07:31 or seconds since 1970", shown(raw))
+			return
+		}
+		into.Set(reflect.ValueOf(moment))
+	case formDay:
+		text, isText := stringOf(raw)
+		if !isText || !isDay(text) {
+			r.fault(WrongType, path, "", "%s is no day of the calendar; want YYYY-MM-DD", shown(raw))
+			return
+		}
+		into.SetString(text)
+	case formObject:
+		r.nested(f, into, raw, path)
+	case formList:
+		r.list(f, into, raw, path)
+	}
+}
+
+func (r *reading) nested(f field, into reflect.Value, raw json.RawMessage, path string) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		r.fault(WrongType, path, "", "want an object")
+		return
+	}
+	r.object(f.object, into, fields, path+".")
+}
+
+func (r *reading) list(f field, into reflect.Value, raw json.RawMessage, path string) {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) != nil {
+		r.fault(WrongType, path, "", "want an array")
+		return
+	}
+	if n := int64(len(items)); n < f.rule.min || n > f.rule.max {
+		r.fault(OutOfRange, path, "", "%d items; want %d to %d", n, f.rule.min, f.rule.max)
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(items), len(items)))
+	for i, item := range items {
+		r.nested(f, into.Index(i), item, fmt.Sprintf("%s[%d]", path, i))
+	}
+}
+
+// stringOf returns the text of a JSON string.
+func stringOf(raw json.RawMessage) (text string, isText bool) {
+	if len(raw) == 0 || raw[0] != '"' {
+		return "", false
+	}
+	return text, json.Unmarshal(raw, &text) == nil
+}
+
+// maxShown is the most bytes of a value in a message.
+const maxShown = 60
+
+// shown returns the beginning of a value for a message.
+func shown(raw []byte) string {
+	if len(raw) <= maxShown {
+		return string(raw)
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(raw[end]) {
+		end--
+	}
+	return string(raw[:end]) + "…"
+}

@@ -1,0 +1,197 @@
+// Package movefile reads and writes the files in which an old service's data moves into Waybook:
+// NDJSON, an object in each line, in any order. docs/moving-in.schema.json describes the objects,
+// and docs/moving-in.md explains them.
+package movefile
+
+// Kind says what a record is about.
+type Kind string
+
+// The kinds.
+const (
+	KindUser           Kind = "user"
+	KindSession        Kind = "session"
+	KindReward         Kind = "reward"
+	KindAlbum          Kind = "album"
+	KindEntry          Kind = "entry"
+	KindLandmark       Kind = "landmark"
+	KindPhoto          Kind = "photo"
+	KindComment        Kind = "comment"
+	KindBallot         Kind = "ballot"
+	KindRecommendation Kind = "recommendation"
+)
+
+// Kinds returns the kinds, parents first.
+func Kinds() []Kind {
+	return []Kind{
+		KindUser, KindSession, KindReward, KindAlbum, KindEntry, KindLandmark,
+		KindPhoto, KindComment, KindBallot, KindRecommendation,
+	}
+}
+
+// Record is what one line holds: one of the types below, by pointer.
+//
+// The tag `move` of a field names its rule, and whether it is required; `doc` explains it.
+type Record interface {
+	// Kind returns the kind.
+	Kind() Kind
+	// Root returns what the record hangs on: a user, an album, an entry or a landmark. It is the
+	// record itself for these.
+	Root() Root
+}
+
+// Root names a user, an album, an entry or a landmark by its old identifier.
+type Root struct {
+	Kind Kind
+	ID   ID
+}
+
+// User is a user, who keeps the identifier.
+type User struct {
+	ID           ID     `json:"id" move:"userRef,required" doc:"The user's identifier. The user keeps it."`
+	Name         string `json:"name" move:"nickname,required" doc:"Nickname."`
+	IconURL      string `json:"icon_url,omitempty" move:"icon" doc:"Address of the avatar image."`
+	Email        string `json:"email,omitempty" move:"email" doc:"Email address with which the user logs in. No two users have the same, ignoring letter case."`
+	PasswordHash string `json:"password_hash,omitempty" move:"passwordHash" doc:"Hash of the password, in one of the forms of docs/moving-in.md. The user needs an email address."`
+	CreateTime   Moment `json:"create_time,omitzero" move:"moment" doc:"When the user was created."`
+}
+
+// Session is an open session, so that a client stays logged in.
+type Session struct {
+	UserID     ID     `json:"user_id" move:"userRef,required" doc:"The user, who is id in the cookie."`
+	IDRand     string `json:"idrand" move:"idrand,required" doc:"The part idrand of the cookie. Waybook stores its SHA-256."`
+	ExpireTime Moment `json:"expire_time,omitzero" move:"moment" doc:"When the session ends; as for a session that is opened now if absent. One that has ended is left out."`
+	CreateTime Moment `json:"create_time,omitzero" move:"moment" doc:"When the session was opened."`
+}
+
+// Reward is an amount that a user got in the old service's currency.
+type Reward struct {
+	ID     ID    `json:"id" move:"id,required" doc:"The reward's identifier, unique among the rewards of the user."`
+	UserID ID    `json:"user_id" move:"userRef,required" doc:"The user who got it."`
+	Amount int64 `json:"amount" move:"amount,required" doc:"The amount."`
+}
+
+// Album is an album without its photos and comments.
+type Album struct {
+	ID         ID      `json:"id" move:"id,required" doc:"The album's identifier."`
+	OwnerID    ID      `json:"owner_id" move:"userRef,required" doc:"The user who owns it."`
+	Title      string  `json:"title" move:"title,required" doc:"Title."`
+	Category   int64   `json:"category" move:"albumCategory,required" doc:"Category, as in the legacy contract."`
+	Lat        float64 `json:"lat" move:"lat,required" doc:"Latitude in decimal degrees."`
+	Lng        float64 `json:"lng" move:"lng,required" doc:"Longitude in decimal degrees."`
+	Score      int64   `json:"score,omitzero" move:"amount" doc:"Recommendation score. Recommendations of users count in it."`
+	CreateTime Moment  `json:"create_time,omitzero" move:"moment,required" doc:"When it was created."`
+	UpdateTime Moment  `json:"update_time,omitzero" move:"moment" doc:"When its owner last changed it or its photos; create_time if absent. Clients see the day."`
+}
+
+// Entry is a diary entry with its vote, without ballots and comments.
+type Entry struct {
+	ID         ID      `json:"id" move:"id,required" doc:"The entry's identifier."`
+	AuthorID   ID      `json:"author_id" move:"userRef,required" doc:"The user who wrote it."`
+	Type       string  `json:"type" move:"entryType,required" doc:"Type."`
+	Lat        float64 `json:"lat" move:"lat,required" doc:"Latitude in decimal degrees."`
+	Lng        float64 `json:"lng" move:"lng,required" doc:"Longitude in decimal degrees."`
+	Title      string  `json:"title" move:"title,required" doc:"Title."`
+	Content    string  `json:"content" move:"content,required" doc:"Text, which may have line breaks."`
+	PostDate   string  `json:"post_date" move:"day,required" doc:"Planned publication date."`
+	Weather    string  `json:"weather" move:"weather,required" doc:"Weather, in the words of the legacy contract."`
+	QuotedID   ID      `json:"quoted_id,omitempty" move:"id" doc:"The entry that this one quotes (replyBlogID)."`
+	ZoomLevel  *int64  `json:"zoom_level,omitempty" move:"zoomLevel" doc:"Map zoom level; 14 if absent."`
+	MapType    int64   `json:"map_type,omitzero" move:"mapType" doc:"Map type: 1 map, 2 satellite, 3 hybrid; 1 if absent."`
+	Score      int64   `json:"score,omitzero" move:"amount" doc:"Recommendation score. Recommendations of users count in it."`
+	Reward     int64   `json:"reward,omitzero" move:"amount" doc:"Reward that the author got for posting. It is shown with the entry; the author's total comes from records of kind reward."`
+	Vote       *Vote   `json:"vote,omitempty" move:"vote" doc:"Vote inside the entry."`
+	CreateTime Moment  `json:"create_time,omitzero" move:"moment,required" doc:"When it was created."`
+	UpdateTime Moment  `json:"update_time,omitzero" move:"moment" doc:"When its author last changed it; create_time if absent."`
+}
+
+// Vote is the vote inside an entry.
+type Vote struct {
+	Description string   `json:"description" move:"question,required" doc:"The question."`
+	Choices     []Choice `json:"choices" move:"choices,required" doc:"The choices in their order."`
+}
+
+// Choice is a choice of a vote.
+type Choice struct {
+	Description string `json:"description" move:"choiceText,required" doc:"The text."`
+	Votes       int64  `json:"votes,omitzero" move:"amount" doc:"Number of votes received. Ballots of users count in it."`
+}
+
+// Landmark is a landmark without its photos and comments.
+type Landmark struct {
+	ID         ID      `json:"id" move:"id,required" doc:"The landmark's identifier."`
+	OwnerID    ID      `json:"owner_id" move:"userRef,required" doc:"The user who owns it."`
+	Name       string  `json:"name" move:"landmarkName,required" doc:"Name."`
+	Category   int64   `json:"category" move:"landmarkCategory,required" doc:"Category, as in the legacy contract."`
+	Lat        float64 `json:"lat" move:"lat,required" doc:"Latitude in decimal degrees."`
+	Lng        float64 `json:"lng" move:"lng,required" doc:"Longitude in decimal degrees."`
+	Score      int64   `json:"score,omitzero" move:"amount" doc:"Recommendation score. Recommendations of users count in it."`
+	CreateTime Moment  `json:"create_time,omitzero" move:"moment,required" doc:"When it was created."`
+	UpdateTime Moment  `json:"update_time,omitzero" move:"moment" doc:"When its owner last changed it or its photos; create_time if absent. Clients see the day."`
+}
+
+// Photo is a photo of an album or a landmark. Photos are in the order of their identifiers.
+type Photo struct {
+	ID          ID     `json:"id" move:"id,required" doc:"The photo's identifier."`
+	AlbumID     ID     `json:"album_id,omitempty" move:"id,parent" doc:"The album that it belongs to."`
+	LandmarkID  ID     `json:"landmark_id,omitempty" move:"id,parent" doc:"The landmark that it belongs to."`
+	URL         string `json:"url" move:"photoURL,required" doc:"Address of the image, often a relative path. An album's is that of its thumbnail."`
+	Description string `json:"description,omitempty" move:"description" doc:"Description."`
+}
+
+// Comment is a comment on an album, an entry or a landmark, with the owner's reply. Comments are in
+// the order of their identifiers.
+type Comment struct {
+	ID            ID     `json:"id" move:"id,required" doc:"The comment's identifier."`
+	AlbumID       ID     `json:"album_id,omitempty" move:"id,parent" doc:"The album that it belongs to."`
+	EntryID       ID     `json:"entry_id,omitempty" move:"id,parent" doc:"The entry that it belongs to."`
+	LandmarkID    ID     `json:"landmark_id,omitempty" move:"id,parent" doc:"The landmark that it belongs to."`
+	AuthorID      ID     `json:"author_id,omitempty" move:"userRef" doc:"The user who wrote it. Without it, author_name is required."`
+	AuthorName    string `json:"author_name,omitempty" move:"guestName" doc:"Name of an author who has no account."`
+	AuthorIconURL string `json:"author_icon_url,omitempty" move:"icon" doc:"Address of the avatar image of an author who has no account."`
+	Text          string `json:"text" move:"comment,required" doc:"Text."`
+	CreateTime    Moment `json:"create_time,omitzero" move:"moment,required" doc:"When it was written."`
+	Reply         string `json:"reply,omitempty" move:"reply" doc:"Reply of the owner."`
+	ReplyTime     Moment `json:"reply_time,omitzero" move:"moment" doc:"When the owner replied; create_time if absent."`
+}
+
+// Ballot is a user's vote in an entry.
+type Ballot struct {
+	EntryID ID    `json:"entry_id" move:"id,required" doc:"The entry."`
+	UserID  ID    `json:"user_id" move:"userRef,required" doc:"The user who voted."`
+	Choice  int64 `json:"choice" move:"choice,required" doc:"Position of the choice, from 1."`
+}
+
+// Recommendation says that a user recommends an album, an entry or a landmark.
+type Recommendation struct {
+	AlbumID    ID `json:"album_id,omitempty" move:"id,parent" doc:"The album."`
+	EntryID    ID `json:"entry_id,omitempty" move:"id,parent" doc:"The entry."`
+	LandmarkID ID `json:"landmark_id,omitempty" move:"id,parent" doc:"The landmark."`
+	UserID     ID `json:"user_id" move:"userRef,required" doc:"The user who recommends it."`
+}
+
+// newRecord returns an empty record of a kind, and nil for an unknown one.
+func newRecord(kind Kind) Record {
+	switch kind {
+	case KindUser:
+		return &User{}
+	case KindSession:
+		return &Session{}
+	case KindReward:
+		return &Reward{}
+	case KindAlbum:
+		return &Album{}
+	case KindEntry:
+		return &Entry{}
+	case KindLandmark:
+		return &Landmark{}
+	case KindPhoto:
+		return &Photo{}
+	case KindComment:
+		return &Comment{}
+	case KindBallot:
+		return &Ballot{}
+	case KindRecommendation:
+		return &Recommendation{}
+	}
+	return nil
+}

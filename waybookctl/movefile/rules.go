@@ -1,0 +1,105 @@
+package movefile
+
+// form is how a value is written.
+type form int
+
+const (
+	formText    form = iota // a string
+	formID                  // a string, or a positive integer
+	formInteger             // an integer
+	formDecimal             // a number
+	formMoment              // a time, or seconds since 1970
+	formDay                 // YYYY-MM-DD
+	formObject              // an object
+	formList                // an array of objects
+)
+
+// rule is what a value must be.
+type rule struct {
+	form form
+	// min and max are characters of a text, values of a number, or items of a list. A text
+	// without max has maxBytes.
+	min, max int64
+	// maxBytes bounds a text in UTF-8; 0 for no bound of its own.
+	maxBytes int
+	// needsVisible says that a text has at least one visible character.
+	needsVisible bool
+	// pattern must match a text; patternText says so to people.
+	pattern, patternText string
+	// words are the only texts.
+	words []string
+	// long allows a text of more characters, or of more bytes if the rule counts these. short allows
+	// an empty or invisible one.
+	long, short Allowance
+	longMax     int64
+}
+
+// Limits of Waybook's contracts.
+const (
+	maxIDBytes = 100
+	maxAmount  = 1_000_000_000
+)
+
+// rules returns the rules that the tags name, with the numbers of docs/contract.md and of the
+// requests that move records in.
+func rules() map[string]rule {
+	title := func(r rule) rule {
+		r.min, r.long, r.longMax, r.short = 1, LongTitles, maxLongTitle, EmptyTexts
+		return r
+	}
+	text := func(r rule) rule {
+		r.max, r.long, r.longMax = 2000, LongTexts, maxLongText
+		return r
+	}
+	address := func(r rule) rule {
+		r.maxBytes, r.long, r.longMax = 2000, LongAddresses, maxLongAddress
+		return r
+	}
+	return map[string]rule{
+		"id":           {form: formID, maxBytes: maxIDBytes},
+		"userRef":      {form: formID, max: maxNumber},
+		"nickname":     title(rule{max: 100, needsVisible: true}),
+		"email":        {maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address"},
+		"passwordHash": {maxBytes: 300, pattern: passwordPattern, patternText: "this is none of the known forms of a hash"},
+		"idrand":       {pattern: `^[0-9a-f]{32}$`, patternText: "this is not 32 lowercase hexadecimal digits"},
+		"title":        title(rule{max: 200}),
+		"landmarkName": title(rule{max: 200, needsVisible: true}),
+		"guestName":    title(rule{max: 200}),
+		"question":     title(rule{max: 500}),
+		"choiceText":   title(rule{max: 200}),
+		"content":      {min: 1, max: 100_000, long: LongContents, longMax: maxLongContent, short: EmptyTexts},
+		"comment":      text(rule{min: 1, short: EmptyTexts}),
+		"reply":        text(rule{}),
+		"description":  text(rule{}),
+		"icon":         address(rule{}),
+		"photoURL":     address(rule{min: 1, short: EmptyTexts}),
+		"choices":      {form: formList, min: 2, max: 20},
+		"vote":         {form: formObject},
+		"lat":          {form: formDecimal, min: -90, max: 90},
+		"lng":          {form: formDecimal, min: -180, max: 180},
+
+		"albumCategory":    {form: formInteger, min: 1, max: 16},
+		"landmarkCategory": {form: formInteger, min: 1, max: 5},
+		"zoomLevel":        {form: formInteger, min: 0, max: 21},
+		"mapType":          {form: formInteger, min: 1, max: 3},
+		"choice":           {form: formInteger, min: 1, max: 20},
+		"amount":           {form: formInteger, min: 0, max: maxAmount},
+
+		"moment":    {form: formMoment},
+		"day":       {form: formDay},
+		"entryType": {words: EntryTypes()},
+		"weather":   {words: Weathers()},
+	}
+}
+
+const passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH]\$|\$1\$|md5\$|md5-suffix\$|md5-twice\$)|^[0-9a-fA-F]{32}$`
+
+// EntryTypes returns the types of entries in the order of the contracts (rule 7.2).
+func EntryTypes() []string {
+	return []string{"0_0", "0_1", "0_2", "0_3", "0_4", "0_5", "0_6", "0_7", "0_8"}
+}
+
+// Weathers returns the weathers in the order of the contracts (rule 7.3).
+func Weathers() []string {
+	return []string{"晴空萬里", "狂風暴雨", "陰雨綿綿", "雨過天晴", "烏雲滿天", "大雪數日", "有彩虹"}
+}

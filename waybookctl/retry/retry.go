@@ -1,0 +1,74 @@
+// Package retry repeats calls of services that fail for a while.
+package retry
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Calls are retried: first after about 0.2 s, last about 50 s later. That is longer than a restart
+// or an election takes.
+const (
+	maxTries   = 10
+	firstPause = 300 * time.Millisecond
+	maxPause   = 15 * time.Second
+)
+
+// Options say how calls are repeated.
+type Options struct {
+	// Wait waits before a repetition, until ctx ends.
+	Wait func(ctx context.Context, pause time.Duration) error
+	// Note gets the reason for each pause.
+	Note func(text string)
+}
+
+// Do does something, and repeats it while the service is unavailable. It returns how often it was
+// repeated, and an error that is explained.
+func Do(ctx context.Context, options Options, do func() error) (repeated int64, err error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil {
+			return repeated, nil
+		}
+		if ctx.Err() != nil {
+			return repeated, ctx.Err()
+		}
+		if try == maxTries || !mayPass(err) {
+			return repeated, Explained(err)
+		}
+		// Half of the pause is random, so that several callers do not retry together.
+		wait := pause/2 + rand.N(pause/2) // #nosec G404 -- a pause
+		options.Note(fmt.Sprintf("%v; retrying in %v", Explained(err), wait.Round(100*time.Millisecond)))
+		if err := options.Wait(ctx, wait); err != nil {
+			return repeated, err
+		}
+		repeated++
+		pause = min(2*pause, maxPause)
+	}
+}
+
+// mayPass reports whether a retry of a failed call may succeed.
+func mayPass(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
+		return true
+	}
+	return false
+}
+
+// Explained adds an explanation for people to a failed call.
+func Explained(err error) error {
+	switch status.Code(err) {
+	case codes.Unavailable:
+		return fmt.Errorf("the service can't be reached or can't reach its store: %w", err)
+	case codes.DeadlineExceeded:
+		return fmt.Errorf("the service did not answer in time: %w", err)
+	}
+	return fmt.Errorf("the service refused: %w", err)
+}
