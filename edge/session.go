@@ -21,8 +21,7 @@ func (h *handler) sessionUser(ctx context.Context, header http.Header) (operatio
 	if !ok {
 		return 0, failure.New("LOGIN_REQUIRED")
 	}
-	err := h.verifier.verify(ctx, session)
-	return session.User, err
+	return session.User, h.verifier.verify(ctx, session)
 }
 
 // sessionCookie reads the parts `id` and `idrand` (rule 3.2). They may come in any order, quoted
