@@ -71,7 +71,8 @@ func protections() []protection {
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be verified in time counts as closed", changes: []change{
 			impatient,
-			{"", edge + "session.go", "\treturn session.User, err\n}", "\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n\treturn session.User, err\n}"},
+			{"", edge + "verifier.go", "VerifySession(ctx, asked)\n", "VerifySession(ctx, asked)\n\tif " + isLate + " {\n\t\terr = failure.New(\"LOGIN_REQUIRED\")\n\t}\n"},
+			{"", edge + "verifier.go", "case joined.err != nil:", "case status.Code(joined.err) == codes.DeadlineExceeded:\n\t\treturn failure.New(\"LOGIN_REQUIRED\")\n\tcase joined.err != nil:"},
 		}, finds: history.Lost + ": "},
 		{against: "throttle", seed: 4, shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},

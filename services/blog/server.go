@@ -42,13 +42,14 @@ type Server struct {
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
-	mover    *moving.Mover[blog, noPhoto]
-	resolver *moving.Resolver
-	ids      *id.Source
-	now      func() time.Time
-	zone     *time.Location
-	reward   int64
-	log      *slog.Logger
+	mover     *moving.Mover[blog, noPhoto]
+	resolver  *moving.Resolver
+	ids       *id.Source
+	now       func() time.Time
+	zone      *time.Location
+	reward    int64
+	log       *slog.Logger
+	clearings clearings
 }
 
 // Config holds the settings of the service.
@@ -75,6 +76,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	s := &Server{
 		profiles: deps.Profiles, validator: deps.Validator, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
+		clearings: clearings{background: deps.Counting},
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
 		Documents: blogsSpec(),

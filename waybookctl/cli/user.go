@@ -19,6 +19,7 @@ type userCommands struct {
 	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
 	Passwords   userPasswords   `cmd:"" help:"Show how many users still have the password form of an old service."`
 	Rewards     userRewards     `cmd:"" help:"Show the rewards of a user."`
+	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
 	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins."`
 	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
 	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
