@@ -90,7 +90,7 @@ func isLong() bool { return os.Getenv("WAYBOOK_MOVE") == "1" }
 
 // importInto returns the arguments of an import.
 func (o oldService) importInto(at *launch.Process, journal string, more ...string) []string {
-	return slices.Concat([]string{"move", "import", "--address", "unix:" + filepath.Join(at.Data, "grpc.sock"), "--journal", journal}, allowances, more, o.files)
+	return slices.Concat([]string{"move", "import", "--address", socket(at), "--journal", journal}, allowances, more, o.files)
 }
 
 // verify returns the arguments of a verification.

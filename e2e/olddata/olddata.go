@@ -7,6 +7,7 @@ package olddata
 import (
 	"bufio"
 	"errors"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -33,6 +34,20 @@ type Options struct {
 func Defaults() Options {
 	return Options{Seed: 1, Users: 20_000, Albums: 200_000, Photos: 1_000_000, Comments: 2_000_000, Entries: 100_000,
 		Landmarks: 20_000, Sessions: 5_000, Flaws: 3, Edition: 1}
+}
+
+// Flags adds flags for all options, whose defaults are the present ones.
+func (o *Options) Flags(flags *flag.FlagSet) {
+	flags.Uint64Var(&o.Seed, "seed", o.Seed, "seed of all that is random")
+	flags.IntVar(&o.Users, "users", o.Users, "number of users")
+	flags.IntVar(&o.Albums, "albums", o.Albums, "number of albums")
+	flags.IntVar(&o.Photos, "photos", o.Photos, "number of photos")
+	flags.IntVar(&o.Comments, "comments", o.Comments, "number of comments")
+	flags.IntVar(&o.Entries, "entries", o.Entries, "number of entries, half of them with a vote")
+	flags.IntVar(&o.Landmarks, "landmarks", o.Landmarks, "number of landmarks")
+	flags.IntVar(&o.Sessions, "sessions", o.Sessions, "number of sessions")
+	flags.IntVar(&o.Flaws, "flaws", o.Flaws, "how many of 10,000 records have a flaw")
+	flags.IntVar(&o.Edition, "edition", o.Edition, "1, or 2 for the same service some days later")
 }
 
 // Divided returns the options with all sizes divided.

@@ -12,6 +12,7 @@ type albumCommands struct {
 	Show      albumShow                             `cmd:"" help:"Show an album with its first photos and comments."`
 	List      albumList                             `cmd:"" help:"List a user's albums in creation order."`
 	Update    albumUpdate                           `cmd:"" help:"Change an album; fields without a flag keep their values."`
+	Export    albumExport                           `cmd:"" help:"Export a user's albums to a file that move import reads."`
 	Delete    deleteContent[albums]                 `cmd:"" set:"noun=album" help:"Delete an album with its photos and comments."`
 	Recommend recommendContent[albums]              `cmd:"" set:"noun=album" help:"Recommend an album."`
 	Withdraw  withdrawContent[albums]               `cmd:"" set:"noun=album" help:"Withdraw a recommendation of an album."`

@@ -32,7 +32,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		want []string
 	}{
 		{"al", []string{"album"}},
-		{"album ", []string{"create", "show", "list", "update", "delete", "recommend", "withdraw", "photo", "comment"}},
+		{"album ", []string{"create", "show", "list", "update", "export", "delete", "recommend", "withdraw", "photo", "comment"}},
 		{"album photo ", []string{"add", "list", "remove"}},
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},
@@ -49,7 +49,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		{"album show ", nil},
 		{"album show -- --l", nil},
 		{"album create --title ", nil},
-		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "compare", "trace", "certs", "completion"}},
+		{"nothing --known ", []string{"user", "session", "application", "album", "entry", "landmark", "store", "move", "compare", "trace", "certs", "completion"}},
 		{"album show 5 --unknown=", nil},
 	} {
 		if got := completed(t, strings.Split(test.line, " ")...); !slices.Equal(got, test.want) {

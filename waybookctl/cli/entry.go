@@ -13,6 +13,7 @@ type entryCommands struct {
 	List      entryList                 `cmd:"" help:"List entries; tables leave out their texts."`
 	Update    entryUpdate               `cmd:"" help:"Change an entry; fields without a flag keep their values."`
 	Vote      entryVote                 `cmd:"" help:"Vote for a choice of an entry's vote."`
+	Export    entryExport               `cmd:"" help:"Export a user's entries to a file that move import reads."`
 	Delete    deleteContent[entries]    `cmd:"" set:"noun=entry" help:"Delete an entry with its vote and comments."`
 	Recommend recommendContent[entries] `cmd:"" set:"noun=entry" help:"Recommend an entry."`
 	Withdraw  withdrawContent[entries]  `cmd:"" set:"noun=entry" help:"Withdraw a recommendation of an entry."`

@@ -25,15 +25,52 @@ others are numbers only.`
 }
 
 // Run exports the data.
-func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) (err error) {
+func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.User, c.File, move.ExportPerson)
+}
+
+type albumExport struct {
+	File  string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+	Owner int64  `required:"" placeholder:"USER" help:"Owner of the albums."`
+}
+
+// Help returns the detailed help.
+func (*albumExport) Help() string { return ownExportHelp }
+
+// Run exports the albums.
+func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.Owner, c.File, move.ExportAlbums)
+}
+
+type entryExport struct {
+	File   string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+	Author int64  `required:"" placeholder:"USER" help:"Author of the entries."`
+}
+
+// Help returns the detailed help.
+func (*entryExport) Help() string { return ownExportHelp }
+
+// Run exports the entries.
+func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.Author, c.File, move.ExportEntries)
+}
+
+const ownExportHelp = `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
+same. The user must be there: user export writes the user as well. Recommendations and votes are numbers only.`
+
+// exporter writes records of a user, and returns their number.
+type exporter func(ctx context.Context, from move.Services, user int64, out io.Writer) (int64, error)
+
+// exportOf writes records of a user to a file, or to standard output.
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, path string, export exporter) (err error) {
 	from := move.Services{Account: call.account, Album: call.album, Blog: call.blog, Poi: call.poi}
-	if c.File == "-" {
-		_, err = move.ExportPerson(ctx, from, c.User, out.Out)
+	if path == "-" {
+		_, err = export(ctx, from, user, out.Out)
 		return err
 	}
 	var count int64
-	err = atomicfile.Write(c.File, 0o600, func(file io.Writer) (err error) {
-		count, err = move.ExportPerson(ctx, from, c.User, file)
+	err = atomicfile.Write(path, 0o600, func(file io.Writer) (err error) {
+		count, err = export(ctx, from, user, file)
 		return err
 	})
 	if err != nil {

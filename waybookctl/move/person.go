@@ -40,7 +40,23 @@ type personExport struct {
 // NOT_FOUND for a user who does not exist.
 func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
 	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
-	for _, part := range []func(context.Context) error{e.user, e.rewards, e.albums, e.entries, e.landmarks} {
+	return e.parts(ctx, e.user, e.rewards, e.albums, e.entries, e.landmarks)
+}
+
+// ExportAlbums writes the albums of a user with their photos and comments, as ExportPerson does.
+func ExportAlbums(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
+	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
+	return e.parts(ctx, e.albums)
+}
+
+// ExportEntries writes the entries of a user with their votes and comments, as ExportPerson does.
+func ExportEntries(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
+	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
+	return e.parts(ctx, e.entries)
+}
+
+func (e *personExport) parts(ctx context.Context, parts ...func(context.Context) error) (count int64, err error) {
+	for _, part := range parts {
 		if err := part(ctx); err != nil {
 			return e.count, err
 		}
