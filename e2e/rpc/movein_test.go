@@ -127,7 +127,7 @@ func (w *waybook) movePois(options *typev1.MoveOptions, pois ...*poiv1.MovedPoi)
 }
 
 // expectOutcomes checks outcomes, and that only refused records have problems.
-func expectOutcomes(t *testing.T, got []*typev1.MoveResult, want ...typev1.MoveOutcome) {
+func expectOutcomes(t testing.TB, got []*typev1.MoveResult, want ...typev1.MoveOutcome) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%d results, want %d: %v", len(got), len(want), got)
