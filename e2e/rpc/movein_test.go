@@ -11,6 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -203,8 +205,19 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 	p.check()
 }
 
-func TestTheSameRecordsChangeNothing(t *testing.T) {
-	p := startParts(t)
+// onEachEngine runs a test on an embedded store, and on MongoDB's wire protocol behind a mongos. The
+// latter refuses commands on sharded collections that neither name a place nor say that they ask all.
+func onEachEngine(t *testing.T, test func(*testing.T, *parts)) {
+	t.Run("embedded", func(t *testing.T) { test(t, startParts(t)) })
+	t.Run("mongos", func(t *testing.T) {
+		server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 3})
+		test(t, startPartsOn(t, newBrittleOverWire(t, server.URI(mongotest.Database()))))
+	})
+}
+
+func TestTheSameRecordsChangeNothing(t *testing.T) { onEachEngine(t, theSameRecordsChangeNothing) }
+
+func theSameRecordsChangeNothing(t *testing.T, p *parts) {
 	a, b := p.newUser("a"), p.newUser("b")
 	albums := []*albumv1.MovedAlbum{fullAlbum("1", a, 100, b), fullAlbum("2", b, 200), fullAlbum("IMG-7", a, 300, a, b)}
 	albums[2].Photos[1].OldId, albums[2].Comments[1].OldId = "DSC_1", "c-1"
@@ -286,7 +299,10 @@ func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
 }
 
 func TestAnUpdateMakesContentEqualToItsRecord(t *testing.T) {
-	p := startParts(t)
+	onEachEngine(t, anUpdateMakesContentEqualToItsRecord)
+}
+
+func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), created)
 	// What users have added since stays.
@@ -322,7 +338,10 @@ func TestAnUpdateMakesContentEqualToItsRecord(t *testing.T) {
 }
 
 func TestSplitContentIsVisibleWithItsLastRecord(t *testing.T) {
-	p := startParts(t)
+	onEachEngine(t, splitContentIsVisibleWithItsLastRecord)
+}
+
+func splitContentIsVisibleWithItsLastRecord(t *testing.T, p *parts) {
 	a, b := p.newUser("a"), p.newUser("b")
 	first, second, last := fullAlbum("1", a, 100, a), fullAlbum("1", a, 200, b), fullAlbum("1", a, 300)
 	first.Continues, second.Continues, second.Part, last.Part = true, true, 1, 2
