@@ -115,6 +115,25 @@ func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
 	}
 }
 
+// Owners are checked for the content that an old identifier stands for.
+func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	w.moveAll(12, owner)
+	w.moveAll(500, other)
+	expectFailures(t, []failure{
+		{"album", func() error {
+			return failed(w.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}))
+		}, codes.PermissionDenied, "NOT_OWNER"},
+		{"entry", func() error {
+			return failed(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}))
+		}, codes.PermissionDenied, "NOT_OWNER"},
+		{"photo of another's album under one's own", func() error {
+			return failed(w.poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}))
+		}, codes.NotFound, "PHOTO_NOT_FOUND"},
+	})
+}
+
 // hasContent reports whether a request names content.
 func hasContent(request protoreflect.MessageDescriptor) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(identifiersOf(request))), func(kind typev1.Identifies) bool {
