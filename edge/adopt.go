@@ -34,7 +34,7 @@ func (h *handler) serveSession(x *exchange) error {
 // showSession writes the id of the user whose open session the cookie names, or no id. No script
 // can read the cookie, so the page asks.
 func (h *handler) showSession(x *exchange) error {
-	user, err := sessionUser(x.request.Context(), h.config.Account, h.config.CallTimeout, x.request.Header)
+	user, err := h.sessionUser(x.request.Context(), x.request.Header)
 	if err != nil {
 		if f := operation.FailureOf(err, &x.op.In.Reader); f.Reason != "LOGIN_REQUIRED" {
 			return err

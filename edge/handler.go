@@ -27,6 +27,7 @@ type handler struct {
 	sites     sites
 	zippers   zippers
 	exchanges sync.Pool
+	verifier  verifier
 }
 
 // New returns the handler of the whole interface. It answers paths other than Path with a
@@ -50,7 +51,10 @@ func New(c Config) http.Handler {
 	if c.MaxFormBytes <= 0 {
 		c.MaxFormBytes = DefaultMaxFormBytes
 	}
-	h := &handler{config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites()}
+	h := &handler{
+		config: c, functions: operation.NewFunctions(operation.Table(c.operations())), sites: c.TrustedOrigins.sites(),
+		verifier: verifier{account: c.Account, timeout: c.CallTimeout, gathers: c.GathersSessions},
+	}
 	h.exchanges = sync.Pool{New: func() any { return newExchange(&h.config, &h.zippers) }}
 	return h
 }
@@ -151,7 +155,7 @@ func (h *handler) carryOut(x *exchange, f *operation.Function) (err error) {
 		return err
 	}
 	if f.Login() == operation.LoginNeeded {
-		x.op.In.User, err = sessionUser(x.request.Context(), h.config.Account, h.config.CallTimeout, x.request.Header)
+		x.op.In.User, err = h.sessionUser(x.request.Context(), x.request.Header)
 		if err != nil {
 			return err
 		}

@@ -11,25 +11,17 @@ import (
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
-	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
 // sessionUser returns the user whose open session the cookie names. It asks AccountService every
 // time, so a closed session fails at once. It rejects a cookie that cannot name a session
 // without a call.
-func sessionUser(
-	ctx context.Context, account accountv1.AccountServiceClient, timeout time.Duration, header http.Header,
-) (operation.UserID, error) {
+func (h *handler) sessionUser(ctx context.Context, header http.Header) (operation.UserID, error) {
 	session, ok := sessionCookie(header["Cookie"])
 	if !ok {
 		return 0, failure.New("LOGIN_REQUIRED")
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	_, err := account.VerifySession(ctx, &accountv1.VerifySessionRequest{
-		UserId: int64(session.User),
-		Token:  session.Token,
-	})
+	err := h.verifier.verify(ctx, session)
 	return session.User, err
 }
 

@@ -69,8 +69,13 @@ func BuildAlone(directory string, how Make, packages ...string) error {
 		args = append(args, "-race")
 	}
 	command := exec.Command("go", append(args, packages...)...)
+	command.Env = os.Environ()
 	if how == WithJSONv2 {
 		command.Env = jsonv2.Environment()
+	}
+	if hasRaceDetector && !how.isRaced() {
+		// Only the race detector needs cgo. Without it, the program is what other runs build.
+		command.Env = append(command.Env, "CGO_ENABLED=0")
 	}
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)

@@ -92,6 +92,8 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		return &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{movedAnn("")}}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
+	case "VerifySessions":
+		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
 	case "VerifySignature":
 		return signatureOf("x", "x", 0, "x")
 	case "CreateBlog":

@@ -27,7 +27,7 @@ import (
 // repeats the contract by hand: a method that more callers may call than they need is a way
 // to take over accounts.
 var leastOfAccount = map[string][]string{
-	"Authenticate": {"edge"}, "OpenSession": {"edge"}, "VerifySession": {"edge"}, "CloseSession": {"edge"},
+	"Authenticate": {"edge"}, "OpenSession": {"edge"}, "VerifySession": {"edge"}, "VerifySessions": {"edge"}, "CloseSession": {"edge"},
 	"VerifySignature": {"edge"}, "BatchGetUsers": {"album", "blog", "poi"}, "GrantReward": {"blog"},
 }
 

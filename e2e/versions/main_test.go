@@ -59,7 +59,7 @@ func buildOf(commit, program string) error {
 	// With -trimpath, packages come from the build cache although their directory is new.
 	command := exec.Command("go", "build", "-trimpath", "-o", program, "./standalone")
 	command.Dir = sources
-	command.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
+	command.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the program of %s: %w\n%s", commit, err, output)
 	}

@@ -194,5 +194,6 @@ func dial(env serve.Env, config Config, served *edge.Config) error {
 	served.Album = albumv1.NewAlbumServiceClient(album)
 	served.Blog = blogv1.NewBlogServiceClient(blog)
 	served.Poi = poiv1.NewPoiServiceClient(poi)
+	served.GathersSessions = true
 	return nil
 }

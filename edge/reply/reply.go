@@ -47,9 +47,26 @@ type Document struct {
 	Zone *time.Location
 }
 
+// appendMoment writes a moment as time.DateTime does, in half the time for the usual years.
 func (d *Document) appendMoment(at time.Time) {
-	d.Bytes = at.In(d.Zone).AppendFormat(d.Bytes, time.DateTime)
+	at = at.In(d.Zone)
+	year, month, day := at.Date()
+	if year < 0 || year > 9999 {
+		d.Bytes = at.AppendFormat(d.Bytes, time.DateTime)
+		return
+	}
+	hour, minute, second := at.Clock()
+	b := appendTwoDigits(d.Bytes, year/100)
+	b = append(appendTwoDigits(b, year%100), '-')
+	b = append(appendTwoDigits(b, int(month)), '-')
+	b = append(appendTwoDigits(b, day), ' ')
+	b = append(appendTwoDigits(b, hour), ':')
+	b = append(appendTwoDigits(b, minute), ':')
+	d.Bytes = appendTwoDigits(b, second)
 }
+
+// appendTwoDigits appends a number from 0 to 99.
+func appendTwoDigits(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
 // Date writes a calendar date.
 func Date(out Writer, name string, year, month, day int) {

@@ -14,7 +14,7 @@ type Deps struct {
 	// Account calls the account service. Profiles resolves user ids through it.
 	Account  accountv1.AccountServiceClient
 	Profiles *profiles.Directory
-	// Counting is the counting of choices that outlives its callers.
+	// Counting is the work that outlives its callers, such as the counting of choices.
 	Counting *choices.Background
 }
 

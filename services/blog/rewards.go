@@ -46,10 +46,18 @@ func dueOf(reward int64) int64 {
 	return rewardDue
 }
 
-// trySettle settles the reward of a stored entry and returns the entry. If that fails, the
-// entry stays as it is, and a sweep will settle it.
+// trySettle gives the reward of a stored entry and returns the entry. If that fails, the entry
+// stays as it is, and a sweep will settle it. The mark may be cleared after the return.
 func (s *Server) trySettle(ctx context.Context, b blog) blog {
-	settled, err := s.settle(ctx, b)
+	if b.RewardDue == rewardSettled {
+		return b
+	}
+	amount, err := s.grant(ctx, b)
+	if err == nil && amount == b.Reward && ctx.Err() == nil && s.clearings.later(ctx, b.ID, s.clear) {
+		b.RewardDue = rewardSettled
+		return b
+	}
+	settled, err := s.clearGranted(ctx, b, amount, err)
 	if err != nil {
 		s.log.WarnContext(ctx, "a reward waits for the next sweep", "error", err)
 		return b
@@ -64,6 +72,11 @@ func (s *Server) settle(ctx context.Context, b blog) (blog, error) {
 		return b, nil
 	}
 	amount, err := s.grant(ctx, b)
+	return s.clearGranted(ctx, b, amount, err)
+}
+
+// clearGranted stores the amount that grant returned and clears the mark.
+func (s *Server) clearGranted(ctx context.Context, b blog, amount int64, err error) (blog, error) {
 	if err != nil && status.Code(err) != codes.NotFound {
 		return b, fmt.Errorf("grant the reward of entry %d: %w", b.ID, err)
 	}

@@ -42,6 +42,7 @@ type Server struct {
 	zone      *time.Location
 	reward    int64
 	log       *slog.Logger
+	clearings clearings
 }
 
 // Config holds the settings of the service.
@@ -68,6 +69,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	s := &Server{
 		profiles: deps.Profiles, account: deps.Account, ids: deps.NewIDs(), now: deps.Now,
 		zone: config.Zone, reward: config.Reward, log: deps.Log,
+		clearings: clearings{background: deps.Counting},
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
 		Documents: blogsSpec(),

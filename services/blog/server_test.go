@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -113,7 +114,7 @@ func newFixture(t *testing.T, config Config) *fixture {
 	}
 	f := &fixture{
 		t: t, account: &ledger{rewards: map[int64]map[string]int64{}},
-		deps: content.Deps{Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))},
+		deps: content.Deps{Counting: &choices.Background{}, Deps: service.NewDeps(store, validator, slog.New(slog.DiscardHandler))},
 		time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 	}
 	f.deps.Now = func() time.Time { return f.time }
@@ -157,6 +158,9 @@ func (f *fixture) post(ctx context.Context, request *blogv1.CreateBlogRequest) i
 // due returns the number of rewards that are due.
 func (f *fixture) due() int64 {
 	f.t.Helper()
+	if err := f.deps.Counting.Wait(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
 	n, err := f.blogs.Documents.Count(f.t.Context(), byDue().Is(rewardDue).Everywhere())
 	if err != nil {
 		f.t.Fatal(err)

@@ -20,7 +20,8 @@ func own() grpc.UnaryServerInterceptor {
 	metrics := serve.NewMetrics()
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 		began := time.Now()
-		defer metrics.BeginCall()()
+		metrics.BeginCall()
+		defer metrics.EndCall()
 		defer func() { metrics.ObserveCall(info.FullMethod, codes.OK, time.Since(began)) }()
 		return handler(ctx, request)
 	}

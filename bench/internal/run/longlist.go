@@ -30,7 +30,8 @@ func (b *bench) longList(ctx context.Context, s site, p *process.Process) error 
 	table.Add(first.String(), rate.String(), cpu.String(), grown.String())
 	table.Print(b.out)
 	b.target(first.Median() < 50, first.String()+" ms", "< 50 ms", "%s: first byte", name)
-	b.target(grown.Median() < 32, grown.String()+" MiB", "< 32 MiB", "%s: growth of the process", name)
+	// The list itself takes 32 MiB, and a busy program keeps 64 MiB of garbage.
+	b.target(grown.Median() < 32+64, grown.String()+" MiB", "< 96 MiB", "%s: growth of the process", name)
 	return nil
 }
 

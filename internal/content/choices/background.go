@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Background is the counting that outlives its callers. The process waits for it before it
-// closes the store. The zero value is ready to use. It may be used concurrently.
+// Background is the work that outlives its callers, such as counting. The process waits for it
+// before it closes the store. The zero value is ready to use. It may be used concurrently.
 type Background struct {
 	mu      sync.Mutex
 	running int
@@ -14,8 +14,8 @@ type Background struct {
 	isOver chan struct{}
 }
 
-// run calls work in a goroutine. A nil Background has no owner who could wait.
-func (b *Background) run(work func()) {
+// Run calls work in a goroutine. A nil Background has no owner who could wait.
+func (b *Background) Run(work func()) {
 	if b == nil {
 		go work()
 		return

@@ -74,7 +74,7 @@ func (c *Counter[P]) count(ctx context.Context, parentID int64) (P, error) {
 	if isFirst {
 		// The flight outlives its first caller, because others wait for it. Each pass is
 		// bounded, and the flight ends when nobody waits.
-		c.Background.run(func() { c.fly(context.WithoutCancel(ctx), parentID) })
+		c.Background.Run(func() { c.fly(context.WithoutCancel(ctx), parentID) })
 	}
 	select {
 	case <-next.done:

@@ -40,23 +40,18 @@ func With(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 
-// From returns the request id of a context; empty if it has none.
+// From returns the request id of a context; empty if it has none. In the handler of an RPC it is the
+// id that the caller sent. From ignores a received id that is too long or has other characters than
+// letters, digits and hyphens.
 func From(ctx context.Context) string {
-	id, _ := ctx.Value(contextKey{}).(string)
-	return id
-}
-
-// Receive returns a context with the id that the caller of an RPC sent. It ignores an id
-// that is too long or has other characters than letters, digits and hyphens.
-func Receive(ctx context.Context) context.Context {
-	if From(ctx) != "" {
-		return ctx
+	if id, _ := ctx.Value(contextKey{}).(string); id != "" {
+		return id
 	}
 	values := metadata.ValueFromIncomingContext(ctx, metadataKey)
 	if len(values) == 0 || !isWord(values[0]) {
-		return ctx
+		return ""
 	}
-	return With(ctx, values[0])
+	return values[0]
 }
 
 // isWord reports whether an id is short and made of letters, digits and hyphens.

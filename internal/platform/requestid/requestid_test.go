@@ -22,11 +22,11 @@ func TestAReceivedIDThatIsNotAPlainWordIsIgnored(t *testing.T) {
 		"a=b":                   "",
 	} {
 		ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-request-id", id))
-		if got := requestid.From(requestid.Receive(ctx)); got != want {
+		if got := requestid.From(ctx); got != want {
 			t.Errorf("%q became %q", id, got)
 		}
 	}
-	if got := requestid.From(requestid.Receive(t.Context())); got != "" {
+	if got := requestid.From(t.Context()); got != "" {
 		t.Errorf("no id became %q", got)
 	}
 }
@@ -37,10 +37,10 @@ func TestNewIDsDifferAndAreAcceptedByTheNextProcess(t *testing.T) {
 		t.Errorf("got %q and %q", first, second)
 	}
 	ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-request-id", first))
-	if got := requestid.From(requestid.Receive(ctx)); got != first {
+	if got := requestid.From(ctx); got != first {
 		t.Errorf("%q became %q", first, got)
 	}
-	if got := requestid.From(requestid.Receive(requestid.With(ctx, second))); got != second {
+	if got := requestid.From(requestid.With(ctx, second)); got != second {
 		t.Errorf("the id of the context was replaced by %q", got)
 	}
 }
@@ -54,7 +54,7 @@ func FuzzOnlyAPlainWordIsTakenOver(f *testing.F) {
 	word := regexp.MustCompile(`\A[0-9A-Za-z-]{1,64}\z`)
 	f.Fuzz(func(t *testing.T, id string) {
 		ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-request-id", id))
-		got := requestid.From(requestid.Receive(ctx))
+		got := requestid.From(ctx)
 		if want := word.MatchString(id); (got != "") != want || want && got != id {
 			t.Errorf("%q became %q", id, got)
 		}

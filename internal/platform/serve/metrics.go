@@ -108,13 +108,14 @@ func (m *Metrics) ObserveCall(method string, code codes.Code, elapsed time.Durat
 	m.calls.WithLabelValues(method, code.String()).Observe(elapsed.Seconds())
 }
 
-// BeginCall counts a unary call as in flight until the caller calls end.
-func (m *Metrics) BeginCall() (end func()) { return begin(m.callsInFlight) }
+// BeginCall counts a unary call as in flight until EndCall.
+func (m *Metrics) BeginCall() { m.callsInFlight.Inc() }
 
-// BeginStream does the same for a streaming call.
-func (m *Metrics) BeginStream() (end func()) { return begin(m.streamsOpen) }
+// EndCall ends what BeginCall began.
+func (m *Metrics) EndCall() { m.callsInFlight.Dec() }
 
-func begin(inFlight prometheus.Gauge) (end func()) {
-	inFlight.Inc()
-	return inFlight.Dec
-}
+// BeginStream counts a streaming call as in flight until EndStream.
+func (m *Metrics) BeginStream() { m.streamsOpen.Inc() }
+
+// EndStream ends what BeginStream began.
+func (m *Metrics) EndStream() { m.streamsOpen.Dec() }

@@ -11,19 +11,14 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/heap"
 	"github.com/waybook/waybook/internal/platform/settings"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
-
-// heapGrowth is by how many percent the heap may grow before the garbage collector runs.
-// These programs have small heaps and produce much garbage. With Go's default of 100, a
-// request costs a sixth more CPU, which saves only about 5 MiB. GOGC overrides it.
-const heapGrowth = 200
 
 // Program is one of Waybook's programs.
 type Program struct {
@@ -71,6 +66,7 @@ type common struct {
 	hasProfiles   bool
 	adminHosts    AdminHosts
 	shutdownDelay shutdownDelay
+	minHeapGrowth heap.Growth
 }
 
 func (s *common) register(flags *flag.FlagSet, program Program) {
@@ -80,6 +76,9 @@ func (s *common) register(flags *flag.FlagSet, program Program) {
 	s.logs.register(flags)
 	s.tracing.Register(flags)
 	flags.BoolVar(&s.hasProfiles, "pprof", false, "serve profiles under /debug/pprof/ on the admin port, for go tool pprof")
+	s.minHeapGrowth = heap.DefaultGrowth
+	flags.Var(&s.minHeapGrowth, "min-heap-growth",
+		"`size` by which the heap of a busy program grows at least before garbage is collected, at most a third of the memory limit; GOGC overrides it")
 	flags.Var(&s.adminHosts, adminHostsFlag,
 		"comma-separated host `names` under which programs may use the admin port, besides localhost and IP addresses")
 }
@@ -103,9 +102,6 @@ func Run(
 	program.Flags(flags)
 	var set common
 	set.register(flags, program)
-	if _, isSet := lookupEnv("GOGC"); !isSet {
-		debug.SetGCPercent(heapGrowth)
-	}
 	err := set.settings.Read(flags, args, lookupEnv)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(stdout, "%s: %s\n\nEach flag but -check and -version can also be given in the environment, -some-flag as %s,\n"+
@@ -155,6 +151,9 @@ func runUntilDone(
 	runCtx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	stack := &Stack{}
+	if _, isSet := lookupEnv("GOGC"); !isSet {
+		stack.Go(ctx, "heap", heap.NewPacer(set.minHeapGrowth.Within(heap.Limit())).Run)
+	}
 	stack.Push("traces", flush) // pushed first, so stopped last: requests that are still in flight have spans too
 	start := &startLine{}
 	err = program.Start(runCtx, Env{

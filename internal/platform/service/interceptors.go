@@ -19,7 +19,6 @@ import (
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/audit"
-	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
@@ -76,8 +75,8 @@ func (i *Interceptors) under(admit admit) *Interceptors {
 // Unary is the interceptor of unary calls.
 func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 	began := time.Now()
-	defer i.metrics.BeginCall()()
-	ctx = requestid.Receive(ctx)
+	i.metrics.BeginCall()
+	defer i.metrics.EndCall()
 	call := audit.Call{Method: info.FullMethod, Request: request}
 	defer func() {
 		if r := recover(); r != nil {
@@ -97,11 +96,11 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		ctx, cancel = context.WithTimeout(ctx, unaryTimeout)
 		defer cancel()
 	}
-	leave, err := i.gates.enterCall(ctx, info.FullMethod)
-	if err != nil {
+	gate := i.gates.of(info.FullMethod).calls
+	if err := gate.Enter(ctx); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer gate.Leave()
 	if err := i.validate(request); err != nil {
 		return nil, err
 	}
@@ -111,8 +110,9 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 // Stream is the interceptor of streaming calls.
 func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) (err error) {
 	began := time.Now()
-	defer i.metrics.BeginStream()()
-	ctx := requestid.Receive(stream.Context())
+	i.metrics.BeginStream()
+	defer i.metrics.EndStream()
+	ctx := stream.Context()
 	call := audit.Call{Method: info.FullMethod}
 	defer func() {
 		if r := recover(); r != nil {
@@ -128,11 +128,11 @@ func (i *Interceptors) Stream(server any, stream grpc.ServerStream, info *grpc.S
 	}
 	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
 	defer cancel()
-	leave, err := i.gates.enterStream(ctx, info.FullMethod)
-	if err != nil {
+	gate := i.gates.of(info.FullMethod).streams
+	if err := gate.Enter(ctx); err != nil {
 		return err
 	}
-	defer leave()
+	defer gate.Leave()
 	return handler(server, &checkedStream{ServerStream: stream, ctx: ctx, validate: i.validate, call: &call})
 }
 

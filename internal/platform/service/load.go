@@ -1,7 +1,6 @@
 package service
 
 import (
-	"context"
 	"flag"
 	"strings"
 	"sync"
@@ -44,18 +43,6 @@ type pair struct{ calls, streams *admission.Gate }
 
 func newGates(load Load, metrics *serve.Metrics) *gates {
 	return &gates{load: load, metrics: metrics, known: map[string]pair{}}
-}
-
-// enterCall admits a unary call. The caller calls leave when the call ends.
-func (g *gates) enterCall(ctx context.Context, method string) (leave func(), err error) {
-	calls := g.of(method).calls
-	return calls.Leave, calls.Enter(ctx)
-}
-
-// enterStream does the same for a streaming call.
-func (g *gates) enterStream(ctx context.Context, method string) (leave func(), err error) {
-	streams := g.of(method).streams
-	return streams.Leave, streams.Enter(ctx)
 }
 
 // of returns the gates of a method's service. Health checks and reflection have none, so

@@ -112,7 +112,7 @@ func (s *Slow) OnStart(ctx context.Context, span sdktrace.ReadWriteSpan) {
 		if parent.IsValid() && !parent.IsRemote() {
 			return // its request has ended, or there were too many
 		}
-		request = &running{root: own, requestID: requestid.From(requestid.Receive(ctx))}
+		request = &running{root: own, requestID: requestid.From(ctx)}
 	}
 	s.live[own] = request
 }

@@ -2058,6 +2058,98 @@ func (x *VerifySessionResponse) GetSession() *Session {
 	return nil
 }
 
+// Request of VerifySessions.
+type VerifySessionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The sessions.
+	Sessions      []*VerifySessionRequest `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifySessionsRequest) Reset() {
+	*x = VerifySessionsRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifySessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifySessionsRequest) ProtoMessage() {}
+
+func (x *VerifySessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifySessionsRequest.ProtoReflect.Descriptor instead.
+func (*VerifySessionsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *VerifySessionsRequest) GetSessions() []*VerifySessionRequest {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+// Reply of VerifySessions.
+type VerifySessionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether each session of the request is open, in the same order.
+	Open          []bool `protobuf:"varint,1,rep,packed,name=open,proto3" json:"open,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VerifySessionsResponse) Reset() {
+	*x = VerifySessionsResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VerifySessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VerifySessionsResponse) ProtoMessage() {}
+
+func (x *VerifySessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VerifySessionsResponse.ProtoReflect.Descriptor instead.
+func (*VerifySessionsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *VerifySessionsResponse) GetOpen() []bool {
+	if x != nil {
+		return x.Open
+	}
+	return nil
+}
+
 // Request of CloseSession.
 type CloseSessionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2071,7 +2163,7 @@ type CloseSessionRequest struct {
 
 func (x *CloseSessionRequest) Reset() {
 	*x = CloseSessionRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +2175,7 @@ func (x *CloseSessionRequest) String() string {
 func (*CloseSessionRequest) ProtoMessage() {}
 
 func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[31]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +2188,7 @@ func (x *CloseSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionRequest.ProtoReflect.Descriptor instead.
 func (*CloseSessionRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{31}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CloseSessionRequest) GetUserId() int64 {
@@ -2122,7 +2214,7 @@ type CloseSessionResponse struct {
 
 func (x *CloseSessionResponse) Reset() {
 	*x = CloseSessionResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2226,7 @@ func (x *CloseSessionResponse) String() string {
 func (*CloseSessionResponse) ProtoMessage() {}
 
 func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[32]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2239,7 @@ func (x *CloseSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseSessionResponse.ProtoReflect.Descriptor instead.
 func (*CloseSessionResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{32}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
 }
 
 // Request of CloseAllSessions.
@@ -2161,7 +2253,7 @@ type CloseAllSessionsRequest struct {
 
 func (x *CloseAllSessionsRequest) Reset() {
 	*x = CloseAllSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2265,7 @@ func (x *CloseAllSessionsRequest) String() string {
 func (*CloseAllSessionsRequest) ProtoMessage() {}
 
 func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[33]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2278,7 @@ func (x *CloseAllSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsRequest.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{33}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CloseAllSessionsRequest) GetUserId() int64 {
@@ -2207,7 +2299,7 @@ type CloseAllSessionsResponse struct {
 
 func (x *CloseAllSessionsResponse) Reset() {
 	*x = CloseAllSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2219,7 +2311,7 @@ func (x *CloseAllSessionsResponse) String() string {
 func (*CloseAllSessionsResponse) ProtoMessage() {}
 
 func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[34]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2232,7 +2324,7 @@ func (x *CloseAllSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CloseAllSessionsResponse.ProtoReflect.Descriptor instead.
 func (*CloseAllSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{34}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CloseAllSessionsResponse) GetClosedCount() int64 {
@@ -2257,7 +2349,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2269,7 +2361,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[35]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2282,7 +2374,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{35}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListSessionsRequest) GetUserId() int64 {
@@ -2319,7 +2411,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2331,7 +2423,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[36]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2344,7 +2436,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{36}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -2377,7 +2469,7 @@ type GrantRewardRequest struct {
 
 func (x *GrantRewardRequest) Reset() {
 	*x = GrantRewardRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2389,7 +2481,7 @@ func (x *GrantRewardRequest) String() string {
 func (*GrantRewardRequest) ProtoMessage() {}
 
 func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[37]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2402,7 +2494,7 @@ func (x *GrantRewardRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardRequest.ProtoReflect.Descriptor instead.
 func (*GrantRewardRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{37}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GrantRewardRequest) GetUserId() int64 {
@@ -2438,7 +2530,7 @@ type GrantRewardResponse struct {
 
 func (x *GrantRewardResponse) Reset() {
 	*x = GrantRewardResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2542,7 @@ func (x *GrantRewardResponse) String() string {
 func (*GrantRewardResponse) ProtoMessage() {}
 
 func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[38]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2555,7 @@ func (x *GrantRewardResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRewardResponse.ProtoReflect.Descriptor instead.
 func (*GrantRewardResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{38}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GrantRewardResponse) GetAmount() int64 {
@@ -2488,7 +2580,7 @@ type ListRewardsRequest struct {
 
 func (x *ListRewardsRequest) Reset() {
 	*x = ListRewardsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2500,7 +2592,7 @@ func (x *ListRewardsRequest) String() string {
 func (*ListRewardsRequest) ProtoMessage() {}
 
 func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[39]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2513,7 +2605,7 @@ func (x *ListRewardsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsRequest.ProtoReflect.Descriptor instead.
 func (*ListRewardsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{39}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListRewardsRequest) GetUserId() int64 {
@@ -2550,7 +2642,7 @@ type ListRewardsResponse struct {
 
 func (x *ListRewardsResponse) Reset() {
 	*x = ListRewardsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2562,7 +2654,7 @@ func (x *ListRewardsResponse) String() string {
 func (*ListRewardsResponse) ProtoMessage() {}
 
 func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[40]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2575,7 +2667,7 @@ func (x *ListRewardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRewardsResponse.ProtoReflect.Descriptor instead.
 func (*ListRewardsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{40}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListRewardsResponse) GetRewards() []*Reward {
@@ -2605,7 +2697,7 @@ type Reward struct {
 
 func (x *Reward) Reset() {
 	*x = Reward{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2617,7 +2709,7 @@ func (x *Reward) String() string {
 func (*Reward) ProtoMessage() {}
 
 func (x *Reward) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[41]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2630,7 +2722,7 @@ func (x *Reward) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reward.ProtoReflect.Descriptor instead.
 func (*Reward) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{41}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Reward) GetSource() string {
@@ -2658,7 +2750,7 @@ type GetRewardTotalRequest struct {
 
 func (x *GetRewardTotalRequest) Reset() {
 	*x = GetRewardTotalRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2762,7 @@ func (x *GetRewardTotalRequest) String() string {
 func (*GetRewardTotalRequest) ProtoMessage() {}
 
 func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[42]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2775,7 @@ func (x *GetRewardTotalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalRequest.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{42}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GetRewardTotalRequest) GetUserId() int64 {
@@ -2706,7 +2798,7 @@ type GetRewardTotalResponse struct {
 
 func (x *GetRewardTotalResponse) Reset() {
 	*x = GetRewardTotalResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2718,7 +2810,7 @@ func (x *GetRewardTotalResponse) String() string {
 func (*GetRewardTotalResponse) ProtoMessage() {}
 
 func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[43]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2731,7 +2823,7 @@ func (x *GetRewardTotalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRewardTotalResponse.ProtoReflect.Descriptor instead.
 func (*GetRewardTotalResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{43}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GetRewardTotalResponse) GetTotal() int64 {
@@ -2770,7 +2862,7 @@ type Application struct {
 
 func (x *Application) Reset() {
 	*x = Application{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2782,7 +2874,7 @@ func (x *Application) String() string {
 func (*Application) ProtoMessage() {}
 
 func (x *Application) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[44]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2795,7 +2887,7 @@ func (x *Application) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Application.ProtoReflect.Descriptor instead.
 func (*Application) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{44}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Application) GetKey() string {
@@ -2861,7 +2953,7 @@ type CreateApplicationRequest struct {
 
 func (x *CreateApplicationRequest) Reset() {
 	*x = CreateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2873,7 +2965,7 @@ func (x *CreateApplicationRequest) String() string {
 func (*CreateApplicationRequest) ProtoMessage() {}
 
 func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[45]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2886,7 +2978,7 @@ func (x *CreateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*CreateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{45}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CreateApplicationRequest) GetRequestId() string {
@@ -2937,7 +3029,7 @@ type CreateApplicationResponse struct {
 
 func (x *CreateApplicationResponse) Reset() {
 	*x = CreateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2949,7 +3041,7 @@ func (x *CreateApplicationResponse) String() string {
 func (*CreateApplicationResponse) ProtoMessage() {}
 
 func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[46]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2962,7 +3054,7 @@ func (x *CreateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*CreateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{46}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CreateApplicationResponse) GetApplication() *Application {
@@ -2990,7 +3082,7 @@ type GetApplicationRequest struct {
 
 func (x *GetApplicationRequest) Reset() {
 	*x = GetApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3002,7 +3094,7 @@ func (x *GetApplicationRequest) String() string {
 func (*GetApplicationRequest) ProtoMessage() {}
 
 func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[47]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3015,7 +3107,7 @@ func (x *GetApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationRequest.ProtoReflect.Descriptor instead.
 func (*GetApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{47}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *GetApplicationRequest) GetKey() string {
@@ -3036,7 +3128,7 @@ type GetApplicationResponse struct {
 
 func (x *GetApplicationResponse) Reset() {
 	*x = GetApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3048,7 +3140,7 @@ func (x *GetApplicationResponse) String() string {
 func (*GetApplicationResponse) ProtoMessage() {}
 
 func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[48]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3061,7 +3153,7 @@ func (x *GetApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApplicationResponse.ProtoReflect.Descriptor instead.
 func (*GetApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{48}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *GetApplicationResponse) GetApplication() *Application {
@@ -3084,7 +3176,7 @@ type ListApplicationsRequest struct {
 
 func (x *ListApplicationsRequest) Reset() {
 	*x = ListApplicationsRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3096,7 +3188,7 @@ func (x *ListApplicationsRequest) String() string {
 func (*ListApplicationsRequest) ProtoMessage() {}
 
 func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[49]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3109,7 +3201,7 @@ func (x *ListApplicationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsRequest.ProtoReflect.Descriptor instead.
 func (*ListApplicationsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{49}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ListApplicationsRequest) GetPageSize() int32 {
@@ -3139,7 +3231,7 @@ type ListApplicationsResponse struct {
 
 func (x *ListApplicationsResponse) Reset() {
 	*x = ListApplicationsResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3151,7 +3243,7 @@ func (x *ListApplicationsResponse) String() string {
 func (*ListApplicationsResponse) ProtoMessage() {}
 
 func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[50]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3164,7 +3256,7 @@ func (x *ListApplicationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApplicationsResponse.ProtoReflect.Descriptor instead.
 func (*ListApplicationsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{50}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListApplicationsResponse) GetApplications() []*Application {
@@ -3198,7 +3290,7 @@ type UpdateApplicationRequest struct {
 
 func (x *UpdateApplicationRequest) Reset() {
 	*x = UpdateApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3210,7 +3302,7 @@ func (x *UpdateApplicationRequest) String() string {
 func (*UpdateApplicationRequest) ProtoMessage() {}
 
 func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[51]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3223,7 +3315,7 @@ func (x *UpdateApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationRequest.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{51}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *UpdateApplicationRequest) GetKey() string {
@@ -3265,7 +3357,7 @@ type UpdateApplicationResponse struct {
 
 func (x *UpdateApplicationResponse) Reset() {
 	*x = UpdateApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3277,7 +3369,7 @@ func (x *UpdateApplicationResponse) String() string {
 func (*UpdateApplicationResponse) ProtoMessage() {}
 
 func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[52]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3290,7 +3382,7 @@ func (x *UpdateApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApplicationResponse.ProtoReflect.Descriptor instead.
 func (*UpdateApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{52}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *UpdateApplicationResponse) GetApplication() *Application {
@@ -3311,7 +3403,7 @@ type RotateApplicationSecretRequest struct {
 
 func (x *RotateApplicationSecretRequest) Reset() {
 	*x = RotateApplicationSecretRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3323,7 +3415,7 @@ func (x *RotateApplicationSecretRequest) String() string {
 func (*RotateApplicationSecretRequest) ProtoMessage() {}
 
 func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[53]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3336,7 +3428,7 @@ func (x *RotateApplicationSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{53}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *RotateApplicationSecretRequest) GetKey() string {
@@ -3359,7 +3451,7 @@ type RotateApplicationSecretResponse struct {
 
 func (x *RotateApplicationSecretResponse) Reset() {
 	*x = RotateApplicationSecretResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3371,7 +3463,7 @@ func (x *RotateApplicationSecretResponse) String() string {
 func (*RotateApplicationSecretResponse) ProtoMessage() {}
 
 func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[54]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3384,7 +3476,7 @@ func (x *RotateApplicationSecretResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateApplicationSecretResponse.ProtoReflect.Descriptor instead.
 func (*RotateApplicationSecretResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{54}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RotateApplicationSecretResponse) GetApplication() *Application {
@@ -3412,7 +3504,7 @@ type DeleteApplicationRequest struct {
 
 func (x *DeleteApplicationRequest) Reset() {
 	*x = DeleteApplicationRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3424,7 +3516,7 @@ func (x *DeleteApplicationRequest) String() string {
 func (*DeleteApplicationRequest) ProtoMessage() {}
 
 func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[55]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3437,7 +3529,7 @@ func (x *DeleteApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationRequest.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{55}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *DeleteApplicationRequest) GetKey() string {
@@ -3456,7 +3548,7 @@ type DeleteApplicationResponse struct {
 
 func (x *DeleteApplicationResponse) Reset() {
 	*x = DeleteApplicationResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3468,7 +3560,7 @@ func (x *DeleteApplicationResponse) String() string {
 func (*DeleteApplicationResponse) ProtoMessage() {}
 
 func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[56]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3481,7 +3573,7 @@ func (x *DeleteApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteApplicationResponse.ProtoReflect.Descriptor instead.
 func (*DeleteApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{56}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{58}
 }
 
 // A signature in the current form.
@@ -3497,7 +3589,7 @@ type HmacSignature struct {
 
 func (x *HmacSignature) Reset() {
 	*x = HmacSignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3509,7 +3601,7 @@ func (x *HmacSignature) String() string {
 func (*HmacSignature) ProtoMessage() {}
 
 func (x *HmacSignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[57]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3522,7 +3614,7 @@ func (x *HmacSignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HmacSignature.ProtoReflect.Descriptor instead.
 func (*HmacSignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{57}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *HmacSignature) GetCanonicalSha256() []byte {
@@ -3553,7 +3645,7 @@ type LegacySignature struct {
 
 func (x *LegacySignature) Reset() {
 	*x = LegacySignature{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3565,7 +3657,7 @@ func (x *LegacySignature) String() string {
 func (*LegacySignature) ProtoMessage() {}
 
 func (x *LegacySignature) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[58]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3578,7 +3670,7 @@ func (x *LegacySignature) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LegacySignature.ProtoReflect.Descriptor instead.
 func (*LegacySignature) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{58}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *LegacySignature) GetText() []byte {
@@ -3620,7 +3712,7 @@ type VerifySignatureRequest struct {
 
 func (x *VerifySignatureRequest) Reset() {
 	*x = VerifySignatureRequest{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3632,7 +3724,7 @@ func (x *VerifySignatureRequest) String() string {
 func (*VerifySignatureRequest) ProtoMessage() {}
 
 func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[59]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3645,7 +3737,7 @@ func (x *VerifySignatureRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureRequest.ProtoReflect.Descriptor instead.
 func (*VerifySignatureRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{59}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *VerifySignatureRequest) GetRequestId() string {
@@ -3730,7 +3822,7 @@ type VerifySignatureResponse struct {
 
 func (x *VerifySignatureResponse) Reset() {
 	*x = VerifySignatureResponse{}
-	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3742,7 +3834,7 @@ func (x *VerifySignatureResponse) String() string {
 func (*VerifySignatureResponse) ProtoMessage() {}
 
 func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_account_v1_account_proto_msgTypes[60]
+	mi := &file_waybook_account_v1_account_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3755,7 +3847,7 @@ func (x *VerifySignatureResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifySignatureResponse.ProtoReflect.Descriptor instead.
 func (*VerifySignatureResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{60}
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *VerifySignatureResponse) GetApplication() *Application {
@@ -3911,7 +4003,12 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"N\n" +
 	"\x15VerifySessionResponse\x125\n" +
-	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"m\n" +
+	"\asession\x18\x01 \x01(\v2\x1b.waybook.account.v1.SessionR\asession\"i\n" +
+	"\x15VerifySessionsRequest\x12P\n" +
+	"\bsessions\x18\x01 \x03(\v2(.waybook.account.v1.VerifySessionRequestB\n" +
+	"\xbaH\a\x92\x01\x04\b\x01\x10@R\bsessions\",\n" +
+	"\x16VerifySessionsResponse\x12\x12\n" +
+	"\x04open\x18\x01 \x03(\bR\x04open\"m\n" +
 	"\x13CloseSessionRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12+\n" +
 	"\x05token\x18\x02 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{32}$R\x05token\"\x16\n" +
@@ -4032,7 +4129,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xe1\x17\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xd6\x18\n" +
 	"\x0eAccountService\x12o\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
@@ -4054,6 +4151,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\vOpenSession\x12&.waybook.account.v1.OpenSessionRequest\x1a'.waybook.account.v1.OpenSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
 	"\x04edge\x12\x0esession_opened\x12p\n" +
 	"\rVerifySession\x12(.waybook.account.v1.VerifySessionRequest\x1a).waybook.account.v1.VerifySessionResponse\"\n" +
+	"\xaa\xbb\x18\x06\n" +
+	"\x04edge\x12s\n" +
+	"\x0eVerifySessions\x12).waybook.account.v1.VerifySessionsRequest\x1a*.waybook.account.v1.VerifySessionsResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12}\n" +
 	"\fCloseSession\x12'.waybook.account.v1.CloseSessionRequest\x1a(.waybook.account.v1.CloseSessionResponse\"\x1a\xaa\xbb\x18\x16\n" +
@@ -4087,7 +4187,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                       // 0: waybook.account.v1.PasswordForm
 	(SignatureUse)(0),                       // 1: waybook.account.v1.SignatureUse
@@ -4122,136 +4222,141 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*OpenSessionResponse)(nil),             // 30: waybook.account.v1.OpenSessionResponse
 	(*VerifySessionRequest)(nil),            // 31: waybook.account.v1.VerifySessionRequest
 	(*VerifySessionResponse)(nil),           // 32: waybook.account.v1.VerifySessionResponse
-	(*CloseSessionRequest)(nil),             // 33: waybook.account.v1.CloseSessionRequest
-	(*CloseSessionResponse)(nil),            // 34: waybook.account.v1.CloseSessionResponse
-	(*CloseAllSessionsRequest)(nil),         // 35: waybook.account.v1.CloseAllSessionsRequest
-	(*CloseAllSessionsResponse)(nil),        // 36: waybook.account.v1.CloseAllSessionsResponse
-	(*ListSessionsRequest)(nil),             // 37: waybook.account.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),            // 38: waybook.account.v1.ListSessionsResponse
-	(*GrantRewardRequest)(nil),              // 39: waybook.account.v1.GrantRewardRequest
-	(*GrantRewardResponse)(nil),             // 40: waybook.account.v1.GrantRewardResponse
-	(*ListRewardsRequest)(nil),              // 41: waybook.account.v1.ListRewardsRequest
-	(*ListRewardsResponse)(nil),             // 42: waybook.account.v1.ListRewardsResponse
-	(*Reward)(nil),                          // 43: waybook.account.v1.Reward
-	(*GetRewardTotalRequest)(nil),           // 44: waybook.account.v1.GetRewardTotalRequest
-	(*GetRewardTotalResponse)(nil),          // 45: waybook.account.v1.GetRewardTotalResponse
-	(*Application)(nil),                     // 46: waybook.account.v1.Application
-	(*CreateApplicationRequest)(nil),        // 47: waybook.account.v1.CreateApplicationRequest
-	(*CreateApplicationResponse)(nil),       // 48: waybook.account.v1.CreateApplicationResponse
-	(*GetApplicationRequest)(nil),           // 49: waybook.account.v1.GetApplicationRequest
-	(*GetApplicationResponse)(nil),          // 50: waybook.account.v1.GetApplicationResponse
-	(*ListApplicationsRequest)(nil),         // 51: waybook.account.v1.ListApplicationsRequest
-	(*ListApplicationsResponse)(nil),        // 52: waybook.account.v1.ListApplicationsResponse
-	(*UpdateApplicationRequest)(nil),        // 53: waybook.account.v1.UpdateApplicationRequest
-	(*UpdateApplicationResponse)(nil),       // 54: waybook.account.v1.UpdateApplicationResponse
-	(*RotateApplicationSecretRequest)(nil),  // 55: waybook.account.v1.RotateApplicationSecretRequest
-	(*RotateApplicationSecretResponse)(nil), // 56: waybook.account.v1.RotateApplicationSecretResponse
-	(*DeleteApplicationRequest)(nil),        // 57: waybook.account.v1.DeleteApplicationRequest
-	(*DeleteApplicationResponse)(nil),       // 58: waybook.account.v1.DeleteApplicationResponse
-	(*HmacSignature)(nil),                   // 59: waybook.account.v1.HmacSignature
-	(*LegacySignature)(nil),                 // 60: waybook.account.v1.LegacySignature
-	(*VerifySignatureRequest)(nil),          // 61: waybook.account.v1.VerifySignatureRequest
-	(*VerifySignatureResponse)(nil),         // 62: waybook.account.v1.VerifySignatureResponse
-	(*timestamppb.Timestamp)(nil),           // 63: google.protobuf.Timestamp
-	(*v1.MoveOptions)(nil),                  // 64: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                   // 65: waybook.type.v1.MoveResult
+	(*VerifySessionsRequest)(nil),           // 33: waybook.account.v1.VerifySessionsRequest
+	(*VerifySessionsResponse)(nil),          // 34: waybook.account.v1.VerifySessionsResponse
+	(*CloseSessionRequest)(nil),             // 35: waybook.account.v1.CloseSessionRequest
+	(*CloseSessionResponse)(nil),            // 36: waybook.account.v1.CloseSessionResponse
+	(*CloseAllSessionsRequest)(nil),         // 37: waybook.account.v1.CloseAllSessionsRequest
+	(*CloseAllSessionsResponse)(nil),        // 38: waybook.account.v1.CloseAllSessionsResponse
+	(*ListSessionsRequest)(nil),             // 39: waybook.account.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),            // 40: waybook.account.v1.ListSessionsResponse
+	(*GrantRewardRequest)(nil),              // 41: waybook.account.v1.GrantRewardRequest
+	(*GrantRewardResponse)(nil),             // 42: waybook.account.v1.GrantRewardResponse
+	(*ListRewardsRequest)(nil),              // 43: waybook.account.v1.ListRewardsRequest
+	(*ListRewardsResponse)(nil),             // 44: waybook.account.v1.ListRewardsResponse
+	(*Reward)(nil),                          // 45: waybook.account.v1.Reward
+	(*GetRewardTotalRequest)(nil),           // 46: waybook.account.v1.GetRewardTotalRequest
+	(*GetRewardTotalResponse)(nil),          // 47: waybook.account.v1.GetRewardTotalResponse
+	(*Application)(nil),                     // 48: waybook.account.v1.Application
+	(*CreateApplicationRequest)(nil),        // 49: waybook.account.v1.CreateApplicationRequest
+	(*CreateApplicationResponse)(nil),       // 50: waybook.account.v1.CreateApplicationResponse
+	(*GetApplicationRequest)(nil),           // 51: waybook.account.v1.GetApplicationRequest
+	(*GetApplicationResponse)(nil),          // 52: waybook.account.v1.GetApplicationResponse
+	(*ListApplicationsRequest)(nil),         // 53: waybook.account.v1.ListApplicationsRequest
+	(*ListApplicationsResponse)(nil),        // 54: waybook.account.v1.ListApplicationsResponse
+	(*UpdateApplicationRequest)(nil),        // 55: waybook.account.v1.UpdateApplicationRequest
+	(*UpdateApplicationResponse)(nil),       // 56: waybook.account.v1.UpdateApplicationResponse
+	(*RotateApplicationSecretRequest)(nil),  // 57: waybook.account.v1.RotateApplicationSecretRequest
+	(*RotateApplicationSecretResponse)(nil), // 58: waybook.account.v1.RotateApplicationSecretResponse
+	(*DeleteApplicationRequest)(nil),        // 59: waybook.account.v1.DeleteApplicationRequest
+	(*DeleteApplicationResponse)(nil),       // 60: waybook.account.v1.DeleteApplicationResponse
+	(*HmacSignature)(nil),                   // 61: waybook.account.v1.HmacSignature
+	(*LegacySignature)(nil),                 // 62: waybook.account.v1.LegacySignature
+	(*VerifySignatureRequest)(nil),          // 63: waybook.account.v1.VerifySignatureRequest
+	(*VerifySignatureResponse)(nil),         // 64: waybook.account.v1.VerifySignatureResponse
+	(*timestamppb.Timestamp)(nil),           // 65: google.protobuf.Timestamp
+	(*v1.MoveOptions)(nil),                  // 66: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                   // 67: waybook.type.v1.MoveResult
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	63, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	65, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	63, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	63, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	63, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	65, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	65, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	0,  // 6: waybook.account.v1.ListUsersRequest.password_form:type_name -> waybook.account.v1.PasswordForm
 	2,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	2,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
 	14, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
 	0,  // 10: waybook.account.v1.PasswordFormCount.form:type_name -> waybook.account.v1.PasswordForm
-	64, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
+	66, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
 	17, // 12: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
-	65, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
-	63, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
+	67, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
+	65, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
 	18, // 15: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
 	20, // 16: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
 	19, // 17: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
-	63, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
-	63, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
+	65, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
+	65, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
 	2,  // 22: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 23: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	63, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	65, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
 	3,  // 25: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
 	3,  // 26: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	3,  // 27: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	43, // 28: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	63, // 29: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	63, // 30: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	46, // 31: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	46, // 32: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	46, // 33: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	46, // 34: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	46, // 35: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	1,  // 36: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	59, // 37: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	60, // 38: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	46, // 39: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	4,  // 40: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	21, // 41: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	23, // 42: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	25, // 43: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	6,  // 44: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	8,  // 45: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	10, // 46: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	12, // 47: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	15, // 48: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	27, // 49: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	29, // 50: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	31, // 51: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	33, // 52: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	35, // 53: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	37, // 54: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	39, // 55: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	41, // 56: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	44, // 57: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	47, // 58: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	49, // 59: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	51, // 60: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	53, // 61: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	55, // 62: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	57, // 63: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	61, // 64: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	5,  // 65: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	22, // 66: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	24, // 67: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	26, // 68: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	7,  // 69: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	9,  // 70: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	11, // 71: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	13, // 72: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	16, // 73: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	28, // 74: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	30, // 75: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	32, // 76: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	34, // 77: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	36, // 78: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	38, // 79: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	40, // 80: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	42, // 81: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	45, // 82: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	48, // 83: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	50, // 84: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	52, // 85: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	54, // 86: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	56, // 87: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	58, // 88: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	62, // 89: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	65, // [65:90] is the sub-list for method output_type
-	40, // [40:65] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	31, // 27: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	3,  // 28: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	45, // 29: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	65, // 30: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	65, // 31: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	48, // 32: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 33: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 34: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	48, // 35: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 36: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	1,  // 37: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	61, // 38: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	62, // 39: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	48, // 40: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	4,  // 41: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 42: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 43: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 44: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 45: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 46: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 47: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 48: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 49: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 50: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 51: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 52: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 53: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 54: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 55: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 56: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 57: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 58: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 59: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 60: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 61: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 62: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 63: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 64: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 65: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 66: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	5,  // 67: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 68: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 69: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 70: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 71: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 72: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 73: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 74: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 75: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 76: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 77: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 78: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 79: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 80: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 81: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 82: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 83: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 84: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 85: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 86: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 87: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 88: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 89: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 90: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 91: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 92: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	67, // [67:93] is the sub-list for method output_type
+	41, // [41:67] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -4266,9 +4371,9 @@ func file_waybook_account_v1_account_proto_init() {
 	file_waybook_account_v1_account_proto_msgTypes[23].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[26].OneofWrappers = []any{}
 	file_waybook_account_v1_account_proto_msgTypes[27].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[34].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[51].OneofWrappers = []any{}
-	file_waybook_account_v1_account_proto_msgTypes[59].OneofWrappers = []any{
+	file_waybook_account_v1_account_proto_msgTypes[36].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[53].OneofWrappers = []any{}
+	file_waybook_account_v1_account_proto_msgTypes[61].OneofWrappers = []any{
 		(*VerifySignatureRequest_Hmac)(nil),
 		(*VerifySignatureRequest_Legacy)(nil),
 	}
@@ -4278,7 +4383,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   61,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

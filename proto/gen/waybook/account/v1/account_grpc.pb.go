@@ -33,6 +33,7 @@ const (
 	AccountService_Authenticate_FullMethodName            = "/waybook.account.v1.AccountService/Authenticate"
 	AccountService_OpenSession_FullMethodName             = "/waybook.account.v1.AccountService/OpenSession"
 	AccountService_VerifySession_FullMethodName           = "/waybook.account.v1.AccountService/VerifySession"
+	AccountService_VerifySessions_FullMethodName          = "/waybook.account.v1.AccountService/VerifySessions"
 	AccountService_CloseSession_FullMethodName            = "/waybook.account.v1.AccountService/CloseSession"
 	AccountService_CloseAllSessions_FullMethodName        = "/waybook.account.v1.AccountService/CloseAllSessions"
 	AccountService_ListSessions_FullMethodName            = "/waybook.account.v1.AccountService/ListSessions"
@@ -125,6 +126,10 @@ type AccountServiceClient interface {
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
 	VerifySession(ctx context.Context, in *VerifySessionRequest, opts ...grpc.CallOption) (*VerifySessionResponse, error)
+	// Verifies sessions of any users, each as VerifySession does, with its reads after the
+	// call came in. A session that is not open is no error. It saves calls when many are
+	// verified at the same time.
+	VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not
 	// open is not an error.
 	CloseSession(ctx context.Context, in *CloseSessionRequest, opts ...grpc.CallOption) (*CloseSessionResponse, error)
@@ -296,6 +301,16 @@ func (c *accountServiceClient) VerifySession(ctx context.Context, in *VerifySess
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(VerifySessionResponse)
 	err := c.cc.Invoke(ctx, AccountService_VerifySession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *accountServiceClient) VerifySessions(ctx context.Context, in *VerifySessionsRequest, opts ...grpc.CallOption) (*VerifySessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(VerifySessionsResponse)
+	err := c.cc.Invoke(ctx, AccountService_VerifySessions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -509,6 +524,10 @@ type AccountServiceServer interface {
 	// Verifies that a session is open. Errors: UNAUTHENTICATED (LOGIN_REQUIRED), the same
 	// for a session that expired, was closed, was unused for too long, or never existed.
 	VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error)
+	// Verifies sessions of any users, each as VerifySession does, with its reads after the
+	// call came in. A session that is not open is no error. It saves calls when many are
+	// verified at the same time.
+	VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error)
 	// Closes a session; the service refuses it from then on. Closing a session that is not
 	// open is not an error.
 	CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error)
@@ -601,6 +620,9 @@ func (UnimplementedAccountServiceServer) OpenSession(context.Context, *OpenSessi
 }
 func (UnimplementedAccountServiceServer) VerifySession(context.Context, *VerifySessionRequest) (*VerifySessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method VerifySession not implemented")
+}
+func (UnimplementedAccountServiceServer) VerifySessions(context.Context, *VerifySessionsRequest) (*VerifySessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method VerifySessions not implemented")
 }
 func (UnimplementedAccountServiceServer) CloseSession(context.Context, *CloseSessionRequest) (*CloseSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CloseSession not implemented")
@@ -874,6 +896,24 @@ func _AccountService_VerifySession_Handler(srv interface{}, ctx context.Context,
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AccountServiceServer).VerifySession(ctx, req.(*VerifySessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AccountService_VerifySessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(VerifySessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AccountServiceServer).VerifySessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AccountService_VerifySessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AccountServiceServer).VerifySessions(ctx, req.(*VerifySessionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1166,6 +1206,10 @@ var AccountService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "VerifySession",
 			Handler:    _AccountService_VerifySession_Handler,
+		},
+		{
+			MethodName: "VerifySessions",
+			Handler:    _AccountService_VerifySessions_Handler,
 		},
 		{
 			MethodName: "CloseSession",

@@ -360,6 +360,33 @@ func local_request_AccountService_VerifySession_0(ctx context.Context, marshaler
 	return msg, metadata, err
 }
 
+func request_AccountService_VerifySessions_0(ctx context.Context, marshaler runtime.Marshaler, client extAccountv1.AccountServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAccountv1.VerifySessionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.VerifySessions(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_AccountService_VerifySessions_0(ctx context.Context, marshaler runtime.Marshaler, server extAccountv1.AccountServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAccountv1.VerifySessionsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.VerifySessions(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_AccountService_CloseSession_0(ctx context.Context, marshaler runtime.Marshaler, client extAccountv1.AccountServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extAccountv1.CloseSessionRequest
@@ -957,6 +984,26 @@ func RegisterAccountServiceHandlerServer(ctx context.Context, mux *runtime.Serve
 		}
 		forward_AccountService_VerifySession_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AccountService_VerifySessions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.account.v1.AccountService/VerifySessions", runtime.WithHTTPPathPattern("/waybook.account.v1.AccountService/VerifySessions"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_AccountService_VerifySessions_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AccountService_VerifySessions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_AccountService_CloseSession_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1461,6 +1508,23 @@ func RegisterAccountServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 		}
 		forward_AccountService_VerifySession_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AccountService_VerifySessions_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.account.v1.AccountService/VerifySessions", runtime.WithHTTPPathPattern("/waybook.account.v1.AccountService/VerifySessions"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_AccountService_VerifySessions_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AccountService_VerifySessions_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_AccountService_CloseSession_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1698,6 +1762,7 @@ var (
 	pattern_AccountService_Authenticate_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "Authenticate"}, ""))
 	pattern_AccountService_OpenSession_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "OpenSession"}, ""))
 	pattern_AccountService_VerifySession_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "VerifySession"}, ""))
+	pattern_AccountService_VerifySessions_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "VerifySessions"}, ""))
 	pattern_AccountService_CloseSession_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "CloseSession"}, ""))
 	pattern_AccountService_CloseAllSessions_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "CloseAllSessions"}, ""))
 	pattern_AccountService_ListSessions_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.account.v1.AccountService", "ListSessions"}, ""))
@@ -1726,6 +1791,7 @@ var (
 	forward_AccountService_Authenticate_0            = runtime.ForwardResponseMessage
 	forward_AccountService_OpenSession_0             = runtime.ForwardResponseMessage
 	forward_AccountService_VerifySession_0           = runtime.ForwardResponseMessage
+	forward_AccountService_VerifySessions_0          = runtime.ForwardResponseMessage
 	forward_AccountService_CloseSession_0            = runtime.ForwardResponseMessage
 	forward_AccountService_CloseAllSessions_0        = runtime.ForwardResponseMessage
 	forward_AccountService_ListSessions_0            = runtime.ForwardResponseMessage

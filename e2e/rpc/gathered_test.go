@@ -1,0 +1,86 @@
+package rpc_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/edge"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// countedAccount counts the calls that several sessions share.
+type countedAccount struct {
+	accountv1.AccountServiceClient
+	shared atomic.Int64
+}
+
+func (c *countedAccount) VerifySessions(
+	ctx context.Context, request *accountv1.VerifySessionsRequest, options ...grpc.CallOption,
+) (*accountv1.VerifySessionsResponse, error) {
+	if len(request.GetSessions()) > 1 {
+		c.shared.Add(1)
+	}
+	return c.AccountServiceClient.VerifySessions(ctx, request, options...)
+}
+
+// TestAClosedSessionWritesNothingWhileSessionsShareCalls lets people log in, write, log out and try to
+// write again, all at the same time, through an edge that verifies their sessions with shared calls.
+func TestAClosedSessionWritesNothingWhileSessionsShareCalls(t *testing.T) {
+	const people, rounds, mostRounds = 16, 4, 400
+	w := start(t)
+	account := &countedAccount{AccountServiceClient: w.account}
+	handler := edge.New(edge.Config{
+		Account: account, Album: w.album, Blog: w.blog, Poi: w.poi, Zone: time.UTC, GathersSessions: true,
+	})
+	add := func(user int64, token string) string {
+		form := strings.NewReader("func=addAlbum&albumTitle=t&category=1&lat=25&lng=121")
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, edge.Path, form)
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		request.Header.Set("Cookie", fmt.Sprintf("id=%d; idrand=%s", user, token))
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, request)
+		return recorder.Body.String()
+	}
+	var all sync.WaitGroup
+	for person := range people {
+		user := w.newUser(fmt.Sprint(person))
+		all.Go(func() {
+			written := 0
+			for round := 0; round < rounds || account.shared.Load() == 0 && round < mostRounds; round++ {
+				opened, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if reply := add(user, opened.GetToken()); !strings.Contains(reply, "<status>SUCCESS</status>") {
+					t.Errorf("an open session: %s", reply)
+				}
+				written++
+				if _, err := w.account.CloseSession(t.Context(), &accountv1.CloseSessionRequest{UserId: user, Token: opened.GetToken()}); err != nil {
+					t.Error(err)
+				}
+				if reply := add(user, opened.GetToken()); !strings.Contains(reply, "LOGIN REQUIRED") {
+					t.Errorf("a closed session: %s", reply)
+				}
+			}
+			listed, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: user, PageSize: mostRounds})
+			if err != nil || len(listed.GetAlbums()) != written {
+				t.Errorf("user %d has %d albums and error %v, want %d", user, len(listed.GetAlbums()), err, written)
+			}
+		})
+	}
+	all.Wait()
+	if account.shared.Load() == 0 {
+		t.Error("no call was shared")
+	}
+}
