@@ -127,7 +127,7 @@ func (s service) recommenders(die *rand.Rand) (users []movefile.ID) {
 func (s service) photos(write put) error {
 	for n := range s.Photos {
 		die := s.dice(movefile.KindPhoto, n)
-		p := &movefile.Photo{ID: s.id(movefile.KindPhoto, n), URL: "upload/" + decimal(int64(n%100)) + "/" + decimal(int64(n)) + ".jpg"}
+		p := &movefile.Photo{ID: s.id(movefile.KindPhoto, n), URL: "upload/" + Decimal(int64(n%100)) + "/" + Decimal(int64(n)) + ".jpg"}
 		if die.IntN(4) == 0 {
 			p.Description = prose(die, 1+die.IntN(3))
 		}

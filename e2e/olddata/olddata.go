@@ -119,12 +119,12 @@ func (s service) number(kind movefile.Kind, n int) int64 {
 func (s service) id(kind movefile.Kind, n int) movefile.ID {
 	number := s.number(kind, n)
 	if number%53 == 0 {
-		return movefile.ID("old-" + string(kind[:1]) + "." + decimal(number))
+		return movefile.ID("old-" + string(kind[:1]) + "." + Decimal(number))
 	}
-	return movefile.ID(decimal(number))
+	return movefile.ID(Decimal(number))
 }
 
-func (s service) user(n int) movefile.ID { return movefile.ID(decimal(s.number(movefile.KindUser, n))) }
+func (s service) user(n int) movefile.ID { return movefile.ID(Decimal(s.number(movefile.KindUser, n))) }
 
 // isChanged reports whether a later edition changed the nth thing of a kind.
 func (s service) isChanged(kind movefile.Kind, n int) bool {
@@ -132,6 +132,6 @@ func (s service) isChanged(kind movefile.Kind, n int) bool {
 }
 
 // gone is an identifier that nothing has.
-func gone(die *rand.Rand) movefile.ID { return movefile.ID(decimal(900_000_000 + die.Int64N(1000))) }
+func gone(die *rand.Rand) movefile.ID { return movefile.ID(Decimal(900_000_000 + die.Int64N(1000))) }
 
 func (s service) hasFlaw(die *rand.Rand) bool { return die.IntN(10_000) < s.Flaws }

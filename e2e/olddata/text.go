@@ -20,7 +20,8 @@ var (
 	}
 )
 
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+// Decimal formats a number.
+func Decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
 func pick(die *rand.Rand, from []string) string { return from[die.IntN(len(from))] }
 

@@ -30,7 +30,7 @@ const (
 	statusRefused = 4
 	// statusUnavailable means that a retry may succeed.
 	statusUnavailable = 5
-	// statusDifferent and statusTrouble are those of diff, for compare only: replies differ; the
+	// statusDifferent and statusTrouble are those of diff, for compare and move verify only: replies differ; the
 	// comparison could not be made, or not of all requests.
 	statusDifferent = 1
 	statusTrouble   = 2

@@ -8,7 +8,7 @@ const description = `Operate Waybook: users, sessions, applications, albums, ent
 
 Results go to standard output, everything else to standard error. The exit status is 0 on success,
 2 for an invalid command line, 3 when something is not found, 4 when a service refuses the request, 5 when a
-retry may succeed, 130 when interrupted, and 1 after any other failure. compare has the statuses of diff.`
+retry may succeed, 130 when interrupted, and 1 after any other failure. compare and move verify have the statuses of diff.`
 
 // commands is the tree of commands. To add a command, add a field here or in the struct of its
 // noun. The type of the field needs a Run method. Run may take a context.Context, *services,

@@ -264,3 +264,15 @@ func TestShowDoesNotChangeTheCallersIDs(t *testing.T) {
 		}
 	})
 }
+
+func TestAUserWhoHasJustMovedInIsNotMissing(t *testing.T) {
+	inBubble(t, func(t *testing.T, a *accounts, d *Directory) {
+		for _, want := range []map[int64]bool{{7: true}, {}} {
+			got, err := d.Missing(t.Context(), []int64{1, 7})
+			if err != nil || len(got) != len(want) || got[7] != want[7] {
+				t.Errorf("missing are %v (%v), want %v", got, err, want)
+			}
+			a.rename(7, "阿明")
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package moving_test
+
+import (
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/oldserver"
+)
+
+// TestTheGuideOfAnEveningWorks runs the commands of docs/moving-in.md as they are. Only addresses are
+// others, and mysql is a stand-in with SQLite.
+func TestTheGuideOfAnEveningWorks(t *testing.T) {
+	examples.Need(t, "bash")
+	examples.Need(t, "curl")
+	blocks, err := examples.Blocks(examples.Docs + "moving-in.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := launch.Build(folder, launch.AsTested, "github.com/waybook/waybook/standalone",
+		"github.com/waybook/waybook/waybookctl", "github.com/waybook/waybook/e2e/olddata/mysql"); err != nil {
+		t.Fatal(err)
+	}
+	http := launch.Address(t)
+	place := strings.NewReplacer("127.0.0.1:8080", http, "127.0.0.1:8081", launch.Address(t),
+		"https://old.example", serve(t, oldserver.New(guideContent(), taipei(t))))
+	script := "set -eu\ntrap 'kill $(jobs -p)' EXIT\nmysql <" + testFile(t, "old.sql") + "\n"
+	count := 0
+	for _, block := range blocks {
+		if block.Language != "sh" {
+			continue
+		}
+		count++
+		if strings.Contains(block.Text, "new.ndjson") && strings.Contains(block.Text, "mysql") {
+			script += "mysql <" + testFile(t, "changed.sql") + "\n"
+		}
+		script += "echo \"line " + strconv.Itoa(block.Line) + "\"\n" + place.Replace(block.Text)
+	}
+	if count < 8 {
+		t.Errorf("the guide has %d blocks of commands", count)
+	}
+	// What the guide promises at its end.
+	script += "curl -fsS 'http://" + http + "/API.php?func=getAlbum&albumID=5'\n" +
+		"curl -fsS 'http://" + http + "/API.php?func=getPOI&POIID=3'\n" +
+		"curl -fsS -d '" + url.Values{"func": {"login"}, "email": {"traveller@old.example"}, "password": {"password"}}.Encode() + "' http://" + http + "/API.php\n" +
+		"waybookctl user passwords\n"
+	shell := exec.CommandContext(t.Context(), "bash", "-c", script)
+	shell.Dir, shell.WaitDelay = folder, time.Minute
+	shell.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "NO_PROXY=127.0.0.1", "GORACE=atexit_sleep_ms=0",
+		"OLD_DATABASE="+filepath.Join(folder, "old.sqlite"))
+	output, err := shell.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	for _, want := range []string{"東北角兩日遊", "傍晚去最好。", "<idrand>"} {
+		if !strings.Contains(string(output), want) {
+			t.Errorf("the output has no %s", want)
+		}
+	}
+	if strings.Contains(string(output), "me too") {
+		t.Error("a comment that the old service had deleted is still there")
+	}
+	if t.Failed() || testing.Verbose() {
+		t.Logf("%s", output)
+	}
+}
+
+func testFile(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func taipei(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Asia/Taipei")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+// guideContent is what an old server shows of testdata/old.sql.
+func guideContent() oldserver.Content {
+	at := func(text string) time.Time {
+		moment, _ := time.Parse("2006-01-02 15:04:05 -0700", text+" +0800")
+		return moment
+	}
+	traveller, sea := oldserver.Person{Name: "小旅人 & co.", Icon: "icons/7.gif"}, oldserver.Person{Name: "阿海"}
+	return oldserver.Content{
+		Albums: map[int64]*oldserver.Album{
+			5: {
+				Title: "東北角一日遊", Category: 5, Lat: 25.0113, Lng: 121.9404, Owner: traveller, Updated: at("2008-03-09 20:15:00"), Score: 2,
+				Photos: []oldserver.Photo{{ID: 31, Address: "upload/5/31.jpg", Description: "陰陽海"}, {ID: 32, Address: "upload/5/32.jpg"}},
+				Comments: []oldserver.Comment{
+					{At: at("2008-03-06 10:00:00"), By: sea, Text: "好美", RepliedAt: at("2008-03-06 11:00:00"), Reply: "謝謝"},
+					{At: at("2008-03-07 10:00:00"), By: oldserver.Person{Name: "路人"}, Text: "me too"},
+				},
+			},
+			12: {Title: "貓 & 狗", Category: 8, Lat: 25.04, Lng: 121.51, Owner: traveller, Updated: at("2009-01-01 08:00:00")},
+		},
+		Landmarks: map[int64]*oldserver.Landmark{3: {
+			Name: "中正紀念堂", Category: 4, Lat: 25.0346, Lng: 121.5218, Owner: sea, Updated: at("2007-01-01 00:00:00"),
+			Photos: []oldserver.Photo{{ID: 4, Address: "http://images.example/poi/4.jpg", Description: "夕陽"}},
+		}},
+		Entries: map[int64]*oldserver.Entry{
+			7: {
+				Author: traveller, Type: "0_8", Lat: 23.8571, Lng: 120.9156, Title: "日月潭環湖", Text: "騎了一整天。\r\n好<累>!",
+				Year: 2008, Month: 4, Day: 1, Weather: "雨過天晴", Zoom: 14, Map: 1, Question: "下一站去哪裡?",
+				Choices:  []oldserver.Choice{{Text: "阿里山"}, {Text: "太魯閣", Votes: 3}},
+				Comments: []oldserver.Comment{{At: at("2008-04-02 10:00:00"), By: sea, Text: "我投太魯閣!"}},
+			},
+			8: {
+				Author: sea, Type: "0_2", Lat: 23.9, Lng: 120.9, Title: "隔天", Text: "同上", Year: 2008, Month: 4, Day: 2,
+				Weather: "晴空萬里", Quoted: 7, Zoom: 9, Map: 3, Score: 1,
+			},
+		},
+		AlbumsOf: map[int64][]int64{7: {5, 12}, 9: {}}, LandmarksOf: map[int64][]int64{4: {3}}, Own: map[oldserver.Kind]map[int64]int64{},
+	}
+}
