@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/edge/reply"
+	"github.com/waybook/waybook/internal/id"
 )
 
 // exchange is one request and its reply. Exchanges are reused: open begins a use and close ends
@@ -49,7 +50,9 @@ func newExchange(config *Config, zippers *zippers) *exchange {
 	x := &exchange{config: config}
 	x.turn = turn{load: &config.Load, address: x.Address}
 	x.response.Zone = config.Zone
-	x.response.HasOldIDs = config.Identifiers == OldIdentifiers
+	if config.Identifiers == OldIdentifiers {
+		x.response.OldID = id.Old
+	}
 	x.response.writeTimeout = config.WriteTimeout
 	x.response.zippers = zippers
 	x.response.turn = &x.turn
@@ -104,7 +107,7 @@ func (x *exchange) close() {
 		body:   smallBuffer(x.body, smallFormBytes),
 		op:     operation.Exchange{In: operation.Input{Reader: x.op.In.Reader}},
 		response: response{
-			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone, HasOldIDs: x.response.HasOldIDs},
+			Document:     reply.Document{Bytes: smallBuffer(x.response.Bytes, keep), Zone: x.response.Zone, OldID: x.response.OldID},
 			writeTimeout: x.response.writeTimeout,
 			zippers:      x.response.zippers,
 			turn:         &x.turn,

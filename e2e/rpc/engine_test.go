@@ -87,7 +87,7 @@ func (b *brittle) Backup(ctx context.Context, to io.Writer, begin func(int64) er
 func (b *brittle) RecordBackup(time.Time) error { return b.failure() }
 
 // count returns the number of documents of a collection.
-func (b *brittle) count(t *testing.T, collection string) int64 {
+func (b *brittle) count(t testing.TB, collection string) int64 {
 	t.Helper()
 	b.mu.Lock()
 	table := b.tables[collection]

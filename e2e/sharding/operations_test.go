@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/waybook/waybook/edge"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -132,6 +134,9 @@ func operations() []operation {
 		}},
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "ExportPois of an owner", call: exportPois},
+		{name: "MoveInAlbums of two albums", call: moveInAlbums},
+		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
+		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
 	}
 	for _, of := range []struct {
 		selector   string
@@ -192,6 +197,26 @@ func importPois(t *testing.T, p *process, about material) error {
 	reply, err := stream.CloseAndRecv()
 	if err == nil && reply.GetCreatedCount() != 2 {
 		err = fmt.Errorf("got %v", reply)
+	}
+	return err
+}
+
+// moveInAlbums moves in what later operations read.
+func moveInAlbums(t *testing.T, p *process, about material) error {
+	moved := &albumv1.MovedAlbum{
+		OldId: "12", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
+		Photos: []*albumv1.MovedPhoto{{OldId: "1", ThumbnailUrl: "x"}}, RecommenderIds: []int64{about.visitor.id},
+		Comments: []*typev1.MovedComment{{
+			OldId: "1", Author: &typev1.MovedComment_AuthorId{AuthorId: about.visitor.id}, CreateTime: timestamppb.Now(), Text: "x",
+		}},
+	}
+	reply, err := p.album.MoveInAlbums(t.Context(), &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{moved, {
+		OldId: "a-1", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
+	}}})
+	for _, result := range reply.GetResults() {
+		if result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_CREATED {
+			return fmt.Errorf("got %v", result)
+		}
 	}
 	return err
 }

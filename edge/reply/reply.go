@@ -2,11 +2,7 @@
 // neither the operations nor HTTP.
 package reply
 
-import (
-	"time"
-
-	"github.com/waybook/waybook/internal/id"
-)
+import "time"
 
 // Writer writes the document of one reply, in the order of the calls. Every element has a name;
 // items of a list also have a position, from 1. Names come from the edge's own code and need no
@@ -53,18 +49,21 @@ type Document struct {
 	Bytes []byte
 	// Zone is the time zone of all times in the document.
 	Zone *time.Location
-	// HasOldIDs makes ID write the old identifiers of what was moved in.
-	HasOldIDs bool
+	// OldID, unless nil, makes ID write the old identifiers of what was moved in. It returns the one
+	// that an identifier tells.
+	OldID func(id int64) (old int64, ok bool)
 }
 
 // writeID is Writer.ID with the methods of a writer.
 func (d *Document) writeID(out Writer, name string, value int64, oldID string) {
-	if d.HasOldIDs && oldID != "" {
-		out.Text(name, oldID)
-		return
-	}
-	if old, ok := id.Old(value); ok && d.HasOldIDs {
-		value = old
+	if d.OldID != nil {
+		if oldID != "" {
+			out.Text(name, oldID)
+			return
+		}
+		if old, ok := d.OldID(value); ok {
+			value = old
+		}
 	}
 	out.Integer(name, value)
 }

@@ -316,6 +316,7 @@ func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, p
 			return err
 		}
 	}
+	var unchanged []int64
 	for _, u := range stored {
 		u.result.Id = u.id
 		isSame := m.Content.IsSame(u.stored, u.document)
@@ -324,6 +325,7 @@ func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, p
 		switch {
 		case isSame && !partsDiffer:
 			u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED
+			unchanged = append(unchanged, u.id)
 			continue
 		case !options.GetUpdate() && !isCompleted:
 			u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT
@@ -349,6 +351,32 @@ func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, p
 			return nil
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return m.confirm(ctx, unchanged)
+}
+
+// confirm makes content durable that was found unchanged. An earlier call may have stored it and failed
+// before a majority had it. What belongs to it was stored before.
+func (m *Mover[P, C]) confirm(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	durable, err := m.Kind.Documents.GetDurable(ctx, ids)
+	if err != nil {
+		return err
+	}
+	isDurable := make(map[int64]bool, len(durable))
+	for i := range durable {
+		isDurable[m.Kind.ID(&durable[i])] = true
+	}
+	for _, each := range ids {
+		if isDurable[each] {
+			continue
+		}
+		// It is new, or was deleted.
+		if _, err := m.Kind.Documents.GetLinearizable(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
 			return err
 		}
 	}

@@ -1,0 +1,171 @@
+package rpc_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/id"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	"github.com/waybook/waybook/standalone/app"
+)
+
+// front is a Waybook with its edge, and a logged-in user.
+type front struct {
+	*waybook
+	url    string
+	user   int64
+	cookie string
+}
+
+func startFront(t *testing.T, identifiers edge.Identifiers) *front {
+	t.Helper()
+	started, err := app.Start(t.Context(), newConfig(t, func(config *app.Config) {
+		config.Interface.HasAdditions, config.Interface.Identifiers = true, identifiers
+	}), newEnv(t))
+	got(t, started, err)
+	f := &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
+	f.user = f.newUser("a")
+	session, err := f.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: f.user})
+	f.cookie = fmt.Sprintf("id=%d; idrand=%s", f.user, got(t, session, err).GetToken())
+	return f
+}
+
+// post sends a request and returns the reply.
+func (f *front) post(parameters string) string {
+	f.t.Helper()
+	values, err := url.ParseQuery(parameters)
+	got(f.t, values, err)
+	request, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(values.Encode()))
+	got(f.t, request, err)
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	request.Header.Set("Cookie", f.cookie)
+	reply, err := http.DefaultClient.Do(request)
+	got(f.t, reply, err)
+	defer func() { _ = reply.Body.Close() }()
+	body, err := io.ReadAll(reply.Body)
+	return string(got(f.t, body, err))
+}
+
+// diary are the parameters that postBlog and updateBlog need.
+const diary = "&type=0_1&lat=25&lng=121&blogTitle=t&blogContent=c&year=2026&month=1&day=2&weather=有彩虹"
+
+// moveTwo moves content in: with the old identifier 12, and with one that is no number.
+func (f *front) moveTwo() {
+	f.t.Helper()
+	text := fullAlbum("a-1", f.user, 300)
+	text.Photos[0].OldId, text.Comments[0].OldId = "p-1", "c-1"
+	expectOutcomes(f.t, f.moveAlbums(nil, fullAlbum("12", f.user, 100), text), created, created)
+	quoting := fullBlog("b-1", f.user, 300)
+	quoting.QuotedOldId = "12"
+	quotingText := movedBlog("13", f.user)
+	quotingText.QuotedOldId = "b-1"
+	expectOutcomes(f.t, f.moveBlogs(nil, fullBlog("12", f.user, 100), quoting, quotingText), created, created, created)
+	expectOutcomes(f.t, f.movePois(nil, fullPoi("12", f.user, 100), fullPoi("p-1", f.user, 300)), created, created)
+}
+
+func TestTheElevenOperationsTakeOldIdentifiers(t *testing.T) {
+	f := startFront(t, edge.NewIdentifiers)
+	f.moveTwo()
+	for _, parameters := range []string{
+		"func=getAlbum&albumID=%s", "func=updateAlbum&albumID=%s&albumTitle=x",
+		"func=getPOI&POIID=%s",
+		"func=getBlog&blogID=%s", "func=updateBlog&blogID=%s" + diary,
+		"func=postBlog&replyBlogID=%s" + diary, "func=updateBlog&blogID=12&replyBlogID=%s" + diary,
+		"func=updateAlbum&delete=true&albumID=%s", "func=updateBlog&delete=true&blogID=%s",
+	} {
+		texts := map[string]string{"album": "a-1", "POI": "p-1", "blog": "b-1"}
+		for _, old := range []string{"12", ""} {
+			for kind, text := range texts {
+				if old == "" && strings.Contains(parameters, kind+"ID=%s") || old == "" && kind == "blog" && strings.Contains(parameters, "replyBlogID") {
+					old = text
+				}
+			}
+			asked := fmt.Sprintf(parameters, url.QueryEscape(old))
+			if reply := f.post(asked); !strings.Contains(reply, "<status>SUCCESS</status>") {
+				t.Errorf("%s: %s", asked, reply)
+			}
+		}
+	}
+}
+
+func TestListsContinueAfterOldIdentifiersOfAnyKind(t *testing.T) {
+	f := startFront(t, edge.NewIdentifiers)
+	f.moveTwo()
+	of, text := id.OfOld(12, id.PlaceOf(f.user)), id.OfOldText("a-1", id.PlaceOf(f.user), 0)
+	for after, want := range map[string][]bool{"0": {true, true}, "11": {true, true}, "12": {false, true}, "a-1": {false, false}} {
+		reply := f.post(fmt.Sprintf("func=getUserAlbumList&userID=%d&after=%s", f.user, after))
+		for i, album := range []int64{of, text} {
+			if has := strings.Contains(reply, fmt.Sprintf("<albumID>%d</albumID>", album)); has != want[i] {
+				t.Errorf("after %s: %s", after, reply)
+			}
+		}
+	}
+	if reply := f.post("func=getCategoryPOIList&category=1&after=p-1"); strings.Contains(reply, "<POI1>") || !strings.Contains(reply, "SUCCESS") {
+		t.Errorf("after p-1: %s", reply)
+	}
+}
+
+func TestPhotosAndCommentsAreFoundByOldIdentifiers(t *testing.T) {
+	f := startFront(t, edge.NewIdentifiers)
+	f.moveTwo()
+	for _, parameters := range []string{
+		"func=replyComment&albumID=12&commentID=101&reply=x", "func=removeComment&blogID=12&commentID=101", "func=removePhoto&POIID=12&photoID=101",
+		"func=replyComment&albumID=a-1&commentID=c-1&reply=x", "func=removePhoto&albumID=a-1&photoID=p-1", "func=removeComment&albumID=a-1&commentID=c-1",
+		"func=castVote&blogID=b-1&choice=1", "func=recommend&POIID=p-1",
+	} {
+		if reply := f.post(parameters); !strings.Contains(reply, "<status>SUCCESS</status>") {
+			t.Errorf("%s: %s", parameters, reply)
+		}
+	}
+}
+
+func TestAParameterThatStandsForNothingIsInvalidAsEver(t *testing.T) {
+	f, without := startFront(t, edge.NewIdentifiers), startFront(t, edge.NewIdentifiers)
+	f.moveTwo()
+	for _, parameters := range []string{
+		"func=getAlbum&albumID=b-1", "func=getAlbum&albumID=x", "func=getAlbum&albumID=-12", "func=getAlbum&albumID=12.0",
+		"func=getAlbum&albumID=9007199254740992", "func=getAlbum&albumID=99999999999999999999", "func=getAlbum&albumID=99",
+		"func=getAlbum&albumID=" + strings.Repeat("a", 101), "func=getAlbum&albumID=%01", "func=getAlbum&albumID=",
+		"func=getUserAlbumList&userID=a-1", "func=getUserAlbumList&userID=1&after=x",
+		"func=postBlog&replyBlogID=x&lat=y", "func=removePhoto&albumID=x&photoID=y", "func=replyComment&blogID=5&commentID=z",
+	} {
+		if got, want := f.post(parameters), without.post(parameters); got != want || !strings.Contains(got, "FAILED") {
+			t.Errorf("%s: %s\nwithout content: %s", parameters, got, want)
+		}
+	}
+}
+
+func TestRepliesShowOldIdentifiersOnRequest(t *testing.T) {
+	f := startFront(t, edge.OldIdentifiers)
+	f.moveTwo()
+	drawn := f.newAlbum(f.user, "new")
+	for parameters, want := range map[string][]string{
+		"func=getAlbum&albumID=12":                                               {"<photoID>100</photoID>", "<photoID>102</photoID>", "<commenterName>路人</commenterName>"},
+		"func=getAlbum&albumID=a-1":                                              {"<photoID>p-1</photoID>", "<photoID>301</photoID>"},
+		"func=getAlbum&albumID=a-1&withIDs=true":                                 {"<commentID>c-1</commentID>", "<commentID>301</commentID>"},
+		"func=getBlog&blogID=b-1":                                                {"<replyBlogID>12</replyBlogID>"},
+		"func=getBlog&blogID=13":                                                 {"<replyBlogID>b-1</replyBlogID>"},
+		"func=getCategoryPOIList&category=1":                                     {"<POIID>12</POIID>", "<POIID>p-1</POIID>"},
+		"func=getCategoryPOIList&category=1&limit=1":                             {"<POIID>12</POIID>", "<next>12</next>"},
+		fmt.Sprintf("func=getUserAlbumList&userID=%d", f.user):                   {"<albumID>12</albumID>", "<albumID>a-1</albumID>", fmt.Sprintf("<albumID>%d</albumID>", drawn)},
+		fmt.Sprintf("func=getUserAlbumList&userID=%d&after=12&limit=1", f.user):  {"<albumID>a-1</albumID>", "<next>a-1</next>"},
+		fmt.Sprintf("func=getUserAlbumList&userID=%d&after=a-1&limit=1", f.user): {fmt.Sprintf("<albumID>%d</albumID>", drawn)},
+		fmt.Sprintf("func=getUserBlogList&userID=%d", f.user):                    {"<blogID>12</blogID>", "<blogID>b-1</blogID>"},
+		"func=getNearbyPOIList&lat=25.034&lng=121.5645&radius=10":                {"<POIID>12</POIID>", "<POIID>p-1</POIID>"},
+	} {
+		reply := f.post(parameters)
+		for _, each := range want {
+			if !strings.Contains(reply, each) {
+				t.Errorf("%s lacks %s: %s", parameters, each, reply)
+			}
+		}
+	}
+	if reply := f.post("func=getAlbum&albumID=a-1&responseFormat=JSON"); !strings.Contains(reply, `"photoID":"p-1"`) || !strings.Contains(reply, `"photoID":301`) {
+		t.Errorf("as JSON: %s", reply)
+	}
+}

@@ -1,0 +1,265 @@
+package rpc_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/id"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// identifiersOf returns the fields of a request that end in _id, with what they identify.
+func identifiersOf(request protoreflect.MessageDescriptor) map[protoreflect.Name]typev1.Identifies {
+	found := map[protoreflect.Name]typev1.Identifies{}
+	for i := range request.Fields().Len() {
+		field := request.Fields().Get(i)
+		if field.Kind() == protoreflect.Int64Kind && !field.IsList() && strings.HasSuffix(string(field.Name()), "_id") {
+			found[field.Name()], _ = proto.GetExtension(field.Options(), typev1.E_Identifies).(typev1.Identifies)
+		}
+	}
+	return found
+}
+
+// contentMethods returns the methods of the services of content.
+func contentMethods() map[string]protoreflect.MethodDescriptor {
+	all := everyMethod()
+	maps.DeleteFunc(all, func(name string, _ protoreflect.MethodDescriptor) bool {
+		service, _, _ := strings.Cut(name, ".")
+		return !slices.Contains([]string{"album", "blog", "poi"}, service)
+	})
+	return all
+}
+
+func TestEveryIdentifierInARequestSaysWhatItIdentifies(t *testing.T) {
+	count := 0
+	for name, method := range contentMethods() {
+		for field, kind := range identifiersOf(method.Input()) {
+			count++
+			if kind == typev1.Identifies_IDENTIFIES_UNSPECIFIED {
+				t.Errorf("%s: the field %s lacks the option waybook.type.v1.identifies", name, field)
+			}
+			isUser := slices.Contains([]protoreflect.Name{"user_id", "owner_id", "author_id", "actor_id", "voter_id"}, field)
+			if isUser != (kind == typev1.Identifies_IDENTIFIES_USER) {
+				t.Errorf("%s: the field %s identifies %v", name, field, kind)
+			}
+		}
+	}
+	if count < 80 {
+		t.Errorf("only %d fields were found", count)
+	}
+}
+
+// moveAll moves an album, an entry and a landmark in, all with the same old identifier, and with photos
+// and comments of that identifier.
+func (w *waybook) moveAll(old, user int64) {
+	w.t.Helper()
+	first := int(old)
+	expectOutcomes(w.t, w.moveAlbums(nil, fullAlbum(fmt.Sprint(old), user, first)), created)
+	blog := fullBlog(fmt.Sprint(old), user, first)
+	expectOutcomes(w.t, w.moveBlogs(nil, blog), created)
+	expectOutcomes(w.t, w.movePois(nil, fullPoi(fmt.Sprint(old), user, first)), created)
+}
+
+// withOld returns a valid request of a method whose identifiers of content are an old one.
+func withOld(method protoreflect.MethodDescriptor, user, old int64) proto.Message {
+	request := validRequest(method, user, old, old, old)
+	message := request.ProtoReflect()
+	for name, kind := range identifiersOf(method.Input()) {
+		if kind > typev1.Identifies_IDENTIFIES_USER {
+			message.Set(method.Input().Fields().ByName(name), protoreflect.ValueOfInt64(old))
+		}
+	}
+	return request
+}
+
+func TestEveryMethodAcceptsOldIdentifiers(t *testing.T) {
+	w := start(t)
+	user := w.newUser("a")
+	// Larger ones have an identifier by a hash.
+	for _, first := range []int64{1000, id.MaxOld + 1000} {
+		old := first
+		for name, method := range contentMethods() {
+			if !hasContent(method.Input()) {
+				continue
+			}
+			t.Run(fmt.Sprint(name, " of ", old), func(t *testing.T) {
+				// Children have numbers of their own, which do not meet those of other contents.
+				w.moveAll(old, user)
+				if err := w.call(t.Context(), method, withOld(method, user, old)); err != nil {
+					t.Errorf("an old identifier: %v", err)
+				}
+				unknown := withOld(method, user, old+50)
+				if err := w.call(t.Context(), method, unknown); (err == nil) != isList(method) {
+					t.Errorf("an identifier that stands for nothing: %v", err)
+				} else if err != nil && !strings.Contains(err.Error(), fmt.Sprint(old+50)) && !strings.Contains(err.Error(), "no such entry") {
+					t.Errorf("the error does not name the number: %v", err)
+				}
+			})
+			old += 100
+		}
+	}
+}
+
+// Owners are checked for the content that an old identifier stands for.
+func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
+	w := start(t)
+	owner, other := w.newUser("a"), w.newUser("b")
+	w.moveAll(12, owner)
+	w.moveAll(500, other)
+	expectFailures(t, []failure{
+		{"album", func() error {
+			return failed(w.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}))
+		}, codes.PermissionDenied, "NOT_OWNER"},
+		{"entry", func() error {
+			return failed(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}))
+		}, codes.PermissionDenied, "NOT_OWNER"},
+		{"photo of another's album under one's own", func() error {
+			return failed(w.poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}))
+		}, codes.NotFound, "PHOTO_NOT_FOUND"},
+	})
+}
+
+// hasContent reports whether a request names content.
+func hasContent(request protoreflect.MessageDescriptor) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(identifiersOf(request))), func(kind typev1.Identifies) bool {
+		return kind > typev1.Identifies_IDENTIFIES_USER
+	})
+}
+
+func isList(method protoreflect.MethodDescriptor) bool { return method.IsStreamingServer() }
+
+func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
+	w := start(t)
+	user := w.newUser("a")
+	for _, old := range []string{"5", "7", "IMG_1", "9"} {
+		expectOutcomes(t, w.moveAlbums(nil, movedAlbum(old, user)), created)
+	}
+	drawn := w.newAlbum(user, "new")
+	text := id.OfOldText("IMG_1", id.PlaceOf(user), 0)
+	of := func(old int64) int64 { return id.OfOld(old, id.PlaceOf(user)) }
+	for after, want := range map[int64][]int64{
+		0:      {of(5), of(7), of(9), text, drawn},
+		5:      {of(7), of(9), text, drawn},
+		6:      {of(7), of(9), text, drawn}, // nothing has it
+		9:      {text, drawn},
+		10_000: {text, drawn},
+		of(7):  {of(9), text, drawn},
+		drawn:  nil,
+	} {
+		sent, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: user, AfterAlbumId: after}))
+		var ids []int64
+		for _, batch := range got(t, sent, err) {
+			for _, album := range batch.GetAlbums() {
+				ids = append(ids, album.GetAlbumId())
+				if (album.GetOldId() == "IMG_1") != (album.GetAlbumId() == text) {
+					t.Errorf("the old identifier of %d is %q", album.GetAlbumId(), album.GetOldId())
+				}
+			}
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("after %d: %v, want %v", after, ids, want)
+		}
+	}
+}
+
+// counted is a store that counts the reads of aliases.
+func counted(t *testing.T) (*brittle, *atomic.Int64) {
+	t.Helper()
+	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	reads := &atomic.Int64{}
+	return newBrittleOf(t, &docstoretest.Hooked{Engine: got(t, engine, err), Read: func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if strings.HasSuffix(call.Collection, "_aliases") {
+			reads.Add(1)
+		}
+		return do()
+	}}), reads
+}
+
+// Numbers from 2^40 on cost no read more, and photos, comments and positions never do.
+func TestOnlyOldIdentifiersOfContentCostARead(t *testing.T) {
+	store, reads := counted(t)
+	p := startPartsOn(t, store)
+	user := p.newUser("a")
+	p.moveAll(1000, user)
+	album, blog, poi := p.newAlbum(user, "x"), p.newBlog(user), p.newPoi(user, "x")
+	for name, method := range contentMethods() {
+		if strings.Contains(name, "Move") || strings.Contains(name, "Resolve") || strings.Contains(name, ".Delete") {
+			continue
+		}
+		before := reads.Load()
+		request := validRequest(method, user, album, blog, poi)
+		if err := p.call(t.Context(), method, request); err != nil && !strings.Contains(err.Error(), "NotFound") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := reads.Load() - before; n != 0 {
+			t.Errorf("%s with identifiers of Waybook read %d aliases", name, n)
+		}
+	}
+	for name, method := range contentMethods() {
+		if !hasContent(method.Input()) || strings.Contains(name, ".Delete") {
+			continue
+		}
+		want := int64(0)
+		for _, kind := range identifiersOf(method.Input()) {
+			if kind == typev1.Identifies_IDENTIFIES_CONTENT {
+				want++
+			}
+		}
+		before := reads.Load()
+		if err := p.call(t.Context(), method, withOld(method, user, 1000)); err != nil && !strings.Contains(err.Error(), "NotFound") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := reads.Load() - before; n != want {
+			t.Errorf("%s with old identifiers read %d aliases, want %d", name, n, want)
+		}
+	}
+}
+
+func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
+	w := start(t)
+	user := w.newUser("a")
+	moved := fullAlbum("a-1", user, 1)
+	moved.Photos[0].OldId, moved.Comments[0].OldId = "p-1", "c-1"
+	expectOutcomes(t, w.moveAlbums(nil, moved), created)
+	w.moveAll(5, user)
+	album := id.OfOldText("a-1", id.PlaceOf(user), 0)
+	of := func(kind typev1.Identifies, oldID string, contentID int64) *typev1.OldIdentifier {
+		return &typev1.OldIdentifier{Kind: kind, OldId: oldID, ContentId: contentID}
+	}
+	content, photo, comment := typev1.Identifies_IDENTIFIES_CONTENT, typev1.Identifies_IDENTIFIES_PHOTO, typev1.Identifies_IDENTIFIES_COMMENT
+	reply, err := w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{
+		of(content, "a-1", 0), of(content, "5", 0), of(content, "a-2", 0),
+		of(photo, "p-1", album), of(photo, "p-1", 5), of(photo, "p-2", album), of(photo, "6", 5),
+		of(comment, "c-1", album), of(comment, "p-1", album),
+	}})
+	want := []int64{
+		album, id.OfOld(5, id.PlaceOf(user)), 0,
+		id.OfOldText("p-1", id.PlaceOf(user), 0), id.OfOldText("p-1", id.PlaceOf(user), 0), 0, id.OfOld(6, id.PlaceOf(user)),
+		id.OfOldText("c-1", id.PlaceOf(user), 0), 0,
+	}
+	if got(t, reply, err); !slices.Equal(reply.GetIds(), want) {
+		t.Errorf("got  %v\nwant %v", reply.GetIds(), want)
+	}
+	blogs, err := w.blog.ResolveOldIds(t.Context(), &blogv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "a-1", 0)}})
+	pois, poiErr := w.poi.ResolveOldIds(t.Context(), &poiv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(content, "5", 0)}})
+	if got(t, blogs, err).GetIds()[0] != 0 || got(t, pois, poiErr).GetIds()[0] == 0 {
+		t.Errorf("the other services: %v, %v", blogs, pois)
+	}
+	_, err = w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})
+	expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "old_ids[0].kind")
+}
