@@ -52,7 +52,8 @@ func TestAValueIsPrintedInEachFormat(t *testing.T) {
     "lng": -121
   },
   "create_time": "2026-11-20T23:30:00.005Z",
-  "score": 0
+  "score": 0,
+  "old_id": ""
 }
 `,
 		YAML: `album_id: 9007199254740991
@@ -63,6 +64,7 @@ location:
   lng: -121
 create_time: "2026-11-20T23:30:00.005Z"
 score: 0
+old_id: ""
 `,
 		Table: `TITLE     <台北> & co
 CATEGORY  ALBUM_CATEGORY_FOOD
