@@ -82,8 +82,7 @@ func stepsOf(t *testing.T, each operation) (steps, after []int) {
 }
 
 // stuck is how long an operation may lack commands before the test gives up: less than the edge
-// waits for a service. A test that passes waits
-// for commands only.
+// waits for a service. A test that passes waits for commands only.
 const stuck = 8 * time.Second
 
 // gate holds back the commands on documents until as many have arrived as the present step has.
