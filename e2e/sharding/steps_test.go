@@ -39,6 +39,7 @@ func stepsOfOperations() map[string]string {
 		"withdrawRecommendation with POIID":   "2 1 1 1 1 1 1 1 1; 1 1",
 		"login":                               "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
 		"ImportPois of two landmarks":         "1 1",
+		"MoveInAlbums of two albums":          "1 1 1 1 1 1 1 1 1",
 		"ExportPois of an owner":              "1 1 1",
 		"addComment with albumID":             "2 2 1 1",
 		"replyComment with albumID":           "2 2 1 1",
