@@ -14,8 +14,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	_ "github.com/waybook/waybook/proto/gen/waybook/store/v1" // registers its contract
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // everyCall returns a call of each RPC of the services, with a valid request about existing
@@ -86,18 +89,29 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 	switch method.Name() {
 	case "Authenticate":
 		return &accountv1.AuthenticateRequest{Email: "x@waybook.example", Password: "x", ClientAddress: "x"}
+	case "VerifySessions":
+		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
 	case "FindUsers":
 		return &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_NamePrefix{NamePrefix: "x"}}
 	case "MoveInUsers":
 		return &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{movedAnn("")}}
 	case "DeleteUser": // of one who is gone, because a user has to be disabled before
 		return &accountv1.DeleteUserRequest{UserId: 1}
-	case "VerifySessions":
-		return &accountv1.VerifySessionsRequest{Sessions: []*accountv1.VerifySessionRequest{{UserId: user, Token: strings.Repeat("0", 32)}}}
 	case "VerifySignature":
 		return signatureOf("x", "x", 0, "x")
 	case "CreateBlog":
 		return newBlogRequest(user)
+	case "MoveInAlbums":
+		return &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", user)}}
+	case "MoveInBlogs":
+		return &blogv1.MoveInBlogsRequest{Blogs: []*blogv1.MovedBlog{movedBlog("1", user)}}
+	case "MoveInPois":
+		return &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", user)}}
+	case "ResolveOldIds":
+		request := newMessage(method.Input()).ProtoReflect()
+		oldIDs := request.Mutable(request.Descriptor().Fields().ByName("old_ids")).List()
+		oldIDs.Append(protoreflect.ValueOfMessage((&typev1.OldIdentifier{Kind: typev1.Identifies_IDENTIFIES_CONTENT, OldId: "x"}).ProtoReflect()))
+		return request.Interface()
 	case "ImportPois":
 		return batchOf(user, importedPoi("x", "x"))
 	case "ExportPois":
