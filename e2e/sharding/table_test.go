@@ -122,7 +122,7 @@ func tableOf(rows []row) string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| operation | commands | shards at most | which |\n| --- | --- | --- | --- |\n")
+	b.WriteString("| operation | commands | in a row | shards at most | which |\n| --- | --- | --- | --- | --- |\n")
 	for _, each := range order {
 		fmt.Fprintf(&b, "| %s %s\n", strings.Join(names[each], ", "), each)
 	}
@@ -136,7 +136,8 @@ func TestTheTableOfShardsIsCurrent(t *testing.T) {
 	for _, each := range operations() {
 		serving := c.start(c.engine) // its caches are empty
 		a := c.ask(c.commandsOf(serving, func() { each.run(t, serving, about) }))
-		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %s | %s |", a.commands, a.shards(), a.which())})
+		steps, _ := stepsOf(t, each)
+		rows = append(rows, row{each.name, fmt.Sprintf("| %d | %d | %s | %s |", a.commands, len(steps), a.shards(), a.which())})
 	}
 	page, err := os.ReadFile(scalePage)
 	must(t, err)

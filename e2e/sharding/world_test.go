@@ -171,11 +171,17 @@ func (c *cluster) commandsOf(p *process, do func()) (sent []mongowire.Command) {
 		c.t.Fatal("the face has forgotten the first of the commands")
 	}
 	for _, command := range commands {
-		if _, _, isData := command.ShardKeys("_id"); isData && command.Database == c.database {
+		if c.isData(command) {
 			sent = append(sent, command)
 		}
 	}
 	return sent
+}
+
+// isData reports whether a command is on documents of the cluster.
+func (c *cluster) isData(command mongowire.Command) bool {
+	_, _, isData := command.ShardKeys("_id")
+	return isData && command.Database == c.database
 }
 
 func must(t *testing.T, err error) {

@@ -17,6 +17,7 @@ import (
 type Collection[K Key, T any] struct {
 	reader[T]
 	shape shape
+	store Engine
 }
 
 // Open opens a collection as declared by spec, and creates it if necessary.
@@ -31,7 +32,7 @@ func Open[K Key, T any](ctx context.Context, engine Engine, spec Spec) (*Collect
 	if err != nil {
 		return nil, fmt.Errorf("open collection %s: %w", spec.Name, err)
 	}
-	return &Collection[K, T]{newReader[T](spec, table), shapeOf(reflect.TypeFor[T]())}, nil
+	return &Collection[K, T]{newReader[T](spec, table), shapeOf(reflect.TypeFor[T]()), engine}, nil
 }
 
 // Insert stores a new document. Errors: *DuplicateError.

@@ -14,15 +14,16 @@ type placedStore struct {
 
 func (s placedStore) IsLocal() bool { return s.isLocal }
 
-func TestReadsTogetherAllEndAndTheFirstErrorInTheirOrderIsReturned(t *testing.T) {
+func TestReadsTogetherEndBeforeTheFirstErrorInTheirOrderIsReturned(t *testing.T) {
 	first, second := errors.New("first"), errors.New("second")
-	for _, isLocal := range []bool{true, false} {
+	// A local store does none after the first that fails.
+	for isLocal, reads := range map[bool]int32{true: 2, false: 4} {
 		var done atomic.Int32
 		read := func(err error) func() error {
 			return func() error { done.Add(1); return err }
 		}
 		err := Together(placedStore{isLocal: isLocal}, read(nil), read(first), read(second), read(nil))
-		if err != first || done.Load() != 4 {
+		if err != first || done.Load() != reads {
 			t.Errorf("local %t: got %v after %d reads", isLocal, err, done.Load())
 		}
 		if err := Together(placedStore{isLocal: isLocal}, read(nil), read(nil)); err != nil {
@@ -37,5 +38,22 @@ func TestReadsTogetherOverANetworkMeet(t *testing.T) {
 	err := Together(placedStore{}, func() error { close(left); <-right; return nil }, func() error { close(right); <-left; return nil })
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAReadTogetherThatPanicsPanicsInTheCaller(t *testing.T) {
+	for _, isLocal := range []bool{true, false} {
+		for panicking := range 2 {
+			reads := []func() error{func() error { return nil }, func() error { return nil }}
+			reads[panicking] = func() error { panic("broken") }
+			func() {
+				defer func() {
+					if cause := recover(); cause != "broken" {
+						t.Errorf("local %t, read %d: got %v", isLocal, panicking, cause)
+					}
+				}()
+				_ = Together(placedStore{isLocal: isLocal}, reads...)
+			}()
+		}
 	}
 }

@@ -24,13 +24,27 @@ const (
 // GrantReward gives a user a reward, once per source. Beyond the limit of the day the reward
 // has the amount 0.
 func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantRewardRequest) (*accountv1.GrantRewardResponse, error) {
-	if _, err := s.users.Get(ctx, request.GetUserId()); err != nil {
-		return nil, noUser(err, request.GetUserId())
-	}
 	given := reward{
 		ID: rewardID(request.GetUserId(), request.GetSource()), UserID: request.GetUserId(), Amount: request.GetAmount(),
 	}
-	hasRoom, err := s.hasRoomFor(ctx, given, request.GetSource())
+	isLimited, exists := s.daily.limit > 0 && given.Amount != 0, false
+	err := docstore.Together(s.store, func() error {
+		_, err := s.users.Get(ctx, request.GetUserId())
+		return noUser(err, request.GetUserId())
+	}, func() (err error) {
+		if isLimited {
+			exists, err = s.rewards.Exists(ctx, given.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	hasRoom := true
+	// A reward that exists takes nothing from today, because it may be of an earlier day.
+	if isLimited && !exists {
+		hasRoom, err = s.daily.admit(ctx, given.UserID, request.GetSource())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -46,18 +60,6 @@ func (s *Server) GrantReward(ctx context.Context, request *accountv1.GrantReward
 		return nil, err
 	}
 	return &accountv1.GrantRewardResponse{Amount: given.Amount}, nil
-}
-
-// hasRoomFor reports whether a reward is within the limit of today. A reward that exists
-// takes nothing from today, because it may be of an earlier day.
-func (s *Server) hasRoomFor(ctx context.Context, given reward, source string) (bool, error) {
-	if s.daily.limit <= 0 || given.Amount == 0 {
-		return true, nil
-	}
-	if exists, err := s.rewards.Exists(ctx, given.ID); exists || err != nil {
-		return true, err
-	}
-	return s.daily.admit(ctx, given.UserID, source)
 }
 
 // dailyRewards limits the rewards of a user in a day of UTC, over all processes that share

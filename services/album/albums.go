@@ -37,7 +37,21 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 
 // UpdateAlbum changes an album.
 func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRequest) (*albumv1.UpdateAlbumResponse, error) {
-	updated, err := s.albums.UpdateBy(ctx, request.GetActorId(), request.GetAlbumId(), func(a *album) {
+	var updated album
+	update := func() (err error) {
+		updated, err = s.albums.UpdateBy(ctx, request.GetActorId(), request.GetAlbumId(), s.changeTo(request))
+		return err
+	}
+	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
+	if err := s.albums.Together(update, name); err != nil {
+		return nil, err
+	}
+	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
+}
+
+// changeTo returns the change that a request asks for.
+func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) error {
+	return func(a *album) error {
 		if request.Title != nil {
 			a.Title = request.GetTitle()
 		}
@@ -51,11 +65,8 @@ func (s *Server) UpdateAlbum(ctx context.Context, request *albumv1.UpdateAlbumRe
 			a.Lng = request.GetLng()
 		}
 		a.UpdateTime = s.now()
-	})
-	if err != nil {
-		return nil, err
+		return nil
 	}
-	return &albumv1.UpdateAlbumResponse{Album: s.show(ctx, updated)}, nil
 }
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
@@ -72,11 +83,15 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	if err != nil {
 		return nil, err
 	}
-	photos, err := s.photos.First(ctx, found.ID, &found, firstPhotos)
-	if err != nil {
-		return nil, err
-	}
-	written, err := s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+	var photos docstore.Page[photo]
+	var written docstore.Page[comments.Comment]
+	err = s.albums.Together(func() (err error) {
+		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
+		return err
+	}, func() (err error) {
+		written, err = s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+		return err
+	}, func() error { s.profiles.Expect(ctx, found.OwnerID); return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId()},
-		s.changeBy(request.GetActorId()),
+		nil, s.changeBy(request.GetActorId()),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,
@@ -27,10 +27,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 
 // UpdatePhoto changes a photo of an album.
 func (s *Server) UpdatePhoto(ctx context.Context, request *albumv1.UpdatePhotoRequest) (*albumv1.UpdatePhotoResponse, error) {
-	if _, err := s.albums.GetBy(ctx, request.GetActorId(), request.GetAlbumId()); err != nil {
-		return nil, err
-	}
-	updated, err := s.photos.Update(ctx, request.GetAlbumId(), request.GetPhotoId(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetAlbumId(), request.GetPhotoId(), func(p *photo) {
 		if request.ThumbnailUrl != nil {
 			p.ThumbnailURL = request.GetThumbnailUrl()
 		}

@@ -3,9 +3,11 @@ package blog
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -17,23 +19,32 @@ const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.
 func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
-	author, err := s.profiles.Require(ctx, request.GetAuthorId())
-	if err != nil {
-		return nil, err
-	}
 	asked := docstore.Request{By: byRequest().First(request.GetAuthorId()), ID: request.GetRequestId()}
-	// A retried request gets its reply even if the quoted entry has been deleted since.
-	earlier, found, err := s.blogs.Documents.Answered(ctx, asked)
+	var author profiles.Profile
+	var earlier blog
+	var found bool
+	var quotedOldID string
+	var quoted error
+	err := s.blogs.Together(func() (err error) {
+		author, err = s.profiles.Require(ctx, request.GetAuthorId())
+		return err
+	}, func() (err error) {
+		earlier, found, err = s.blogs.Documents.Answered(ctx, asked)
+		return err
+	}, func() error {
+		quotedOldID, quoted = s.requireQuoted(ctx, request.GetReplyBlogId())
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
+	// A retried request gets its reply even if the quoted entry has been deleted since.
 	if found {
 		earlier = s.trySettle(ctx, earlier)
 		return &blogv1.CreateBlogResponse{Blog: blogProto(earlier, author)}, nil
 	}
-	quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
-	if err != nil {
-		return nil, err
+	if quoted != nil {
+		return nil, quoted
 	}
 	created, _, err := docstore.Create(ctx, s.blogs.Documents, s.ids.In(id.PlaceOf(request.GetAuthorId())), asked,
 		func(id int64, requestKey string) blog {
@@ -72,20 +83,27 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 
 // UpdateBlog changes an entry.
 func (s *Server) UpdateBlog(ctx context.Context, request *blogv1.UpdateBlogRequest) (*blogv1.UpdateBlogResponse, error) {
-	if _, err := s.blogs.GetBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
-		return nil, err
-	}
-	quotedOldID, err := s.requireQuoted(ctx, request.GetReplyBlogId())
-	if err != nil {
-		return nil, err
-	}
-	updated, err := s.blogs.UpdateBy(ctx, request.GetActorId(), request.GetBlogId(), func(b *blog) {
-		change(b, request)
-		if request.ReplyBlogId != nil {
-			b.ReplyOldID = quotedOldID
-		}
-		b.UpdateTime = s.now()
-	})
+	var updated blog
+	// The quoted entry is read once, at the same time as the entry. It counts for the owner only.
+	quoted := sync.OnceValues(func() (string, error) { return s.requireQuoted(ctx, request.GetReplyBlogId()) })
+	err := s.blogs.Together(func() (err error) {
+		updated, err = s.blogs.UpdateBy(ctx, request.GetActorId(), request.GetBlogId(), func(b *blog) error {
+			quotedOldID, err := quoted()
+			if err != nil {
+				return err
+			}
+			change(b, request)
+			if request.ReplyBlogId != nil {
+				b.ReplyOldID = quotedOldID
+			}
+			b.UpdateTime = s.now()
+			return nil
+		})
+		return err
+	}, func() error {
+		_, _ = quoted()
+		return nil
+	}, func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +168,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 	if _, err := s.settle(ctx, found); err != nil {
 		return nil, err
 	}
-	if err := s.blogs.DeleteBy(ctx, request.GetActorId(), request.GetBlogId()); err != nil {
+	if err := s.blogs.DeleteRead(ctx, found.ID); err != nil {
 		return nil, err
 	}
 	return &blogv1.DeleteBlogResponse{}, nil
@@ -162,7 +180,11 @@ func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*
 	if err != nil {
 		return nil, err
 	}
-	written, err := s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+	var written docstore.Page[comments.Comment]
+	err = s.blogs.Together(func() (err error) {
+		written, err = s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+		return err
+	}, func() error { s.profiles.Expect(ctx, found.AuthorID); return nil })
 	if err != nil {
 		return nil, err
 	}

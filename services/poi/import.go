@@ -269,9 +269,10 @@ func (s *Server) settle(
 	case batch.GetValidateOnly():
 		return outcome{isUpdated: true}, true, nil
 	}
-	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) {
+	_, err = s.pois.UpdateBy(ctx, stored.OwnerID, stored.ID, func(p *poi) error {
 		take(p, item)
 		p.UpdateTime = s.now()
+		return nil
 	})
 	if status.Code(err) == codes.NotFound {
 		return outcome{}, false, nil

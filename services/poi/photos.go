@@ -12,7 +12,7 @@ import (
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId()},
-		s.changeBy(request.GetActorId()),
+		nil, s.changeBy(request.GetActorId()),
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,
@@ -27,10 +27,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 
 // UpdatePhoto changes a photo of a landmark.
 func (s *Server) UpdatePhoto(ctx context.Context, request *poiv1.UpdatePhotoRequest) (*poiv1.UpdatePhotoResponse, error) {
-	if _, err := s.pois.GetBy(ctx, request.GetActorId(), request.GetPoiId()); err != nil {
-		return nil, err
-	}
-	updated, err := s.photos.Update(ctx, request.GetPoiId(), request.GetPhotoId(), func(p *photo) {
+	updated, err := s.photos.Update(ctx, request.GetActorId(), request.GetPoiId(), request.GetPhotoId(), func(p *photo) {
 		if request.PhotoUrl != nil {
 			p.URL = request.GetPhotoUrl()
 		}

@@ -42,7 +42,21 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 
 // UpdatePoi changes a landmark.
 func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest) (*poiv1.UpdatePoiResponse, error) {
-	updated, err := s.pois.UpdateBy(ctx, request.GetActorId(), request.GetPoiId(), func(p *poi) {
+	var updated poi
+	update := func() (err error) {
+		updated, err = s.pois.UpdateBy(ctx, request.GetActorId(), request.GetPoiId(), s.changeTo(request))
+		return err
+	}
+	name := func() error { s.profiles.Expect(ctx, request.GetActorId()); return nil }
+	if err := s.pois.Together(update, name); err != nil {
+		return nil, err
+	}
+	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
+}
+
+// changeTo returns the change that a request asks for.
+func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) error {
+	return func(p *poi) error {
 		if request.Name != nil {
 			p.Name = request.GetName()
 		}
@@ -54,11 +68,8 @@ func (s *Server) UpdatePoi(ctx context.Context, request *poiv1.UpdatePoiRequest)
 			p.Cell = cellOf(p.Lat, p.Lng)
 		}
 		p.UpdateTime = s.now()
-	})
-	if err != nil {
-		return nil, err
+		return nil
 	}
-	return &poiv1.UpdatePoiResponse{Poi: s.show(ctx, updated)}, nil
 }
 
 // DeletePoi deletes a landmark. The next sweep removes its photos and comments.
@@ -75,11 +86,15 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 	if err != nil {
 		return nil, err
 	}
-	photos, err := s.photos.First(ctx, found.ID, &found, firstPhotos)
-	if err != nil {
-		return nil, err
-	}
-	written, err := s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+	var photos docstore.Page[photo]
+	var written docstore.Page[comments.Comment]
+	err = s.pois.Together(func() (err error) {
+		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
+		return err
+	}, func() (err error) {
+		written, err = s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
+		return err
+	}, func() error { s.profiles.Expect(ctx, found.OwnerID); return nil })
 	if err != nil {
 		return nil, err
 	}

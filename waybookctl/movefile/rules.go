@@ -92,7 +92,7 @@ func rules() map[string]rule {
 	}
 }
 
-const passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH]\$|\$1\$|md5\$|md5-suffix\$|md5-twice\$)|^[0-9a-fA-F]{32}$`
+const passwordPattern = `^(\$argon2id\$|\$2[aby]\$|\$[PH]\$|\$1\$|md5\$|md5-suffix\$|md5-twice\$)|^[0-9a-fA-F]{32}$` // #nosec G101 -- forms, no password
 
 // EntryTypes returns the types of entries in the order of the contracts (rule 7.2).
 func EntryTypes() []string {

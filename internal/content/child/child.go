@@ -6,6 +6,7 @@ package child
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
@@ -46,16 +47,24 @@ type Set[P, C any] struct {
 	NoChild func(id int64) *apierror.Error
 }
 
-// Add stores a child under a parent. allow may reject the addition or change the parent; if
-// it is nil, the parent is not read. A retried request returns the child of the first one in its present state, if allow still
-// agrees.
+// Add stores a child under a parent. precondition reads whether the caller may add any child;
+// it may be nil. allow may reject the addition or change the parent; if it is nil, the parent
+// is not read. A retried request returns the child of the first one in its present state, if
+// both still agree.
 func (s *Set[P, C]) Add(
 	ctx context.Context, parentID int64, request docstore.Request,
-	allow func(*P) error, build func(id int64, requestKey string) C,
+	precondition func() error, allow func(*P) error, build func(id int64, requestKey string) C,
 ) (C, error) {
-	var none C
-	earlier, found, err := s.Children.Answered(ctx, request)
-	if err != nil {
+	var none, earlier C
+	found := false
+	answered := func() (err error) {
+		earlier, found, err = s.Children.Answered(ctx, request)
+		return err
+	}
+	if precondition == nil {
+		precondition = func() error { return nil }
+	}
+	if err := s.Parents.Together(precondition, answered); err != nil {
 		return none, err
 	}
 	if found {
@@ -90,11 +99,15 @@ func (s *Set[P, C]) count(ctx context.Context, parentID int64, allow func(*P) er
 // Remove deletes a child of a parent. allow may reject the removal. touch may change the
 // parent; it may be nil.
 func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow func(*P, *C) error, touch func(*P)) error {
-	parent, err := s.Parents.Get(ctx, parentID)
-	if err != nil {
+	var parent P
+	var child C
+	err := s.Parents.Together(func() (err error) {
+		parent, err = s.Parents.Get(ctx, parentID)
 		return err
-	}
-	child, err := s.Get(ctx, parentID, childID)
+	}, func() (err error) {
+		child, err = s.Get(ctx, parentID, childID)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -124,16 +137,28 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 	return child, s.noChild(err, childID)
 }
 
-// Update changes a child of a parent.
-func (s *Set[P, C]) Update(ctx context.Context, parentID, childID int64, change func(*C)) (C, error) {
-	child, err := s.Children.Update(ctx, childID, func(child *C) error {
-		if s.ParentOf(child) != parentID {
-			return docstore.ErrNotFound
-		}
-		change(child)
-		return nil
+// Update changes a child of a parent, if the parent belongs to the user.
+func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, change func(*C)) (C, error) {
+	// Both are read at the same time. The child is changed only if its parent allows that.
+	allowed := sync.OnceValue(func() error {
+		_, err := s.Parents.GetBy(ctx, actorID, parentID)
+		return err
 	})
-	return child, s.noChild(err, childID)
+	var child C
+	err := s.Parents.Together(allowed, func() (err error) {
+		child, err = s.Children.Update(ctx, childID, func(child *C) error {
+			if err := allowed(); err != nil {
+				return err
+			}
+			if s.ParentOf(child) != parentID {
+				return docstore.ErrNotFound
+			}
+			change(child)
+			return nil
+		})
+		return s.noChild(err, childID)
+	})
+	return child, err
 }
 
 // First returns the first page of a parent's children. Without children it makes no query.

@@ -80,7 +80,7 @@ func newSet(t *testing.T) *set {
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
 	return s.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID},
-		func(b *box) error {
+		nil, func(b *box) error {
 			return s.Parents.Allow(b, actor, boxID)
 		},
 		func(id int64, requestKey string) item {
@@ -219,7 +219,7 @@ func TestAChildIsFoundOnlyUnderItsParent(t *testing.T) {
 	if _, err := s.Get(t.Context(), boxID+1, added.ID); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("get: %v", err)
 	}
-	if _, err := s.Update(t.Context(), boxID+1, added.ID, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
+	if _, err := s.Update(t.Context(), owner, boxID+1, added.ID, func(i *item) { i.Text = "y" }); reasonOf(err) != "NO_ITEM" {
 		t.Errorf("update: %v", err)
 	}
 	err = s.Remove(t.Context(), boxID+1, added.ID, func(*box, *item) error { return nil }, func(*box) {})

@@ -72,11 +72,12 @@ func ParentOf(comment *Comment) int64 { return comment.ParentID }
 
 // Post adds a comment.
 func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, text string) (*typev1.Comment, error) {
-	if _, err := s.Profiles.Require(ctx, authorID); err != nil {
-		return nil, err
+	authorExists := func() error {
+		_, err := s.Profiles.Require(ctx, authorID)
+		return err
 	}
 	comment, err := s.Add(ctx, parentID, docstore.Request{By: byRequest().Second(parentID, authorID), ID: requestID},
-		nil,
+		authorExists, nil,
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
@@ -91,10 +92,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, 
 
 // Reply sets the owner's answer to a comment.
 func (s *Set[P]) Reply(ctx context.Context, parentID, commentID, actorID int64, text string) (*typev1.Comment, error) {
-	if _, err := s.Parents.GetBy(ctx, actorID, parentID); err != nil {
-		return nil, err
-	}
-	comment, err := s.Update(ctx, parentID, commentID, func(comment *Comment) {
+	comment, err := s.Update(ctx, actorID, parentID, commentID, func(comment *Comment) {
 		comment.Reply = &Reply{CreateTime: s.Now(), Text: text}
 	})
 	if err != nil {

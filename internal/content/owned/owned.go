@@ -69,16 +69,19 @@ func (c *Collection[T]) Update(ctx context.Context, id int64, change func(*T) er
 	return document, c.errorOf(err, id)
 }
 
-// UpdateBy changes a document that must belong to the user.
-func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change func(*T)) (T, error) {
+// UpdateBy changes a document that must belong to the user. An error of change ends it
+// without a change; change is not called for other users.
+func (c *Collection[T]) UpdateBy(ctx context.Context, actorID, id int64, change func(*T) error) (T, error) {
 	return c.Update(ctx, id, func(document *T) error {
 		if err := c.Allow(document, actorID, id); err != nil {
 			return err
 		}
-		change(document)
-		return nil
+		return change(document)
 	})
 }
+
+// Together does reads at the same time where that is faster. See docstore.Together.
+func (c *Collection[T]) Together(reads ...func() error) error { return c.Documents.Together(reads...) }
 
 // Increment adds to a counter of a document without reading it. See
 // docstore.Collection.Increment.
@@ -92,6 +95,11 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
 	if _, err := c.GetBy(ctx, actorID, id); err != nil {
 		return err
 	}
+	return c.DeleteRead(ctx, id)
+}
+
+// DeleteRead deletes a document that GetBy has returned. A later sweep removes its children.
+func (c *Collection[T]) DeleteRead(ctx context.Context, id int64) error {
 	return c.errorOf(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
 }
 

@@ -112,6 +112,14 @@ func (d *Directory) Show(ctx context.Context, ids ...int64) map[int64]Profile {
 	return profiles
 }
 
+// Expect loads the profile of a user that a later call of Show wants, unless the cache has it.
+// It lets a caller load it while other reads are in flight. It never fails.
+func (d *Directory) Expect(ctx context.Context, id int64) {
+	if _, ok := d.fresh.GetEntryQuietly(id); !ok {
+		d.Show(ctx, id)
+	}
+}
+
 // maxSorted is how many ids distinct compares without an allocation: a page of comments and
 // the owner of their document.
 const maxSorted = 256
