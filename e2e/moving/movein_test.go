@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -70,11 +71,13 @@ type oldService struct {
 var allowances = []string{"--allow", olddata.Allowances}
 
 // newOldService writes the files. With WAYBOOK_MOVE=1 they have the sizes of a service that ran for
-// years.
+// years, and with another number that part of them.
 func newOldService(t *testing.T, edition int) oldService {
 	t.Helper()
 	options := olddata.Defaults()
-	if !isLong() {
+	if part, err := strconv.Atoi(os.Getenv("WAYBOOK_MOVE")); err == nil && part > 0 {
+		options = options.Divided(part)
+	} else {
 		options = options.Divided(800)
 		options.Flaws = 20
 	}
@@ -86,7 +89,7 @@ func newOldService(t *testing.T, edition int) oldService {
 	return oldService{options, files}
 }
 
-func isLong() bool { return os.Getenv("WAYBOOK_MOVE") == "1" }
+func isLong() bool { return os.Getenv("WAYBOOK_MOVE") != "" }
 
 // importInto returns the arguments of an import.
 func (o oldService) importInto(at *launch.Process, journal string, more ...string) []string {
