@@ -101,7 +101,7 @@ type Load struct {
 	EdgeCores, ServiceCores float64
 }
 
-// The CPU time of programs per request, from docs/performance.md ("Each service a process").
+// The CPU time of programs per request, from docs/performance-tables.md ("Each service a process").
 const (
 	readCPU     = 240 * time.Microsecond // getAlbum-children
 	writeCPU    = 528 * time.Microsecond // addAlbum
