@@ -12,8 +12,9 @@ import (
 func TestAnExportOfAnOwnerIsTheSameAfterAnImport(t *testing.T) {
 	from := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	to := startOn(t, t.TempDir())
-	cookie := succeed(t, "user", "list", "--address", socket(from), "-o", "json")
-	_, rest, _ := strings.Cut(cookie, `"user_id": `)
+	// The other users of the demo content have no albums and no entries.
+	found := succeed(t, "user", "find", "--address", socket(from), "demo@waybook.example", "-o", "json")
+	_, rest, _ := strings.Cut(found, `"user_id": `)
 	owner, _, _ := strings.Cut(rest, ",")
 	file := filepath.Join(t.TempDir(), "person.ndjson")
 	succeed(t, "user", "export", "--address", socket(from), owner, file)
