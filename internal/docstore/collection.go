@@ -67,6 +67,25 @@ func (c *Collection[K, T]) InsertMany(ctx context.Context, documents []T) (errs 
 	return errs, nil
 }
 
+// InsertNew is InsertMany for documents that may be there already. taken are the positions of those
+// that a *DuplicateError refused, in ascending order.
+func (c *Collection[K, T]) InsertNew(ctx context.Context, documents []T) (taken []int, err error) {
+	errs, err := c.InsertMany(ctx, documents)
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range errs {
+		var duplicate *DuplicateError
+		switch {
+		case errors.As(err, &duplicate):
+			taken = append(taken, i)
+		case err != nil:
+			return nil, c.wrap("insert", err)
+		}
+	}
+	return taken, nil
+}
+
 // Get returns the document with the given id, or ErrNotFound.
 func (c *Collection[K, T]) Get(ctx context.Context, id K) (document T, err error) {
 	raw, err := c.table.Get(ctx, ValueOf(id))

@@ -85,19 +85,15 @@ func insertParts[T any](
 	for i := range parts {
 		documents[i] = parts[i].document
 	}
-	errs, err := c.InsertMany(ctx, documents)
+	positions, err := c.InsertNew(ctx, documents)
 	if err != nil {
 		return nil, err
 	}
 	for i, each := range parts {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errs[i] == nil:
-			m.noteAdded(each.of)
-		case errors.As(errs[i], &duplicate):
+		if _, isTaken := slices.BinarySearch(positions, i); isTaken {
 			taken = append(taken, each)
-		default:
-			return nil, errs[i]
+		} else {
+			m.noteAdded(each.of)
 		}
 	}
 	return taken, nil

@@ -7,7 +7,6 @@ import (
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // newMover returns what moves albums in.
@@ -39,24 +38,14 @@ func (s *Server) newMover() *moving.Mover[album, photo] {
 
 // MoveInAlbums stores albums of an old service.
 func (s *Server) MoveInAlbums(ctx context.Context, request *albumv1.MoveInAlbumsRequest) (*albumv1.MoveInAlbumsResponse, error) {
-	records := make([]*moving.Record[album, photo], len(request.GetAlbums()))
-	reply := &albumv1.MoveInAlbumsResponse{Results: make([]*typev1.MoveResult, len(records))}
-	for i, moved := range request.GetAlbums() {
-		reply.Results[i] = &typev1.MoveResult{}
-		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
-		if err != nil {
-			return nil, err
-		}
-		if len(violations) > 0 {
-			moving.Refuse(reply.Results[i], violations)
-			continue
-		}
-		records[i] = recordOf(moved)
-	}
-	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetAlbums(), checkMoved, recordOf)
+	if err != nil {
 		return nil, err
 	}
-	return reply, nil
+	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, results); err != nil {
+		return nil, err
+	}
+	return &albumv1.MoveInAlbumsResponse{Results: results}, nil
 }
 
 func checkMoved(limits *moving.Limits, moved *albumv1.MovedAlbum) {

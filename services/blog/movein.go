@@ -8,7 +8,6 @@ import (
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/id"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // noPhoto stands for the photos that entries do not have.
@@ -35,30 +34,24 @@ func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
 
 // MoveInBlogs stores entries of an old service.
 func (s *Server) MoveInBlogs(ctx context.Context, request *blogv1.MoveInBlogsRequest) (*blogv1.MoveInBlogsResponse, error) {
-	records := make([]*moving.Record[blog, noPhoto], len(request.GetBlogs()))
-	reply := &blogv1.MoveInBlogsResponse{Results: make([]*typev1.MoveResult, len(records))}
 	quotes := map[*blog]string{}
-	for i, moved := range request.GetBlogs() {
-		reply.Results[i] = &typev1.MoveResult{}
-		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
-		if err != nil {
-			return nil, err
-		}
-		if len(violations) > 0 {
-			moving.Refuse(reply.Results[i], violations)
-			continue
-		}
-		records[i] = recordOf(moved)
-		if moved.GetQuotedOldId() != "" {
-			quotes[&records[i].Document] = moved.GetQuotedOldId()
-		}
+	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetBlogs(), checkMoved,
+		func(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
+			record := recordOf(moved)
+			if moved.GetQuotedOldId() != "" {
+				quotes[&record.Document] = moved.GetQuotedOldId()
+			}
+			return record
+		})
+	if err != nil {
+		return nil, err
 	}
 	mover := *s.mover
 	mover.Content.Link = func(ctx context.Context, links []moving.Link[blog]) error { return s.linkQuotes(ctx, links, quotes) }
-	if err := mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+	if err := mover.MoveIn(ctx, request.GetOptions(), records, results); err != nil {
 		return nil, err
 	}
-	return reply, nil
+	return &blogv1.MoveInBlogsResponse{Results: results}, nil
 }
 
 func checkMoved(limits *moving.Limits, moved *blogv1.MovedBlog) {

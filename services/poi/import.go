@@ -101,8 +101,7 @@ func (s *Server) importBatch(ctx context.Context, batch *poiv1.ImportPoisRequest
 	return nil, apierror.New(codes.Aborted, "CONFLICT", "other calls kept changing the same landmarks; retry")
 }
 
-// confirm makes the landmarks durable that were found unchanged. An earlier call may have
-// stored them and failed before a majority had them.
+// confirm makes the landmarks durable that were found unchanged.
 func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
 	var unchanged []int64
 	for _, o := range outcomes {
@@ -110,27 +109,7 @@ func (s *Server) confirm(ctx context.Context, outcomes []outcome) error {
 			unchanged = append(unchanged, o.unchanged)
 		}
 	}
-	if len(unchanged) == 0 {
-		return nil
-	}
-	durable, err := s.pois.Documents.GetDurable(ctx, unchanged)
-	if err != nil {
-		return err
-	}
-	isDurable := make(map[int64]bool, len(durable))
-	for _, p := range durable {
-		isDurable[p.ID] = true
-	}
-	for _, poiID := range unchanged {
-		if isDurable[poiID] {
-			continue
-		}
-		// It is new, or was deleted.
-		if _, err := s.pois.Documents.GetLinearizable(ctx, poiID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	return s.pois.Confirm(ctx, unchanged)
 }
 
 // recogniseOwn settles the open items whose keys are ExportPois's keys of the owner's

@@ -9,7 +9,6 @@ import (
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // newMover returns what moves landmarks in.
@@ -41,24 +40,14 @@ func (s *Server) newMover() *moving.Mover[poi, photo] {
 
 // MoveInPois stores landmarks of an old service.
 func (s *Server) MoveInPois(ctx context.Context, request *poiv1.MoveInPoisRequest) (*poiv1.MoveInPoisResponse, error) {
-	records := make([]*moving.Record[poi, photo], len(request.GetPois()))
-	reply := &poiv1.MoveInPoisResponse{Results: make([]*typev1.MoveResult, len(records))}
-	for i, moved := range request.GetPois() {
-		reply.Results[i] = &typev1.MoveResult{}
-		violations, err := moving.Check(s.validator, request.GetOptions(), moved, func(limits *moving.Limits) { checkMoved(limits, moved) })
-		if err != nil {
-			return nil, err
-		}
-		if len(violations) > 0 {
-			moving.Refuse(reply.Results[i], violations)
-			continue
-		}
-		records[i] = recordOf(moved)
-	}
-	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, reply.Results); err != nil {
+	records, results, err := moving.Records(s.validator, request.GetOptions(), request.GetPois(), checkMoved, recordOf)
+	if err != nil {
 		return nil, err
 	}
-	return reply, nil
+	if err := s.mover.MoveIn(ctx, request.GetOptions(), records, results); err != nil {
+		return nil, err
+	}
+	return &poiv1.MoveInPoisResponse{Results: results}, nil
 }
 
 func checkMoved(limits *moving.Limits, moved *poiv1.MovedPoi) {

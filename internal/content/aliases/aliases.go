@@ -100,19 +100,13 @@ func (a *Aliases) Add(ctx context.Context, ids map[string]int64) error {
 	for oldID, id := range ids {
 		documents = append(documents, alias{OldID: oldID, ID: id})
 	}
-	errs, err := a.documents.InsertMany(ctx, documents)
+	taken, err := a.documents.InsertNew(ctx, documents)
 	if err != nil {
 		return err
 	}
-	var present []string
-	for i, err := range errs {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errors.As(err, &duplicate):
-			present = append(present, documents[i].OldID)
-		case err != nil:
-			return err
-		}
+	present := make([]string, len(taken))
+	for n, i := range taken {
+		present[n] = documents[i].OldID
 	}
 	found, err := a.OfMany(ctx, present)
 	if err != nil {

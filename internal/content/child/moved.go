@@ -46,18 +46,12 @@ func (s *Set[P, C]) Present(ctx context.Context, ids []int64, of Moved[C]) (map[
 func (s *Set[P, C]) Store(ctx context.Context, children []C, of Moved[C]) (present []C, err error) {
 	children = slices.Clone(children)
 	slices.SortFunc(children, func(a, b C) int { return cmp.Compare(of.ID(&a), of.ID(&b)) })
-	errs, err := s.Children.InsertMany(ctx, children)
+	taken, err := s.Children.InsertNew(ctx, children)
 	if err != nil {
 		return nil, err
 	}
-	for i, err := range errs {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errors.As(err, &duplicate):
-			present = append(present, children[i])
-		case err != nil:
-			return nil, err
-		}
+	for _, i := range taken {
+		present = append(present, children[i])
 	}
 	return present, nil
 }

@@ -43,19 +43,12 @@ func (c *Counter[P]) StoreCounted(ctx context.Context, moved []Moved) error {
 			}
 		}
 		slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.ID, b.ID) })
-		errs, err := c.Choices.InsertMany(ctx, choices)
+		taken, err := c.Choices.InsertNew(ctx, choices)
 		if err != nil {
 			return err
 		}
 		moved = moved[:0:0]
-		for i, err := range errs {
-			var duplicate *docstore.DuplicateError
-			switch {
-			case err == nil:
-				continue
-			case !errors.As(err, &duplicate):
-				return err
-			}
+		for _, i := range taken {
 			isThere, err := c.recountOne(ctx, choices[i])
 			if err != nil {
 				return err

@@ -30,22 +30,36 @@ type Limits struct {
 	violations []apierror.Violation
 }
 
-// Check returns the violations of a record: of the rules of its fields, and of the limits that
-// check checks. Without violations it returns nil.
-func Check(
-	validator protovalidate.Validator, options *typev1.MoveOptions, record proto.Message, check func(*Limits),
-) ([]apierror.Violation, error) {
-	violations, err := service.Violations(validator, record)
-	if err != nil || len(violations) > 0 {
-		return violations, err
+// Records makes records of the messages of a request, and a result for each. A message that violates
+// the rules of its fields, or the limits that check checks, is refused in its result, and its record
+// is nil.
+func Records[M proto.Message, P, C any](
+	validator protovalidate.Validator, options *typev1.MoveOptions, messages []M,
+	check func(*Limits, M), recordOf func(M) *Record[P, C],
+) (records []*Record[P, C], results []*typev1.MoveResult, err error) {
+	records, results = make([]*Record[P, C], len(messages)), make([]*typev1.MoveResult, len(messages))
+	for i, message := range messages {
+		results[i] = &typev1.MoveResult{}
+		violations, err := service.Violations(validator, message)
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(violations) == 0 {
+			limits := Limits{widened: options.GetWiden()}
+			check(&limits, message)
+			violations = limits.violations
+		}
+		if len(violations) > 0 {
+			refuse(results[i], violations)
+		} else {
+			records[i] = recordOf(message)
+		}
 	}
-	limits := Limits{widened: options.GetWiden()}
-	check(&limits)
-	return limits.violations, nil
+	return records, results, nil
 }
 
-// Refuse makes a result say that its record is invalid.
-func Refuse(result *typev1.MoveResult, violations []apierror.Violation) {
+// refuse makes a result say that its record is invalid.
+func refuse(result *typev1.MoveResult, violations []apierror.Violation) {
 	result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_REFUSED
 	for _, v := range violations[:min(len(violations), maxProblems)] {
 		result.Problems = append(result.Problems, &typev1.MoveProblem{Field: v.Field, Reason: "INVALID_PARAMETER", Message: v.Message})

@@ -286,25 +286,21 @@ func (m *Mover[P, C]) create(ctx context.Context, parts []part[P], fresh, stored
 		}
 		documents, created = append(documents, *u.document), append(created, u)
 	}
-	errs, err := m.Kind.Documents.InsertMany(ctx, documents)
+	taken, err := m.Kind.Documents.InsertNew(ctx, documents)
 	if err != nil {
 		return nil, err
 	}
 	for i, u := range created {
-		var duplicate *docstore.DuplicateError
-		switch {
-		case errs[i] == nil:
+		if _, isTaken := slices.BinarySearch(taken, i); !isTaken {
 			u.result.Outcome, u.result.Id = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, u.id
-		case !errors.As(errs[i], &duplicate):
-			return nil, errs[i]
-		default:
-			present, err := m.Kind.Documents.Get(ctx, u.id)
-			if err != nil {
-				return nil, conflict(err)
-			}
-			u.stored = &present
-			stored = append(stored, u)
+			continue
 		}
+		present, err := m.Kind.Documents.Get(ctx, u.id)
+		if err != nil {
+			return nil, conflict(err)
+		}
+		u.stored = &present
+		stored = append(stored, u)
 	}
 	return stored, nil
 }
@@ -354,33 +350,8 @@ func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, p
 			return err
 		}
 	}
-	return m.confirm(ctx, unchanged)
-}
-
-// confirm makes content durable that was found unchanged. An earlier call may have stored it and failed
-// before a majority had it. What belongs to it was stored before.
-func (m *Mover[P, C]) confirm(ctx context.Context, ids []int64) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	durable, err := m.Kind.Documents.GetDurable(ctx, ids)
-	if err != nil {
-		return err
-	}
-	isDurable := make(map[int64]bool, len(durable))
-	for i := range durable {
-		isDurable[m.Kind.ID(&durable[i])] = true
-	}
-	for _, each := range ids {
-		if isDurable[each] {
-			continue
-		}
-		// It is new, or was deleted.
-		if _, err := m.Kind.Documents.GetLinearizable(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
-			return err
-		}
-	}
-	return nil
+	// What belongs to it was stored before.
+	return m.Kind.Confirm(ctx, unchanged)
 }
 
 // conflict reports that another call moves the same content in or removes it.

@@ -114,3 +114,29 @@ func (c *Collection[T]) errorOf(err error, id int64) error {
 	}
 	return err
 }
+
+// Confirm makes documents durable that were found as a caller wants them. An earlier call may have
+// stored them and failed before a majority had them.
+func (c *Collection[T]) Confirm(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	durable, err := c.Documents.GetDurable(ctx, ids)
+	if err != nil {
+		return err
+	}
+	isDurable := make(map[int64]bool, len(durable))
+	for i := range durable {
+		isDurable[c.ID(&durable[i])] = true
+	}
+	for _, each := range ids {
+		if isDurable[each] {
+			continue
+		}
+		// It is new, or was deleted.
+		if _, err := c.Documents.GetLinearizable(ctx, each); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
