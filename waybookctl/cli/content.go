@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -105,32 +106,21 @@ type pageOf struct {
 // list to need few calls. Every list allows it.
 const pageSize = 100
 
-// pages reads a list page by page. It fetches a page only when its caller asks for the first item
-// of that page.
+// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
+// the first item of that page.
 func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
+	if most.Limit == 0 {
+		return listing.Pages(func(token string) ([]T, string, error) { return fetch(pageOf{pageSize, token}) })
+	}
 	return func(yield func(T, error) bool) {
 		left := most.Limit
-		page := pageOf{size: pageSize}
-		for {
-			if most.Limit > 0 {
-				page.size = int32(min(left, pageSize))
-			}
-			items, next, err := fetch(page)
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, item := range items {
-				if !yield(item, nil) {
-					return
-				}
-			}
+		listing.Pages(func(token string) ([]T, string, error) {
+			items, next, err := fetch(pageOf{int32(min(left, pageSize)), token})
 			left -= uint(len(items))
-			if next == "" || most.Limit > 0 && left == 0 {
-				return
+			if left == 0 {
+				next = ""
 			}
-			page.token = next
-		}
+			return items, next, err
+		})(yield)
 	}
 }

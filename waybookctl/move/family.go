@@ -56,12 +56,12 @@ func (in *intake) families(items []item) []*family {
 	all := make([]*family, 0, len(found))
 	for _, f := range found {
 		slices.SortStableFunc(f.children, func(a, b child) int {
-			return cmp.Or(cmp.Compare(a.record.Kind(), b.record.Kind()), compareIDs(idOf(a.record), idOf(b.record)))
+			return cmp.Or(cmp.Compare(a.record.Kind(), b.record.Kind()), order(idOf(a.record), idOf(b.record)))
 		})
 		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b *family) int {
-		return cmp.Or(cmp.Compare(a.root.Kind, b.root.Kind), compareIDs(a.root.ID, b.root.ID))
+		return cmp.Or(cmp.Compare(a.root.Kind, b.root.Kind), order(a.root.ID, b.root.ID))
 	})
 	return all
 }
@@ -74,7 +74,8 @@ func isRoot(kind movefile.Kind) bool {
 	return false
 }
 
-func compareIDs(a, b movefile.ID) int {
+// order compares identifiers, or positions.
+func order[T interface{ Before(T) bool }](a, b T) int {
 	switch {
 	case a.Before(b):
 		return -1

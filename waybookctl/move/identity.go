@@ -164,14 +164,3 @@ func head(data []byte) []byte {
 	end := bytes.LastIndexByte(data, 0)
 	return data[:bytes.LastIndexByte(data[:end], 0)]
 }
-
-// order compares positions.
-func order(a, b movefile.Position) int {
-	switch {
-	case a.Before(b):
-		return -1
-	case b.Before(a):
-		return 1
-	}
-	return 0
-}

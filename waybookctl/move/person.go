@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"strconv"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/movefile"
 )
 
@@ -69,29 +69,6 @@ func (e *personExport) write(record movefile.Record) error {
 	return e.out.Write(record)
 }
 
-// pagesOf reads a list page by page.
-func pagesOf[T any](fetch func(token string) ([]T, string, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		for token := ""; ; {
-			items, next, err := fetch(token)
-			if err != nil {
-				var none T
-				yield(none, err)
-				return
-			}
-			for _, item := range items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			if next == "" {
-				return
-			}
-			token = next
-		}
-	}
-}
-
 // oldID returns the identifier of a record in a file: the old one of what was moved in, or else the
 // present one, which an import keeps.
 func oldID(old string, present int64) movefile.ID {
@@ -125,7 +102,7 @@ func (e *personExport) user(ctx context.Context) error {
 }
 
 func (e *personExport) rewards(ctx context.Context) error {
-	for each, err := range pagesOf(func(token string) ([]*accountv1.Reward, string, error) {
+	for each, err := range listing.Pages(func(token string) ([]*accountv1.Reward, string, error) {
 		page, err := e.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{UserId: e.userID, PageSize: personPage, PageToken: token})
 		return page.GetRewards(), page.GetNextPageToken(), err
 	}) {
@@ -141,7 +118,7 @@ func (e *personExport) rewards(ctx context.Context) error {
 }
 
 func (e *personExport) albums(ctx context.Context) error {
-	for a, err := range pagesOf(func(token string) ([]*albumv1.Album, string, error) {
+	for a, err := range listing.Pages(func(token string) ([]*albumv1.Album, string, error) {
 		page, err := e.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: e.userID, PageSize: personPage, PageToken: token})
 		return page.GetAlbums(), page.GetNextPageToken(), err
 	}) {
@@ -156,7 +133,7 @@ func (e *personExport) albums(ctx context.Context) error {
 		if err := e.write(record); err != nil {
 			return err
 		}
-		for p, err := range pagesOf(func(token string) ([]*albumv1.Photo, string, error) {
+		for p, err := range listing.Pages(func(token string) ([]*albumv1.Photo, string, error) {
 			page, err := e.Album.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: personPage, PageToken: token})
 			return page.GetPhotos(), page.GetNextPageToken(), gone(err)
 		}) {
@@ -189,7 +166,7 @@ func gone(err error) error {
 
 // comments writes the comments of a parent, which of names.
 func (e *personExport) comments(of movefile.Comment, fetch func(token string) ([]*typev1.Comment, string, error)) error {
-	for c, err := range pagesOf(fetch) {
+	for c, err := range listing.Pages(fetch) {
 		if err != nil {
 			return err
 		}
@@ -211,7 +188,7 @@ func (e *personExport) comments(of movefile.Comment, fetch func(token string) ([
 }
 
 func (e *personExport) entries(ctx context.Context) error {
-	for b, err := range pagesOf(func(token string) ([]*blogv1.Blog, string, error) {
+	for b, err := range listing.Pages(func(token string) ([]*blogv1.Blog, string, error) {
 		page, err := e.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: e.userID, PageToken: token})
 		return page.GetBlogs(), page.GetNextPageToken(), err
 	}) {
@@ -299,7 +276,7 @@ func (e *personExport) landmark(ctx context.Context, poiID int64) error {
 	if err := e.write(record); err != nil {
 		return err
 	}
-	for p, err := range pagesOf(func(token string) ([]*poiv1.Photo, string, error) {
+	for p, err := range listing.Pages(func(token string) ([]*poiv1.Photo, string, error) {
 		page, err := e.Poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: poiID, PageSize: personPage, PageToken: token})
 		return page.GetPhotos(), page.GetNextPageToken(), gone(err)
 	}) {
