@@ -143,6 +143,12 @@ func TestBlogFailsAsTheContractSays(t *testing.T) {
 		{"CastBallot for an unknown choice", cast(other, id, 4), codes.NotFound, "CHOICE_NOT_FOUND"},
 		{"CastBallot by an unknown user", cast(1, id, 1), codes.NotFound, "USER_NOT_FOUND"},
 		{"CastBallot for another choice", cast(other, elsewhere, 2), codes.AlreadyExists, "ALREADY_VOTED"},
+		{"ListBallots of an unknown entry", func() error {
+			return failed(w.blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: 1}))
+		}, codes.NotFound, "BLOG_NOT_FOUND"},
+		{"ListBallots without a vote", func() error {
+			return failed(w.blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: voteless}))
+		}, codes.NotFound, "VOTE_NOT_FOUND"},
 		{"AddComment to an unknown entry", addComment(author, 1), codes.NotFound, "BLOG_NOT_FOUND"},
 		{"AddComment by an unknown user", addComment(1, id), codes.NotFound, "USER_NOT_FOUND"},
 		{"ReplyToComment in an unknown entry", reply(author, 1, comment), codes.NotFound, "BLOG_NOT_FOUND"},

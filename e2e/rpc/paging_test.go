@@ -14,6 +14,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // collect receives a stream to its end.
@@ -52,9 +53,11 @@ func (w *waybook) pages(owner int64) map[string]page {
 	w.newBlog(owner)
 	threads := w.threads(owner) // creates one more of each
 	for i := range listed {
+		if i < listed-3 {
+			w.newPoi(owner, fmt.Sprint(i)) // ListPois has those of addChoices, too
+		}
 		if i < listed-2 {
 			w.newAlbum(owner, fmt.Sprint(i))
-			w.newPoi(owner, fmt.Sprint(i))
 			w.newBlog(owner)
 		}
 		_, err := w.album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"})
@@ -88,6 +91,7 @@ func (w *waybook) pages(owner int64) map[string]page {
 			return idsOf(r.GetPhotos(), (*poiv1.Photo).GetPhotoId), r.GetNextPageToken(), err
 		},
 	}
+	w.addChoices(all)
 	for name, thread := range threads {
 		all[name+" ListComments"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
 			shown, next, err := thread.list(ctx, size, token)
@@ -99,6 +103,30 @@ func (w *waybook) pages(owner int64) map[string]page {
 		}
 	}
 	return all
+}
+
+// addChoices adds the lists of users who chose.
+func (w *waybook) addChoices(to map[string]page) {
+	w.t.Helper()
+	items := w.recommendable()
+	blog := items[1].id
+	for i := range listed {
+		user := w.newUser(fmt.Sprint(i))
+		for _, item := range items {
+			got(w.t, 0, failed(item.recommend(w.t.Context(), user, item.id)))
+		}
+		got(w.t, 0, failed(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1 + int32(i%3)})))
+	}
+	for _, item := range items {
+		to[item.kind+" ListRecommenders"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+			users, next, err := item.list(ctx, item.id, size, token)
+			return idsOf(users, (*typev1.Profile).GetUserId), next, err
+		}
+	}
+	to["ListBallots"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+		r, err := w.blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: blog, PageSize: size, PageToken: token})
+		return idsOf(r.GetBallots(), func(b *blogv1.Ballot) int64 { return b.GetVoter().GetUserId() }), r.GetNextPageToken(), err
+	}
 }
 
 func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {

@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // recommended is one item of content that users can recommend.
@@ -21,6 +23,7 @@ type recommended struct {
 	withdraw  func(ctx context.Context, user, id int64) (int64, error)
 	// score returns the score that a read shows.
 	score func(ctx context.Context) (int64, error)
+	list  func(ctx context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error)
 }
 
 // recommendable returns an item of content of each kind.
@@ -40,6 +43,10 @@ func (w *waybook) recommendable() []recommended {
 			func(c context.Context) (int64, error) {
 				reply, err := w.album.GetAlbum(c, &albumv1.GetAlbumRequest{AlbumId: album})
 				return reply.GetAlbum().GetScore(), err
+			},
+			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
+				reply, err := w.album.ListRecommenders(c, &albumv1.ListRecommendersRequest{AlbumId: id, PageSize: size, PageToken: token})
+				return reply.GetRecommenders(), reply.GetNextPageToken(), err
 			}},
 		{"blog", blog, "BLOG_NOT_FOUND",
 			func(c context.Context, user, id int64) (int64, error) {
@@ -53,6 +60,10 @@ func (w *waybook) recommendable() []recommended {
 			func(c context.Context) (int64, error) {
 				reply, err := w.blog.GetBlog(c, &blogv1.GetBlogRequest{BlogId: blog})
 				return reply.GetBlog().GetScore(), err
+			},
+			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
+				reply, err := w.blog.ListRecommenders(c, &blogv1.ListRecommendersRequest{BlogId: id, PageSize: size, PageToken: token})
+				return reply.GetRecommenders(), reply.GetNextPageToken(), err
 			}},
 		{"poi", poi, "POI_NOT_FOUND",
 			func(c context.Context, user, id int64) (int64, error) {
@@ -66,6 +77,10 @@ func (w *waybook) recommendable() []recommended {
 			func(c context.Context) (int64, error) {
 				reply, err := w.poi.GetPoi(c, &poiv1.GetPoiRequest{PoiId: poi})
 				return reply.GetPoi().GetScore(), err
+			},
+			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
+				reply, err := w.poi.ListRecommenders(c, &poiv1.ListRecommendersRequest{PoiId: id, PageSize: size, PageToken: token})
+				return reply.GetRecommenders(), reply.GetNextPageToken(), err
 			}},
 	}
 }
@@ -116,6 +131,39 @@ func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
 	}
 }
 
+func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
+	w := start(t)
+	users := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
+	for _, r := range w.recommendable() {
+		t.Run(r.kind, func(t *testing.T) {
+			expect := func(want ...string) {
+				t.Helper()
+				var names []string
+				for token := ""; ; {
+					listed, next, err := r.list(t.Context(), r.id, 1, token)
+					for _, user := range got(t, listed, err) {
+						names = append(names, user.GetName())
+					}
+					if token = next; token == "" {
+						break
+					}
+				}
+				// The test of pages checks the order.
+				if slices.Sort(names); !slices.Equal(names, want) {
+					t.Errorf("recommended by %v, want %v", names, want)
+				}
+			}
+			expect()
+			for _, user := range []int64{users[2], users[0], users[1]} {
+				got(t, 0, failed(r.recommend(t.Context(), user, r.id)))
+			}
+			expect("a", "b", "c")
+			got(t, 0, failed(r.withdraw(t.Context(), users[1], r.id)))
+			expect("a", "c")
+		})
+	}
+}
+
 func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
@@ -124,6 +172,10 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 			expectFailures(t, []failure{
 				{"nothing", func() error { return failed(r.recommend(t.Context(), user, 1)) }, codes.NotFound, r.missing},
 				{"withdrawing it from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
+				{"listing those of nothing", func() error {
+					_, _, err := r.list(t.Context(), 1, 0, "")
+					return err
+				}, codes.NotFound, r.missing},
 				{"by an unknown user", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
 			})
 			if score, err := r.score(t.Context()); err != nil || score != 0 {

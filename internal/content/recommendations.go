@@ -6,7 +6,11 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/content/profiles"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+// ChoicesPage is how many recommendations or ballots a page has by default.
+const ChoicesPage = 200
 
 // Recommended is the choice of a user who recommends a document.
 const Recommended int32 = 1
@@ -44,6 +48,23 @@ func (r *Recommendations[P]) Recommend(ctx context.Context, id, userID int64) (s
 // Withdraw removes a user's recommendation, if there is one, and returns the score.
 func (r *Recommendations[P]) Withdraw(ctx context.Context, id, userID int64) (score int64, err error) {
 	return r.put(ctx, id, userID, choices.None)
+}
+
+// List returns a page of the users who recommend a document, and the next page's token.
+func (r *Recommendations[P]) List(ctx context.Context, id int64, limit int, token string) ([]*typev1.Profile, string, error) {
+	if err := r.counter.Parents.Require(ctx, id); err != nil {
+		return nil, "", err
+	}
+	listed, next, err := r.counter.List(ctx, id, limit, token)
+	if err != nil {
+		return nil, "", err
+	}
+	profiles := r.profiles.Show(ctx, choices.Users(listed)...)
+	users := make([]*typev1.Profile, len(listed))
+	for i, choice := range listed {
+		users[i] = profiles[choice.UserID].Proto(choice.UserID)
+	}
+	return users, next, nil
 }
 
 func (r *Recommendations[P]) put(ctx context.Context, id, userID int64, value int32) (int64, error) {

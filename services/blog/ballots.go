@@ -5,8 +5,10 @@ import (
 
 	"google.golang.org/grpc/codes"
 
+	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -15,12 +17,9 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
 		return nil, err
 	}
-	found, err := s.blogs.Get(ctx, request.GetBlogId())
+	found, err := s.withVote(ctx, request.GetBlogId())
 	if err != nil {
 		return nil, err
-	}
-	if found.Vote == nil {
-		return nil, apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", found.ID)
 	}
 	if int(request.GetChoice()) > len(found.Vote.Choices) {
 		return nil, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", found.ID, len(found.Vote.Choices))
@@ -35,4 +34,31 @@ func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotReque
 		return nil, err
 	}
 	return &blogv1.CastBallotResponse{Vote: voteProto(counted.Vote)}, nil
+}
+
+// ListBallots returns a page of the ballots in an entry's vote.
+func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
+	if _, err := s.withVote(ctx, request.GetBlogId()); err != nil {
+		return nil, err
+	}
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	listed, next, err := s.ballots.List(ctx, request.GetBlogId(), size, request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	voters := s.profiles.Show(ctx, choices.Users(listed)...)
+	ballots := make([]*blogv1.Ballot, len(listed))
+	for i, choice := range listed {
+		ballots[i] = &blogv1.Ballot{Voter: voters[choice.UserID].Proto(choice.UserID), Choice: choice.Wanted}
+	}
+	return &blogv1.ListBallotsResponse{Ballots: ballots, NextPageToken: next}, nil
+}
+
+// withVote returns an entry that holds a vote.
+func (s *Server) withVote(ctx context.Context, blogID int64) (blog, error) {
+	found, err := s.blogs.Get(ctx, blogID)
+	if err == nil && found.Vote == nil {
+		err = apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", blogID)
+	}
+	return found, err
 }

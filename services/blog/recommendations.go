@@ -3,6 +3,8 @@ package blog
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -24,4 +26,16 @@ func (s *Server) WithdrawRecommendation(
 		return nil, err
 	}
 	return &blogv1.WithdrawRecommendationResponse{Score: score}, nil
+}
+
+// ListRecommenders returns a page of the users who recommend an entry.
+func (s *Server) ListRecommenders(
+	ctx context.Context, request *blogv1.ListRecommendersRequest,
+) (*blogv1.ListRecommendersResponse, error) {
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	users, next, err := s.blogs.Recommendations.List(ctx, request.GetBlogId(), size, request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &blogv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, nil
 }

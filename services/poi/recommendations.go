@@ -3,6 +3,8 @@ package poi
 import (
 	"context"
 
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -24,4 +26,16 @@ func (s *Server) WithdrawRecommendation(
 		return nil, err
 	}
 	return &poiv1.WithdrawRecommendationResponse{Score: score}, nil
+}
+
+// ListRecommenders returns a page of the users who recommend a landmark.
+func (s *Server) ListRecommenders(
+	ctx context.Context, request *poiv1.ListRecommendersRequest,
+) (*poiv1.ListRecommendersResponse, error) {
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	users, next, err := s.pois.Recommendations.List(ctx, request.GetPoiId(), size, request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	return &poiv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, nil
 }

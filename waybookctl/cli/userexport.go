@@ -18,10 +18,9 @@ type userExport struct {
 // Help returns the detailed help.
 func (*userExport) Help() string {
 	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
-entries and landmarks with their photos and comments.
+entries and landmarks with their photos, comments, votes and recommendations.
 
-It has no password, no session, and not what the user wrote in the content of others. Recommendations and votes of
-others are numbers only.`
+It has no password, no session, and not what the user wrote in the content of others.`
 }
 
 // Run exports the data.
@@ -56,7 +55,7 @@ func (c *entryExport) Run(ctx context.Context, call *services, out *output.Print
 }
 
 const ownExportHelp = `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
-same. The user must be there: user export writes the user as well. Recommendations and votes are numbers only.`
+same. The users must be there, those who commented, voted or recommended too: user export writes a user as well.`
 
 // exporter writes records of a user, and returns their number.
 type exporter func(ctx context.Context, from move.Services, user int64, out io.Writer) (int64, error)

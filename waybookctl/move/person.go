@@ -35,9 +35,9 @@ type personExport struct {
 }
 
 // ExportPerson writes what Waybook holds of a user: the user without the password, rewards, and the
-// albums, entries and landmarks with their photos and comments. Recommendations and ballots of
-// others are numbers. It returns the number of records. Errors: those of the services, such as
-// NOT_FOUND for a user who does not exist.
+// albums, entries and landmarks with their photos, comments, ballots and recommendations. It returns
+// the number of records. Errors: those of the services, such as NOT_FOUND for a user who does not
+// exist.
 func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
 	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
 	return e.parts(ctx, e.user, e.rewards, e.albums, e.entries, e.landmarks)
@@ -152,6 +152,13 @@ func (e *personExport) albums(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		err = e.recommendations(movefile.Recommendation{AlbumID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
+			page, err := e.Album.ListRecommenders(ctx, &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId(), PageToken: token})
+			return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -187,6 +194,21 @@ func (e *personExport) comments(of movefile.Comment, fetch func(token string) ([
 	return nil
 }
 
+// recommendations writes the recommendations of a parent, which of names.
+func (e *personExport) recommendations(of movefile.Recommendation, fetch func(token string) ([]*typev1.Profile, string, error)) error {
+	for user, err := range listing.Pages(fetch) {
+		if err != nil {
+			return err
+		}
+		record := of
+		record.UserID = numberID(user.GetUserId())
+		if err := e.write(&record); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (e *personExport) entries(ctx context.Context) error {
 	for b, err := range listing.Pages(func(token string) ([]*blogv1.Blog, string, error) {
 		page, err := e.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: e.userID, PageToken: token})
@@ -202,11 +224,40 @@ func (e *personExport) entries(ctx context.Context) error {
 		if err := e.write(record); err != nil {
 			return err
 		}
+		if record.Vote != nil {
+			if err := e.ballots(ctx, b.GetBlogId(), record.ID); err != nil {
+				return err
+			}
+		}
 		err = e.comments(movefile.Comment{EntryID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
 			page, err := e.Blog.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: personPage, PageToken: token})
 			return page.GetComments(), page.GetNextPageToken(), gone(err)
 		})
 		if err != nil {
+			return err
+		}
+		err = e.recommendations(movefile.Recommendation{EntryID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
+			page, err := e.Blog.ListRecommenders(ctx, &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId(), PageToken: token})
+			return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ballots writes the ballots in the vote of an entry.
+func (e *personExport) ballots(ctx context.Context, blogID int64, entryID movefile.ID) error {
+	for ballot, err := range listing.Pages(func(token string) ([]*blogv1.Ballot, string, error) {
+		page, err := e.Blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: blogID, PageToken: token})
+		return page.GetBallots(), page.GetNextPageToken(), gone(err)
+	}) {
+		if err != nil {
+			return err
+		}
+		record := &movefile.Ballot{EntryID: entryID, UserID: numberID(ballot.GetVoter().GetUserId()), Choice: int64(ballot.GetChoice())}
+		if err := e.write(record); err != nil {
 			return err
 		}
 	}
@@ -288,8 +339,15 @@ func (e *personExport) landmark(ctx context.Context, poiID int64) error {
 			return err
 		}
 	}
-	return e.comments(movefile.Comment{LandmarkID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
+	err = e.comments(movefile.Comment{LandmarkID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
 		page, err := e.Poi.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: poiID, PageSize: personPage, PageToken: token})
 		return page.GetComments(), page.GetNextPageToken(), gone(err)
+	})
+	if err != nil {
+		return err
+	}
+	return e.recommendations(movefile.Recommendation{LandmarkID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
+		page, err := e.Poi.ListRecommenders(ctx, &poiv1.ListRecommendersRequest{PoiId: poiID, PageToken: token})
+		return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
 	})
 }

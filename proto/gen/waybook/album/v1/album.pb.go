@@ -2249,6 +2249,126 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 	return 0
 }
 
+// Request of ListRecommenders.
+type ListRecommendersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The album.
+	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersRequest) Reset() {
+	*x = ListRecommendersRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersRequest) ProtoMessage() {}
+
+func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
+func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ListRecommendersRequest) GetAlbumId() int64 {
+	if x != nil {
+		return x.AlbumId
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListRecommenders.
+type ListRecommendersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users. A user who no longer exists has no name. Recommendations that were moved in
+	// without a user (docs/moving-in.md) are part of the score and not of this list.
+	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersResponse) Reset() {
+	*x = ListRecommendersResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersResponse) ProtoMessage() {}
+
+func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
+func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
+	if x != nil {
+		return x.Recommenders
+	}
+	return nil
+}
+
+func (x *ListRecommendersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of MoveInAlbums.
 type MoveInAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2262,7 +2382,7 @@ type MoveInAlbumsRequest struct {
 
 func (x *MoveInAlbumsRequest) Reset() {
 	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2394,7 @@ func (x *MoveInAlbumsRequest) String() string {
 func (*MoveInAlbumsRequest) ProtoMessage() {}
 
 func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2407,7 @@ func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
@@ -2315,7 +2435,7 @@ type MoveInAlbumsResponse struct {
 
 func (x *MoveInAlbumsResponse) Reset() {
 	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2327,7 +2447,7 @@ func (x *MoveInAlbumsResponse) String() string {
 func (*MoveInAlbumsResponse) ProtoMessage() {}
 
 func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2340,7 +2460,7 @@ func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
@@ -2388,7 +2508,7 @@ type MovedAlbum struct {
 
 func (x *MovedAlbum) Reset() {
 	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2400,7 +2520,7 @@ func (x *MovedAlbum) String() string {
 func (*MovedAlbum) ProtoMessage() {}
 
 func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2413,7 +2533,7 @@ func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
 func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MovedAlbum) GetOldId() string {
@@ -2522,7 +2642,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2534,7 +2654,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2547,7 +2667,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -2582,7 +2702,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2714,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2727,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -2629,7 +2749,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2761,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2774,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -2820,7 +2940,16 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x95\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x9c\x01\n" +
+	"\x17ListRecommendersRequest\x12/\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
+	"\x18ListRecommendersResponse\x12<\n" +
+	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x95\x01\n" +
 	"\x13MoveInAlbumsRequest\x126\n" +
 	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12F\n" +
 	"\x06albums\x18\x02 \x03(\v2\x1c.waybook.album.v1.MovedAlbumB\x10\xbaH\r\x92\x01\n" +
@@ -2874,7 +3003,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xff\x0e\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xf3\x0f\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -2918,7 +3047,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x12\x87\x01\n" +
 	"\x16WithdrawRecommendation\x12/.waybook.album.v1.WithdrawRecommendationRequest\x1a0.waybook.album.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12c\n" +
+	"\x04edge\x12r\n" +
+	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12c\n" +
 	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\x04\xaa\xbb\x18\x00\x12o\n" +
 	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
@@ -2936,7 +3066,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -2974,94 +3104,99 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*RecommendResponse)(nil),              // 33: waybook.album.v1.RecommendResponse
 	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.album.v1.WithdrawRecommendationRequest
 	(*WithdrawRecommendationResponse)(nil), // 35: waybook.album.v1.WithdrawRecommendationResponse
-	(*MoveInAlbumsRequest)(nil),            // 36: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 37: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 38: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 39: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 40: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 41: waybook.album.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 42: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 43: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 44: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 45: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 46: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 47: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 48: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 49: waybook.type.v1.OldIdentifier
+	(*ListRecommendersRequest)(nil),        // 36: waybook.album.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 37: waybook.album.v1.ListRecommendersResponse
+	(*MoveInAlbumsRequest)(nil),            // 38: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 39: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 40: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 41: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 42: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 43: waybook.album.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 44: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 45: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 46: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 47: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 48: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 49: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 50: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 51: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	42, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	44, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	43, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	44, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	44, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	45, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	46, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	46, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	43, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	45, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 9: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	1,  // 10: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 11: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	45, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	47, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 13: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
 	3,  // 14: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
 	2,  // 15: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 16: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
 	2,  // 17: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	45, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	45, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	45, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	46, // 21: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	38, // 22: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	47, // 23: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 24: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	43, // 25: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	44, // 26: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	44, // 27: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	39, // 28: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	48, // 29: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	49, // 30: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	4,  // 31: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 32: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 33: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 34: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 35: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	14, // 36: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	16, // 37: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	18, // 38: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	20, // 39: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	22, // 40: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	24, // 41: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	26, // 42: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	28, // 43: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	30, // 44: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	32, // 45: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	34, // 46: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	36, // 47: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	40, // 48: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	5,  // 49: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 50: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 51: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 52: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 53: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	15, // 54: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	17, // 55: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	19, // 56: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	21, // 57: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	23, // 58: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	25, // 59: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	27, // 60: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	29, // 61: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	31, // 62: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	33, // 63: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	35, // 64: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	37, // 65: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	41, // 66: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	49, // [49:67] is the sub-list for method output_type
-	31, // [31:49] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	47, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	47, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	47, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	44, // 21: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	48, // 22: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	40, // 23: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	49, // 24: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 25: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	45, // 26: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	46, // 27: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	46, // 28: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	41, // 29: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	50, // 30: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	51, // 31: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	4,  // 32: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	6,  // 33: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	8,  // 34: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	10, // 35: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	12, // 36: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	14, // 37: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	16, // 38: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	18, // 39: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	20, // 40: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	22, // 41: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	24, // 42: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	26, // 43: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	28, // 44: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	30, // 45: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	32, // 46: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	34, // 47: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	36, // 48: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	38, // 49: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	42, // 50: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	5,  // 51: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 52: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 53: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 54: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 55: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	15, // 56: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	17, // 57: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	19, // 58: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	21, // 59: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	23, // 60: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	25, // 61: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	27, // 62: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	29, // 63: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	31, // 64: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	33, // 65: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	35, // 66: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	37, // 67: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	39, // 68: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	43, // 69: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	51, // [51:70] is the sub-list for method output_type
+	32, // [32:51] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -3077,7 +3212,7 @@ func file_waybook_album_v1_album_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   41,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -37,6 +37,7 @@ const (
 	AlbumService_ListComments_FullMethodName           = "/waybook.album.v1.AlbumService/ListComments"
 	AlbumService_Recommend_FullMethodName              = "/waybook.album.v1.AlbumService/Recommend"
 	AlbumService_WithdrawRecommendation_FullMethodName = "/waybook.album.v1.AlbumService/WithdrawRecommendation"
+	AlbumService_ListRecommenders_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecommenders"
 	AlbumService_MoveInAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/MoveInAlbums"
 	AlbumService_ResolveOldIds_FullMethodName          = "/waybook.album.v1.AlbumService/ResolveOldIds"
 )
@@ -105,6 +106,9 @@ type AlbumServiceClient interface {
 	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend an album, in the order of their identifiers.
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Stores albums of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -291,6 +295,16 @@ func (c *albumServiceClient) WithdrawRecommendation(ctx context.Context, in *Wit
 	return out, nil
 }
 
+func (c *albumServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecommendersResponse)
+	err := c.cc.Invoke(ctx, AlbumService_ListRecommenders_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *albumServiceClient) MoveInAlbums(ctx context.Context, in *MoveInAlbumsRequest, opts ...grpc.CallOption) (*MoveInAlbumsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(MoveInAlbumsResponse)
@@ -375,6 +389,9 @@ type AlbumServiceServer interface {
 	// Withdraws a user's recommendation of an album; without one, nothing changes. Errors:
 	// NOT_FOUND (ALBUM_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend an album, in the order of their identifiers.
+	// Errors: NOT_FOUND (ALBUM_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Stores albums of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -439,6 +456,9 @@ func (UnimplementedAlbumServiceServer) Recommend(context.Context, *RecommendRequ
 }
 func (UnimplementedAlbumServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedAlbumServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedAlbumServiceServer) MoveInAlbums(context.Context, *MoveInAlbumsRequest) (*MoveInAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveInAlbums not implemented")
@@ -748,6 +768,24 @@ func _AlbumService_WithdrawRecommendation_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AlbumService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecommendersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).ListRecommenders(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_ListRecommenders_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AlbumService_MoveInAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MoveInAlbumsRequest)
 	if err := dec(in); err != nil {
@@ -850,6 +888,10 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _AlbumService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "ListRecommenders",
+			Handler:    _AlbumService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "MoveInAlbums",

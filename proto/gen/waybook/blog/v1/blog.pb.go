@@ -1730,6 +1730,181 @@ func (x *CastBallotResponse) GetVote() *Vote {
 	return nil
 }
 
+// Request of ListBallots.
+type ListBallotsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBallotsRequest) Reset() {
+	*x = ListBallotsRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBallotsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBallotsRequest) ProtoMessage() {}
+
+func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
+func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListBallotsRequest) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+func (x *ListBallotsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListBallotsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListBallots.
+type ListBallotsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ballots. Votes that were moved in without a voter (docs/moving-in.md) are part of
+	// the numbers of the vote and not of this list.
+	Ballots []*Ballot `protobuf:"bytes,1,rep,name=ballots,proto3" json:"ballots,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBallotsResponse) Reset() {
+	*x = ListBallotsResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBallotsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBallotsResponse) ProtoMessage() {}
+
+func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
+func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListBallotsResponse) GetBallots() []*Ballot {
+	if x != nil {
+		return x.Ballots
+	}
+	return nil
+}
+
+func (x *ListBallotsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// A user's ballot in the vote of an entry.
+type Ballot struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The voter. A user who no longer exists has no name.
+	Voter *v1.Profile `protobuf:"bytes,1,opt,name=voter,proto3" json:"voter,omitempty"`
+	// Number of the choice, from 1.
+	Choice        int32 `protobuf:"varint,2,opt,name=choice,proto3" json:"choice,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ballot) Reset() {
+	*x = Ballot{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ballot) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ballot) ProtoMessage() {}
+
+func (x *Ballot) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
+func (*Ballot) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Ballot) GetVoter() *v1.Profile {
+	if x != nil {
+		return x.Voter
+	}
+	return nil
+}
+
+func (x *Ballot) GetChoice() int32 {
+	if x != nil {
+		return x.Choice
+	}
+	return 0
+}
+
 // Request of AddComment.
 type AddCommentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1748,7 +1923,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +1935,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +1948,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1815,7 +1990,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1827,7 +2002,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1840,7 +2015,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1867,7 +2042,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1879,7 +2054,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1892,7 +2067,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1934,7 +2109,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1946,7 +2121,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1959,7 +2134,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1984,7 +2159,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2171,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2184,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2042,7 +2217,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2229,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2242,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 // Request of ListComments.
@@ -2086,7 +2261,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2098,7 +2273,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2111,7 +2286,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListCommentsRequest) GetBlogId() int64 {
@@ -2148,7 +2323,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2160,7 +2335,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2173,7 +2348,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2203,7 +2378,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2390,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2403,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2256,7 +2431,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2443,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2456,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2304,7 +2479,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2316,7 +2491,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2329,7 +2504,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2357,7 +2532,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2369,7 +2544,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2382,7 +2557,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2390,6 +2565,126 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 		return x.Score
 	}
 	return 0
+}
+
+// Request of ListRecommenders.
+type ListRecommendersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersRequest) Reset() {
+	*x = ListRecommendersRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersRequest) ProtoMessage() {}
+
+func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
+func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ListRecommendersRequest) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListRecommenders.
+type ListRecommendersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users. A user who no longer exists has no name. Recommendations that were moved in
+	// without a user (docs/moving-in.md) are part of the score and not of this list.
+	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersResponse) Reset() {
+	*x = ListRecommendersResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersResponse) ProtoMessage() {}
+
+func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
+func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
+	if x != nil {
+		return x.Recommenders
+	}
+	return nil
+}
+
+func (x *ListRecommendersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // Request of MoveInBlogs.
@@ -2405,7 +2700,7 @@ type MoveInBlogsRequest struct {
 
 func (x *MoveInBlogsRequest) Reset() {
 	*x = MoveInBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2417,7 +2712,7 @@ func (x *MoveInBlogsRequest) String() string {
 func (*MoveInBlogsRequest) ProtoMessage() {}
 
 func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2430,7 +2725,7 @@ func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
@@ -2458,7 +2753,7 @@ type MoveInBlogsResponse struct {
 
 func (x *MoveInBlogsResponse) Reset() {
 	*x = MoveInBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2470,7 +2765,7 @@ func (x *MoveInBlogsResponse) String() string {
 func (*MoveInBlogsResponse) ProtoMessage() {}
 
 func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2483,7 +2778,7 @@ func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
@@ -2548,7 +2843,7 @@ type MovedBlog struct {
 
 func (x *MovedBlog) Reset() {
 	*x = MovedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +2855,7 @@ func (x *MovedBlog) String() string {
 func (*MovedBlog) ProtoMessage() {}
 
 func (x *MovedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2573,7 +2868,7 @@ func (x *MovedBlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
 func (*MovedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MovedBlog) GetOldId() string {
@@ -2736,7 +3031,7 @@ type MovedVote struct {
 
 func (x *MovedVote) Reset() {
 	*x = MovedVote{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2748,7 +3043,7 @@ func (x *MovedVote) String() string {
 func (*MovedVote) ProtoMessage() {}
 
 func (x *MovedVote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2761,7 +3056,7 @@ func (x *MovedVote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
 func (*MovedVote) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MovedVote) GetDescription() string {
@@ -2791,7 +3086,7 @@ type MovedChoice struct {
 
 func (x *MovedChoice) Reset() {
 	*x = MovedChoice{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2803,7 +3098,7 @@ func (x *MovedChoice) String() string {
 func (*MovedChoice) ProtoMessage() {}
 
 func (x *MovedChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2816,7 +3111,7 @@ func (x *MovedChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
 func (*MovedChoice) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MovedChoice) GetDescription() string {
@@ -2846,7 +3141,7 @@ type MovedBallot struct {
 
 func (x *MovedBallot) Reset() {
 	*x = MovedBallot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +3153,7 @@ func (x *MovedBallot) String() string {
 func (*MovedBallot) ProtoMessage() {}
 
 func (x *MovedBallot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +3166,7 @@ func (x *MovedBallot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
 func (*MovedBallot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MovedBallot) GetVoterId() int64 {
@@ -2899,7 +3194,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +3206,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3219,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -2946,7 +3241,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2958,7 +3253,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2971,7 +3266,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3112,7 +3407,19 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12!\n" +
 	"\x06choice\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x14(\x01R\x06choice\"?\n" +
 	"\x12CastBallotResponse\x12)\n" +
-	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\xc1\x01\n" +
+	"\x04vote\x18\x01 \x01(\v2\x15.waybook.blog.v1.VoteR\x04vote\"\x95\x01\n" +
+	"\x12ListBallotsRequest\x12-\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"p\n" +
+	"\x13ListBallotsResponse\x121\n" +
+	"\aballots\x18\x01 \x03(\v2\x17.waybook.blog.v1.BallotR\aballots\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"P\n" +
+	"\x06Ballot\x12.\n" +
+	"\x05voter\x18\x01 \x01(\v2\x18.waybook.type.v1.ProfileR\x05voter\x12\x16\n" +
+	"\x06choice\x18\x02 \x01(\x05R\x06choice\"\xc1\x01\n" +
 	"\x11AddCommentRequest\x12*\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\v\xbaH\b\xd8\x01\x01r\x03\xb0\x01\x01R\trequestId\x121\n" +
@@ -3155,7 +3462,16 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\x90\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x9a\x01\n" +
+	"\x17ListRecommendersRequest\x12-\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
+	"\x18ListRecommendersResponse\x12<\n" +
+	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x90\x01\n" +
 	"\x12MoveInBlogsRequest\x126\n" +
 	"\aoptions\x18\x01 \x01(\v2\x1c.waybook.type.v1.MoveOptionsR\aoptions\x12B\n" +
 	"\x05blogs\x18\x02 \x03(\v2\x1a.waybook.blog.v1.MovedBlogB\x10\xbaH\r\x92\x01\n" +
@@ -3238,7 +3554,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\x9f\f\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xf4\r\n" +
 	"\vBlogService\x12a\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
@@ -3261,6 +3577,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"CastBallot\x12\".waybook.blog.v1.CastBallotRequest\x1a#.waybook.blog.v1.CastBallotResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12a\n" +
+	"\vListBallots\x12#.waybook.blog.v1.ListBallotsRequest\x1a$.waybook.blog.v1.ListBallotsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12a\n" +
 	"\n" +
 	"AddComment\x12\".waybook.blog.v1.AddCommentRequest\x1a#.waybook.blog.v1.AddCommentResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -3278,7 +3595,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x12\x85\x01\n" +
 	"\x16WithdrawRecommendation\x12..waybook.blog.v1.WithdrawRecommendationRequest\x1a/.waybook.blog.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12^\n" +
+	"\x04edge\x12p\n" +
+	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12^\n" +
 	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\x04\xaa\xbb\x18\x00\x12m\n" +
 	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
@@ -3296,7 +3614,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -3322,123 +3640,135 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*StreamBlogsResponse)(nil),            // 21: waybook.blog.v1.StreamBlogsResponse
 	(*CastBallotRequest)(nil),              // 22: waybook.blog.v1.CastBallotRequest
 	(*CastBallotResponse)(nil),             // 23: waybook.blog.v1.CastBallotResponse
-	(*AddCommentRequest)(nil),              // 24: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 25: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 26: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 27: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 28: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 29: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 30: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 31: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 32: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 33: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 35: waybook.blog.v1.WithdrawRecommendationResponse
-	(*MoveInBlogsRequest)(nil),             // 36: waybook.blog.v1.MoveInBlogsRequest
-	(*MoveInBlogsResponse)(nil),            // 37: waybook.blog.v1.MoveInBlogsResponse
-	(*MovedBlog)(nil),                      // 38: waybook.blog.v1.MovedBlog
-	(*MovedVote)(nil),                      // 39: waybook.blog.v1.MovedVote
-	(*MovedChoice)(nil),                    // 40: waybook.blog.v1.MovedChoice
-	(*MovedBallot)(nil),                    // 41: waybook.blog.v1.MovedBallot
-	(*ResolveOldIdsRequest)(nil),           // 42: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 43: waybook.blog.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 44: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 45: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 46: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 47: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 48: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 49: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 50: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 51: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 52: waybook.type.v1.OldIdentifier
+	(*ListBallotsRequest)(nil),             // 24: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),            // 25: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                         // 26: waybook.blog.v1.Ballot
+	(*AddCommentRequest)(nil),              // 27: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 28: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 29: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 30: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 31: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 32: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 33: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 34: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 35: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 36: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 37: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 38: waybook.blog.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 39: waybook.blog.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 40: waybook.blog.v1.ListRecommendersResponse
+	(*MoveInBlogsRequest)(nil),             // 41: waybook.blog.v1.MoveInBlogsRequest
+	(*MoveInBlogsResponse)(nil),            // 42: waybook.blog.v1.MoveInBlogsResponse
+	(*MovedBlog)(nil),                      // 43: waybook.blog.v1.MovedBlog
+	(*MovedVote)(nil),                      // 44: waybook.blog.v1.MovedVote
+	(*MovedChoice)(nil),                    // 45: waybook.blog.v1.MovedChoice
+	(*MovedBallot)(nil),                    // 46: waybook.blog.v1.MovedBallot
+	(*ResolveOldIdsRequest)(nil),           // 47: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 48: waybook.blog.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 51: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 52: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 53: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 54: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 55: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 56: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 57: waybook.type.v1.OldIdentifier
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	44, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	49, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	45, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	46, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	50, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	51, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	47, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	47, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	52, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	52, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	45, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	46, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	50, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	51, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	45, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	46, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	50, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	51, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	48, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	53, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
 	3,  // 25: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	46, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	46, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	51, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	51, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
 	4,  // 28: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	5,  // 29: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
 	4,  // 30: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
 	19, // 31: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
 	6,  // 32: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	48, // 33: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	48, // 34: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	48, // 35: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	49, // 36: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	38, // 37: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	50, // 38: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 39: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	45, // 40: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	46, // 41: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 42: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 43: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	47, // 44: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	47, // 45: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	39, // 46: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	41, // 47: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	51, // 48: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	40, // 49: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	52, // 50: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	9,  // 51: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 52: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 53: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 54: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 55: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	20, // 56: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	22, // 57: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	24, // 58: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	26, // 59: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	28, // 60: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	30, // 61: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	32, // 62: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	34, // 63: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	36, // 64: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	42, // 65: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	10, // 66: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 67: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 68: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 69: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 70: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	21, // 71: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	23, // 72: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	25, // 73: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	27, // 74: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	29, // 75: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	31, // 76: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	33, // 77: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	35, // 78: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	37, // 79: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	43, // 80: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	66, // [66:81] is the sub-list for method output_type
-	51, // [51:66] is the sub-list for method input_type
-	51, // [51:51] is the sub-list for extension type_name
-	51, // [51:51] is the sub-list for extension extendee
-	0,  // [0:51] is the sub-list for field type_name
+	26, // 33: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	49, // 34: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	53, // 35: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	53, // 36: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	53, // 37: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	49, // 38: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	54, // 39: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	43, // 40: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	55, // 41: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 42: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	50, // 43: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	51, // 44: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 45: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 46: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	52, // 47: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	52, // 48: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	44, // 49: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	46, // 50: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	56, // 51: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	45, // 52: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	57, // 53: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 54: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 55: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 56: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 57: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	20, // 59: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	22, // 60: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	24, // 61: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	27, // 62: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	29, // 63: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	31, // 64: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	33, // 65: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	35, // 66: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	37, // 67: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	39, // 68: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	41, // 69: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	47, // 70: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 71: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 72: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 73: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 74: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 75: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	21, // 76: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	23, // 77: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	25, // 78: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	28, // 79: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	30, // 80: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	32, // 81: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	34, // 82: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	36, // 83: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	38, // 84: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	40, // 85: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	42, // 86: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	48, // 87: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	71, // [71:88] is the sub-list for method output_type
+	54, // [54:71] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -3448,14 +3778,14 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_blog_v1_blog_proto_msgTypes[33].OneofWrappers = []any{}
+	file_waybook_blog_v1_blog_proto_msgTypes[38].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   39,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,12 +28,14 @@ const (
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
 	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
+	BlogService_ListBallots_FullMethodName            = "/waybook.blog.v1.BlogService/ListBallots"
 	BlogService_AddComment_FullMethodName             = "/waybook.blog.v1.BlogService/AddComment"
 	BlogService_ReplyToComment_FullMethodName         = "/waybook.blog.v1.BlogService/ReplyToComment"
 	BlogService_RemoveComment_FullMethodName          = "/waybook.blog.v1.BlogService/RemoveComment"
 	BlogService_ListComments_FullMethodName           = "/waybook.blog.v1.BlogService/ListComments"
 	BlogService_Recommend_FullMethodName              = "/waybook.blog.v1.BlogService/Recommend"
 	BlogService_WithdrawRecommendation_FullMethodName = "/waybook.blog.v1.BlogService/WithdrawRecommendation"
+	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
 	BlogService_MoveInBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/MoveInBlogs"
 	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
 )
@@ -81,6 +83,10 @@ type BlogServiceClient interface {
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
 	// (ALREADY_VOTED: for another choice).
 	CastBallot(ctx context.Context, in *CastBallotRequest, opts ...grpc.CallOption) (*CastBallotResponse, error)
+	// Returns a page of the ballots in an entry's vote, in the order of the voters'
+	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
+	ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error)
 	// Adds a comment to an entry.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error)
@@ -99,6 +105,9 @@ type BlogServiceClient interface {
 	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend an entry, in the order of their identifiers.
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Stores entries of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -195,6 +204,16 @@ func (c *blogServiceClient) CastBallot(ctx context.Context, in *CastBallotReques
 	return out, nil
 }
 
+func (c *blogServiceClient) ListBallots(ctx context.Context, in *ListBallotsRequest, opts ...grpc.CallOption) (*ListBallotsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBallotsResponse)
+	err := c.cc.Invoke(ctx, BlogService_ListBallots_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *blogServiceClient) AddComment(ctx context.Context, in *AddCommentRequest, opts ...grpc.CallOption) (*AddCommentResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AddCommentResponse)
@@ -249,6 +268,16 @@ func (c *blogServiceClient) WithdrawRecommendation(ctx context.Context, in *With
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(WithdrawRecommendationResponse)
 	err := c.cc.Invoke(ctx, BlogService_WithdrawRecommendation_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecommendersResponse)
+	err := c.cc.Invoke(ctx, BlogService_ListRecommenders_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -318,6 +347,10 @@ type BlogServiceServer interface {
 	// VOTE_NOT_FOUND, CHOICE_NOT_FOUND; USER_NOT_FOUND: the voter), ALREADY_EXISTS
 	// (ALREADY_VOTED: for another choice).
 	CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error)
+	// Returns a page of the ballots in an entry's vote, in the order of the voters'
+	// identifiers. Errors: NOT_FOUND (BLOG_NOT_FOUND, VOTE_NOT_FOUND), INVALID_ARGUMENT
+	// (page_token).
+	ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error)
 	// Adds a comment to an entry.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND; USER_NOT_FOUND: the author).
 	AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error)
@@ -336,6 +369,9 @@ type BlogServiceServer interface {
 	// Withdraws a user's recommendation of an entry; without one, nothing changes. Errors:
 	// NOT_FOUND (BLOG_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend an entry, in the order of their identifiers.
+	// Errors: NOT_FOUND (BLOG_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Stores entries of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -374,6 +410,9 @@ func (UnimplementedBlogServiceServer) StreamBlogs(*StreamBlogsRequest, grpc.Serv
 func (UnimplementedBlogServiceServer) CastBallot(context.Context, *CastBallotRequest) (*CastBallotResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CastBallot not implemented")
 }
+func (UnimplementedBlogServiceServer) ListBallots(context.Context, *ListBallotsRequest) (*ListBallotsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBallots not implemented")
+}
 func (UnimplementedBlogServiceServer) AddComment(context.Context, *AddCommentRequest) (*AddCommentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddComment not implemented")
 }
@@ -391,6 +430,9 @@ func (UnimplementedBlogServiceServer) Recommend(context.Context, *RecommendReque
 }
 func (UnimplementedBlogServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedBlogServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedBlogServiceServer) MoveInBlogs(context.Context, *MoveInBlogsRequest) (*MoveInBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveInBlogs not implemented")
@@ -538,6 +580,24 @@ func _BlogService_CastBallot_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlogService_ListBallots_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBallotsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ListBallots(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ListBallots_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ListBallots(ctx, req.(*ListBallotsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BlogService_AddComment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AddCommentRequest)
 	if err := dec(in); err != nil {
@@ -646,6 +706,24 @@ func _BlogService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Co
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlogService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecommendersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ListRecommenders(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ListRecommenders_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BlogService_MoveInBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MoveInBlogsRequest)
 	if err := dec(in); err != nil {
@@ -714,6 +792,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _BlogService_CastBallot_Handler,
 		},
 		{
+			MethodName: "ListBallots",
+			Handler:    _BlogService_ListBallots_Handler,
+		},
+		{
 			MethodName: "AddComment",
 			Handler:    _BlogService_AddComment_Handler,
 		},
@@ -736,6 +818,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _BlogService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "ListRecommenders",
+			Handler:    _BlogService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "MoveInBlogs",

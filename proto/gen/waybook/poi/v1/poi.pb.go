@@ -2247,6 +2247,126 @@ func (x *WithdrawRecommendationResponse) GetScore() int64 {
 	return 0
 }
 
+// Request of ListRecommenders.
+type ListRecommendersRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmark.
+	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 200.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersRequest) Reset() {
+	*x = ListRecommendersRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersRequest) ProtoMessage() {}
+
+func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
+func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *ListRecommendersRequest) GetPoiId() int64 {
+	if x != nil {
+		return x.PoiId
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRecommendersRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListRecommenders.
+type ListRecommendersResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The users. A user who no longer exists has no name. Recommendations that were moved in
+	// without a user (docs/moving-in.md) are part of the score and not of this list.
+	Recommenders []*v1.Profile `protobuf:"bytes,1,rep,name=recommenders,proto3" json:"recommenders,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecommendersResponse) Reset() {
+	*x = ListRecommendersResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecommendersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecommendersResponse) ProtoMessage() {}
+
+func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
+func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
+	if x != nil {
+		return x.Recommenders
+	}
+	return nil
+}
+
+func (x *ListRecommendersResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // A batch of ImportPois.
 type ImportPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2264,7 +2384,7 @@ type ImportPoisRequest struct {
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2396,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2409,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -2344,7 +2464,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2356,7 +2476,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2369,7 +2489,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -2433,7 +2553,7 @@ type ImportPoisResponse struct {
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2565,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2578,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -2511,7 +2631,7 @@ type ExportPoisRequest struct {
 
 func (x *ExportPoisRequest) Reset() {
 	*x = ExportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2523,7 +2643,7 @@ func (x *ExportPoisRequest) String() string {
 func (*ExportPoisRequest) ProtoMessage() {}
 
 func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2536,7 +2656,7 @@ func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ExportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ExportPoisRequest) GetOwnerId() int64 {
@@ -2571,7 +2691,7 @@ type ExportPoisResponse struct {
 
 func (x *ExportPoisResponse) Reset() {
 	*x = ExportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2583,7 +2703,7 @@ func (x *ExportPoisResponse) String() string {
 func (*ExportPoisResponse) ProtoMessage() {}
 
 func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2596,7 +2716,7 @@ func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ExportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
@@ -2624,7 +2744,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2636,7 +2756,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2649,7 +2769,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2702,7 +2822,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2834,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2847,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -2807,7 +2927,7 @@ type Circle struct {
 
 func (x *Circle) Reset() {
 	*x = Circle{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2819,7 +2939,7 @@ func (x *Circle) String() string {
 func (*Circle) ProtoMessage() {}
 
 func (x *Circle) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2832,7 +2952,7 @@ func (x *Circle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Circle.ProtoReflect.Descriptor instead.
 func (*Circle) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Circle) GetCenter() *v1.Location {
@@ -2869,7 +2989,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2881,7 +3001,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2894,7 +3014,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Box) GetSouth() float64 {
@@ -2938,7 +3058,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2950,7 +3070,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2963,7 +3083,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -2994,7 +3114,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3006,7 +3126,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3019,7 +3139,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -3053,7 +3173,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3065,7 +3185,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3078,7 +3198,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -3128,7 +3248,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3140,7 +3260,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3153,7 +3273,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -3197,7 +3317,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3209,7 +3329,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3222,7 +3342,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3256,7 +3376,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3268,7 +3388,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3281,7 +3401,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3325,7 +3445,7 @@ type MoveInPoisRequest struct {
 
 func (x *MoveInPoisRequest) Reset() {
 	*x = MoveInPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3337,7 +3457,7 @@ func (x *MoveInPoisRequest) String() string {
 func (*MoveInPoisRequest) ProtoMessage() {}
 
 func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3350,7 +3470,7 @@ func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
 func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
@@ -3378,7 +3498,7 @@ type MoveInPoisResponse struct {
 
 func (x *MoveInPoisResponse) Reset() {
 	*x = MoveInPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3390,7 +3510,7 @@ func (x *MoveInPoisResponse) String() string {
 func (*MoveInPoisResponse) ProtoMessage() {}
 
 func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3403,7 +3523,7 @@ func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
 func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
@@ -3451,7 +3571,7 @@ type MovedPoi struct {
 
 func (x *MovedPoi) Reset() {
 	*x = MovedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3463,7 +3583,7 @@ func (x *MovedPoi) String() string {
 func (*MovedPoi) ProtoMessage() {}
 
 func (x *MovedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3476,7 +3596,7 @@ func (x *MovedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
 func (*MovedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MovedPoi) GetOldId() string {
@@ -3585,7 +3705,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3597,7 +3717,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3610,7 +3730,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -3645,7 +3765,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3657,7 +3777,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3670,7 +3790,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3692,7 +3812,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3704,7 +3824,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3717,7 +3837,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3883,7 +4003,16 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\x06userId\x12+\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"6\n" +
 	"\x1eWithdrawRecommendationResponse\x12\x14\n" +
-	"\x05score\x18\x01 \x01(\x03R\x05score\"\xe6\x01\n" +
+	"\x05score\x18\x01 \x01(\x03R\x05score\"\x98\x01\n" +
+	"\x17ListRecommendersRequest\x12+\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x80\x01\n" +
+	"\x18ListRecommendersResponse\x12<\n" +
+	"\frecommenders\x18\x01 \x03(\v2\x18.waybook.type.v1.ProfileR\frecommenders\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe6\x01\n" +
 	"\x11ImportPoisRequest\x12/\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12A\n" +
 	"\x04pois\x18\x02 \x03(\v2\x1b.waybook.poi.v1.ImportedPoiB\x10\xbaH\r\x92\x01\n" +
@@ -4005,7 +4134,7 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\x8d\x11\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xfd\x11\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
@@ -4052,7 +4181,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x04edge\x12\x83\x01\n" +
 	"\x16WithdrawRecommendation\x12-.waybook.poi.v1.WithdrawRecommendationRequest\x1a..waybook.poi.v1.WithdrawRecommendationResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
-	"\x04edge\x12Y\n" +
+	"\x04edge\x12n\n" +
+	"\x10ListRecommenders\x12'.waybook.poi.v1.ListRecommendersRequest\x1a(.waybook.poi.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12Y\n" +
 	"\n" +
 	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\x04\xaa\xbb\x18\x00\x12k\n" +
 	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4071,7 +4201,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4110,51 +4240,53 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*RecommendResponse)(nil),              // 34: waybook.poi.v1.RecommendResponse
 	(*WithdrawRecommendationRequest)(nil),  // 35: waybook.poi.v1.WithdrawRecommendationRequest
 	(*WithdrawRecommendationResponse)(nil), // 36: waybook.poi.v1.WithdrawRecommendationResponse
-	(*ImportPoisRequest)(nil),              // 37: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),                    // 38: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),             // 39: waybook.poi.v1.ImportPoisResponse
-	(*ExportPoisRequest)(nil),              // 40: waybook.poi.v1.ExportPoisRequest
-	(*ExportPoisResponse)(nil),             // 41: waybook.poi.v1.ExportPoisResponse
-	(*ImportFailure)(nil),                  // 42: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 43: waybook.poi.v1.SearchNearbyRequest
-	(*Circle)(nil),                         // 44: waybook.poi.v1.Circle
-	(*Box)(nil),                            // 45: waybook.poi.v1.Box
-	(*SearchNearbyResponse)(nil),           // 46: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 47: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),           // 48: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 49: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 50: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 51: waybook.poi.v1.LocatedPoi
-	(*MoveInPoisRequest)(nil),              // 52: waybook.poi.v1.MoveInPoisRequest
-	(*MoveInPoisResponse)(nil),             // 53: waybook.poi.v1.MoveInPoisResponse
-	(*MovedPoi)(nil),                       // 54: waybook.poi.v1.MovedPoi
-	(*MovedPhoto)(nil),                     // 55: waybook.poi.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 56: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 57: waybook.poi.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 58: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 59: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 60: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 61: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 62: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 63: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 64: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 65: waybook.type.v1.OldIdentifier
+	(*ListRecommendersRequest)(nil),        // 37: waybook.poi.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 38: waybook.poi.v1.ListRecommendersResponse
+	(*ImportPoisRequest)(nil),              // 39: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),                    // 40: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),             // 41: waybook.poi.v1.ImportPoisResponse
+	(*ExportPoisRequest)(nil),              // 42: waybook.poi.v1.ExportPoisRequest
+	(*ExportPoisResponse)(nil),             // 43: waybook.poi.v1.ExportPoisResponse
+	(*ImportFailure)(nil),                  // 44: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 45: waybook.poi.v1.SearchNearbyRequest
+	(*Circle)(nil),                         // 46: waybook.poi.v1.Circle
+	(*Box)(nil),                            // 47: waybook.poi.v1.Box
+	(*SearchNearbyResponse)(nil),           // 48: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 49: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),           // 50: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 51: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 52: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 53: waybook.poi.v1.LocatedPoi
+	(*MoveInPoisRequest)(nil),              // 54: waybook.poi.v1.MoveInPoisRequest
+	(*MoveInPoisResponse)(nil),             // 55: waybook.poi.v1.MoveInPoisResponse
+	(*MovedPoi)(nil),                       // 56: waybook.poi.v1.MovedPoi
+	(*MovedPhoto)(nil),                     // 57: waybook.poi.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 58: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 59: waybook.poi.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 60: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 61: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 62: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 64: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 65: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 66: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 67: waybook.type.v1.OldIdentifier
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	58, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	60, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	60, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	60, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	61, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	62, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	62, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	61, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	61, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	61, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	63, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
 	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
 	2,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
 	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
@@ -4162,86 +4294,89 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	3,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 19: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
 	3,  // 20: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	61, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	61, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	61, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	38, // 24: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 25: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 26: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 27: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	42, // 28: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	0,  // 29: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	38, // 30: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	44, // 31: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
-	45, // 32: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
-	0,  // 33: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 34: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
-	47, // 35: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 36: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	49, // 37: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 38: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	51, // 39: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 40: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 41: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	62, // 42: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	54, // 43: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	63, // 44: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 45: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	59, // 46: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	60, // 47: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	60, // 48: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	55, // 49: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	64, // 50: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	65, // 51: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	5,  // 52: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 53: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 54: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 55: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 56: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 57: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	37, // 58: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	40, // 59: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	43, // 60: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	48, // 61: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	17, // 62: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	19, // 63: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	21, // 64: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	23, // 65: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	25, // 66: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	27, // 67: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	29, // 68: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	31, // 69: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	33, // 70: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	35, // 71: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	52, // 72: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	56, // 73: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	6,  // 74: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 75: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 76: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 77: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 78: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	16, // 79: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	39, // 80: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	41, // 81: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	46, // 82: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	50, // 83: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	18, // 84: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	20, // 85: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	22, // 86: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	24, // 87: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	26, // 88: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	28, // 89: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	30, // 90: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	32, // 91: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	34, // 92: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	36, // 93: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	53, // 94: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	57, // 95: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	74, // [74:96] is the sub-list for method output_type
-	52, // [52:74] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	63, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	63, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	60, // 24: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	40, // 25: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 26: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 27: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	61, // 28: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	44, // 29: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	0,  // 30: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	40, // 31: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
+	46, // 32: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	47, // 33: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 34: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	61, // 35: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	49, // 36: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 37: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	51, // 38: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 39: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	53, // 40: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 41: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	61, // 42: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	64, // 43: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	56, // 44: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	65, // 45: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 46: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	61, // 47: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	62, // 48: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	62, // 49: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	57, // 50: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	66, // 51: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	67, // 52: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	5,  // 53: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 54: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 55: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 56: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 57: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	15, // 58: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	39, // 59: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	42, // 60: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	45, // 61: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	50, // 62: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	17, // 63: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	19, // 64: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	21, // 65: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	23, // 66: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	25, // 67: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	27, // 68: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	29, // 69: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	31, // 70: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	33, // 71: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	35, // 72: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	37, // 73: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	54, // 74: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	58, // 75: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	6,  // 76: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 77: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 78: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 79: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 80: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	16, // 81: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	41, // 82: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	43, // 83: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	48, // 84: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	52, // 85: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	18, // 86: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	20, // 87: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	22, // 88: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	24, // 89: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	26, // 90: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	28, // 91: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	30, // 92: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	32, // 93: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	34, // 94: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	36, // 95: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	38, // 96: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	55, // 97: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	59, // 98: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	76, // [76:99] is the sub-list for method output_type
+	53, // [53:76] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -4251,7 +4386,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
 	file_waybook_poi_v1_poi_proto_msgTypes[17].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[41].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[43].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -4261,7 +4396,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   56,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

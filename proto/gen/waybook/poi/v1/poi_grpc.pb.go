@@ -41,6 +41,7 @@ const (
 	PoiService_ListComments_FullMethodName           = "/waybook.poi.v1.PoiService/ListComments"
 	PoiService_Recommend_FullMethodName              = "/waybook.poi.v1.PoiService/Recommend"
 	PoiService_WithdrawRecommendation_FullMethodName = "/waybook.poi.v1.PoiService/WithdrawRecommendation"
+	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
 	PoiService_MoveInPois_FullMethodName             = "/waybook.poi.v1.PoiService/MoveInPois"
 	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
 )
@@ -136,6 +137,9 @@ type PoiServiceClient interface {
 	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(ctx context.Context, in *WithdrawRecommendationRequest, opts ...grpc.CallOption) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
+	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error)
 	// Stores landmarks of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -374,6 +378,16 @@ func (c *poiServiceClient) WithdrawRecommendation(ctx context.Context, in *Withd
 	return out, nil
 }
 
+func (c *poiServiceClient) ListRecommenders(ctx context.Context, in *ListRecommendersRequest, opts ...grpc.CallOption) (*ListRecommendersResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecommendersResponse)
+	err := c.cc.Invoke(ctx, PoiService_ListRecommenders_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *poiServiceClient) MoveInPois(ctx context.Context, in *MoveInPoisRequest, opts ...grpc.CallOption) (*MoveInPoisResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(MoveInPoisResponse)
@@ -485,6 +499,9 @@ type PoiServiceServer interface {
 	// Withdraws a user's recommendation of a landmark; without one, nothing changes.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error)
+	// Returns a page of the users who recommend a landmark, in the order of their identifiers.
+	// Errors: NOT_FOUND (POI_NOT_FOUND), INVALID_ARGUMENT (page_token).
+	ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error)
 	// Stores landmarks of an old service, with what belongs to them, their identifiers and
 	// times. A failed call may be repeated; it continues where it failed. The
 	// results are in the order of the records; see waybook.type.v1.MoveOptions.
@@ -561,6 +578,9 @@ func (UnimplementedPoiServiceServer) Recommend(context.Context, *RecommendReques
 }
 func (UnimplementedPoiServiceServer) WithdrawRecommendation(context.Context, *WithdrawRecommendationRequest) (*WithdrawRecommendationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method WithdrawRecommendation not implemented")
+}
+func (UnimplementedPoiServiceServer) ListRecommenders(context.Context, *ListRecommendersRequest) (*ListRecommendersResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecommenders not implemented")
 }
 func (UnimplementedPoiServiceServer) MoveInPois(context.Context, *MoveInPoisRequest) (*MoveInPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method MoveInPois not implemented")
@@ -924,6 +944,24 @@ func _PoiService_WithdrawRecommendation_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PoiService_ListRecommenders_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecommendersRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ListRecommenders(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ListRecommenders_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ListRecommenders(ctx, req.(*ListRecommendersRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PoiService_MoveInPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(MoveInPoisRequest)
 	if err := dec(in); err != nil {
@@ -1034,6 +1072,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "WithdrawRecommendation",
 			Handler:    _PoiService_WithdrawRecommendation_Handler,
+		},
+		{
+			MethodName: "ListRecommenders",
+			Handler:    _PoiService_ListRecommenders_Handler,
 		},
 		{
 			MethodName: "MoveInPois",

@@ -464,6 +464,33 @@ func local_request_AlbumService_WithdrawRecommendation_0(ctx context.Context, ma
 	return msg, metadata, err
 }
 
+func request_AlbumService_ListRecommenders_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListRecommendersRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListRecommenders(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_AlbumService_ListRecommenders_0(ctx context.Context, marshaler runtime.Marshaler, server extAlbumv1.AlbumServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListRecommendersRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListRecommenders(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_AlbumService_MoveInAlbums_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extAlbumv1.MoveInAlbumsRequest
@@ -831,6 +858,26 @@ func RegisterAlbumServiceHandlerServer(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_WithdrawRecommendation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListRecommenders_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListRecommenders", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListRecommenders"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_AlbumService_ListRecommenders_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListRecommenders_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_AlbumService_MoveInAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1183,6 +1230,23 @@ func RegisterAlbumServiceHandlerClient(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_WithdrawRecommendation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListRecommenders_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListRecommenders", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListRecommenders"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_AlbumService_ListRecommenders_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListRecommenders_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_AlbumService_MoveInAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1237,6 +1301,7 @@ var (
 	pattern_AlbumService_ListComments_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListComments"}, ""))
 	pattern_AlbumService_Recommend_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "Recommend"}, ""))
 	pattern_AlbumService_WithdrawRecommendation_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "WithdrawRecommendation"}, ""))
+	pattern_AlbumService_ListRecommenders_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListRecommenders"}, ""))
 	pattern_AlbumService_MoveInAlbums_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "MoveInAlbums"}, ""))
 	pattern_AlbumService_ResolveOldIds_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ResolveOldIds"}, ""))
 )
@@ -1258,6 +1323,7 @@ var (
 	forward_AlbumService_ListComments_0           = runtime.ForwardResponseMessage
 	forward_AlbumService_Recommend_0              = runtime.ForwardResponseMessage
 	forward_AlbumService_WithdrawRecommendation_0 = runtime.ForwardResponseMessage
+	forward_AlbumService_ListRecommenders_0       = runtime.ForwardResponseMessage
 	forward_AlbumService_MoveInAlbums_0           = runtime.ForwardResponseMessage
 	forward_AlbumService_ResolveOldIds_0          = runtime.ForwardResponseMessage
 )

@@ -582,6 +582,33 @@ func local_request_PoiService_WithdrawRecommendation_0(ctx context.Context, mars
 	return msg, metadata, err
 }
 
+func request_PoiService_ListRecommenders_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.ListRecommendersRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListRecommenders(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PoiService_ListRecommenders_0(ctx context.Context, marshaler runtime.Marshaler, server extPoiv1.PoiServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.ListRecommendersRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListRecommenders(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_PoiService_MoveInPois_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extPoiv1.MoveInPoisRequest
@@ -1003,6 +1030,26 @@ func RegisterPoiServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_WithdrawRecommendation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_ListRecommenders_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.poi.v1.PoiService/ListRecommenders", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/ListRecommenders"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PoiService_ListRecommenders_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_ListRecommenders_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_MoveInPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1423,6 +1470,23 @@ func RegisterPoiServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_WithdrawRecommendation_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_ListRecommenders_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.poi.v1.PoiService/ListRecommenders", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/ListRecommenders"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PoiService_ListRecommenders_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_ListRecommenders_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_MoveInPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1481,6 +1545,7 @@ var (
 	pattern_PoiService_ListComments_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListComments"}, ""))
 	pattern_PoiService_Recommend_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "Recommend"}, ""))
 	pattern_PoiService_WithdrawRecommendation_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "WithdrawRecommendation"}, ""))
+	pattern_PoiService_ListRecommenders_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListRecommenders"}, ""))
 	pattern_PoiService_MoveInPois_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "MoveInPois"}, ""))
 	pattern_PoiService_ResolveOldIds_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ResolveOldIds"}, ""))
 )
@@ -1506,6 +1571,7 @@ var (
 	forward_PoiService_ListComments_0           = runtime.ForwardResponseMessage
 	forward_PoiService_Recommend_0              = runtime.ForwardResponseMessage
 	forward_PoiService_WithdrawRecommendation_0 = runtime.ForwardResponseMessage
+	forward_PoiService_ListRecommenders_0       = runtime.ForwardResponseMessage
 	forward_PoiService_MoveInPois_0             = runtime.ForwardResponseMessage
 	forward_PoiService_ResolveOldIds_0          = runtime.ForwardResponseMessage
 )
