@@ -86,6 +86,22 @@ func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testin
 	}
 }
 
+func TestAUserWithoutAnEmailAddressLogsInWithTheOldLoginName(t *testing.T) {
+	w := start(t)
+	named, reserved := movedAnn("8743b52063cd84097a65d1633f5c74f5"), movedAnn("8743b52063cd84097a65d1633f5c74f5")
+	named.Email, named.Sessions = "小 明", nil
+	// This would be the key of another user without an address.
+	reserved.UserId, reserved.Email, reserved.Sessions = 4712, "#4711", nil
+	want := []typev1.MoveOutcome{typev1.MoveOutcome_MOVE_OUTCOME_CREATED, typev1.MoveOutcome_MOVE_OUTCOME_REFUSED}
+	widened := &typev1.MoveOptions{Widen: []typev1.Limit{typev1.Limit_LIMIT_EMAIL}}
+	if outcomes := w.moveIn(widened, named, reserved); !slices.Equal(outcomes, want) {
+		t.Errorf("got %v", outcomes)
+	}
+	browser := w.newBrowser(t, w.account, "192.0.2.1")
+	browser.expectLogin("the login name", "小 明", "hashcat", "")
+	browser.expectLogin("a reserved one", "#4711", "hashcat", "PASSWORD_INCORRECT")
+}
+
 func TestUsersAreFoundOnEachStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil,

@@ -51,6 +51,9 @@ func asCreated(record *accountv1.MovedUser, widen []typev1.Limit) *accountv1.Cre
 	if slices.Contains(widen, typev1.Limit_LIMIT_ADDRESS) {
 		request.IconUrl = ""
 	}
+	if slices.Contains(widen, typev1.Limit_LIMIT_EMAIL) {
+		request.Email = ""
+	}
 	return request
 }
 

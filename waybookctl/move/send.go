@@ -165,7 +165,7 @@ func widened(allowed movefile.Allowed) (limits []typev1.Limit) {
 	}{
 		{movefile.LongTitles, typev1.Limit_LIMIT_TITLE}, {movefile.LongTexts, typev1.Limit_LIMIT_TEXT},
 		{movefile.LongContents, typev1.Limit_LIMIT_CONTENT}, {movefile.LongAddresses, typev1.Limit_LIMIT_ADDRESS},
-		{movefile.EmptyTexts, typev1.Limit_LIMIT_EMPTY},
+		{movefile.EmptyTexts, typev1.Limit_LIMIT_EMPTY}, {movefile.LoginNames, typev1.Limit_LIMIT_EMAIL},
 	} {
 		if allowed.Has(each.allowance) {
 			limits = append(limits, each.limit)

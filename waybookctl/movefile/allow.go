@@ -16,6 +16,7 @@ const (
 	LongContents      Allowance = "long-contents"
 	LongAddresses     Allowance = "long-addresses"
 	EmptyTexts        Allowance = "empty-texts"
+	LoginNames        Allowance = "login-names"
 	ControlCharacters Allowance = "control-characters"
 	DanglingRecords   Allowance = "dangling"
 	Duplicates        Allowance = "duplicates"
@@ -45,6 +46,7 @@ func Allowances() []AllowanceEntry {
 		{LongContents, "texts of entries of up to 1,000,000 characters", whole},
 		{LongAddresses, "addresses of images of up to 8,000 bytes", "the whole address"},
 		{EmptyTexts, "empty titles, names of users, landmarks and guests, texts of entries, comments and addresses", "an empty element"},
+		{LoginNames, "other texts as email addresses, if they do not begin with `#`", "a login with that text in place of an email address"},
 		{ControlCharacters, "characters that XML 1.0 cannot carry", "U+FFFD in their place"},
 		{DanglingRecords, "references to what the files do not have",
 			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote"},

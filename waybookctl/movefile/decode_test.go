@@ -40,6 +40,8 @@ func TestARecordIsRefusedWithItsFieldAndAReason(t *testing.T) {
 		"no author":        {`{"kind":"comment","id":1,"album_id":2,"text":"a","create_time":1}`, "author_id", Missing, EmptyTexts},
 		"two authors":      {`{"kind":"comment","id":1,"album_id":2,"text":"a","create_time":1,"author_id":3,"author_name":"b"}`, "author_id", Conflict, ""},
 		"no address":       {`{"kind":"user","id":1,"name":"a","password_hash":"0123456789abcdef0123456789abcdef"}`, "password_hash", Conflict, ""},
+		"a login name":     {`{"kind":"user","id":1,"name":"a","email":"小 明"}`, "email", WrongType, LoginNames},
+		"a reserved name":  {`{"kind":"user","id":1,"name":"a","email":"#2"}`, "email", WrongType, ""},
 		"an unknown hash":  {`{"kind":"user","id":1,"name":"a","email":"a@b.c","password_hash":"secret"}`, "password_hash", WrongType, ""},
 		"one choice": {`{"kind":"entry","id":1,"author_id":2,"type":"0_0","lat":1,"lng":1,"title":"a","content":"b","post_date":"2008-02-29",` +
 			`"weather":"有彩虹","create_time":1,"vote":{"description":"q","choices":[{"description":"a"}]}}`, "vote.choices", OutOfRange, ""},

@@ -19,10 +19,12 @@ type plan struct {
 type field struct {
 	name, doc string
 	rule      rule
-	pattern   *regexp.Regexp
-	index     int
-	required  bool
-	isParent  bool
+	// pattern and other are compiled from the rule; nil if it has none.
+	pattern  *regexp.Regexp
+	other    *regexp.Regexp
+	index    int
+	required bool
+	isParent bool
 	// object is the plan of an object, or of each item of a list.
 	object *plan
 }
@@ -42,6 +44,9 @@ func planOf(of reflect.Type) *plan {
 		f := field{name: name, doc: declared.Tag.Get("doc"), rule: r, index: i, required: how == "required", isParent: how == "parent"}
 		if r.pattern != "" {
 			f.pattern = regexp.MustCompile(r.pattern)
+		}
+		if r.other != "" {
+			f.other = regexp.MustCompile(r.otherPattern)
 		}
 		if r.form == formObject || r.form == formList {
 			f.object = planOf(declared.Type.Elem())

@@ -26,6 +26,9 @@ type rule struct {
 	needsVisible bool
 	// pattern must match a text; patternText says so to people.
 	pattern, patternText string
+	// other allows a text that matches otherPattern instead.
+	other        Allowance
+	otherPattern string
 	// words are the only texts.
 	words []string
 	// long allows a text of more characters, or of more bytes if the rule counts these. short allows
@@ -56,10 +59,12 @@ func rules() map[string]rule {
 		return r
 	}
 	return map[string]rule{
-		"id":           {form: formID, maxBytes: maxIDBytes},
-		"userRef":      {form: formID, max: maxNumber},
-		"nickname":     title(rule{max: 100, needsVisible: true}),
-		"email":        {maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address"},
+		"id":       {form: formID, maxBytes: maxIDBytes},
+		"userRef":  {form: formID, max: maxNumber},
+		"nickname": title(rule{max: 100, needsVisible: true}),
+		"email": {
+			maxBytes: 254, pattern: `^[^@\s]+@[^@\s]+$`, patternText: "this is no email address", other: LoginNames, otherPattern: `^[^#\s](.*\S)?$`,
+		},
 		"passwordHash": {maxBytes: 300, pattern: passwordPattern, patternText: "this is none of the known forms of a hash"},
 		"idrand":       {pattern: `^[0-9a-f]{32}$`, patternText: "this is not 32 lowercase hexadecimal digits"},
 		"title":        title(rule{max: 200}),

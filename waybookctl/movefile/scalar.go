@@ -38,7 +38,11 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 	}
 	r.length(f.rule, value, path)
 	if f.pattern != nil && value != "" && !f.pattern.MatchString(value) {
-		r.fault(WrongType, path, "", "%s", f.rule.patternText)
+		var allow Allowance
+		if f.other != nil && f.other.MatchString(value) {
+			allow = f.rule.other
+		}
+		r.fault(WrongType, path, allow, "%s", f.rule.patternText)
 	}
 	return value, true
 }

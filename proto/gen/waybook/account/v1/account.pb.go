@@ -1086,8 +1086,8 @@ type MovedUser struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Address of the avatar image, at most 2,000 bytes (LIMIT_ADDRESS); may be empty.
 	IconUrl string `protobuf:"bytes,3,opt,name=icon_url,json=iconUrl,proto3" json:"icon_url,omitempty"`
-	// Email address, at most 254 bytes; may be empty. No two users have the same one, ignoring
-	// letter case.
+	// Email address, at most 254 bytes (LIMIT_EMAIL); may be empty. No two users have the same
+	// one, ignoring letter case.
 	Email string `protobuf:"bytes,4,opt,name=email,proto3" json:"email,omitempty"`
 	// Hash of the password; empty if the user cannot log in with a password. These forms are
 	// accepted, everything else is refused:
@@ -3931,12 +3931,12 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x05users\x18\x02 \x03(\v2\x1d.waybook.account.v1.MovedUserB\x10\xbaH\r\x92\x01\n" +
 	"\b\x01\x10\xe8\a\"\x03\xd8\x01\x03R\x05users\"L\n" +
 	"\x13MoveInUsersResponse\x125\n" +
-	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\x87\x04\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.waybook.type.v1.MoveResultR\aresults\"\xa0\x04\n" +
 	"\tMovedUser\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12\x1c\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x04name\x12#\n" +
-	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x12\x1e\n" +
-	"\x05email\x18\x04 \x01(\tB\b\xbaH\x05r\x03(\xfe\x01R\x05email\x12-\n" +
+	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xc0>R\aiconUrl\x127\n" +
+	"\x05email\x18\x04 \x01(\tB!\xbaH\x1er\x1c(\xfe\x012\x17^([^#].*|#.*[^0-9].*)?$R\x05email\x12-\n" +
 	"\rpassword_hash\x18\x05 \x01(\tB\b\xbaH\x05r\x03(\xac\x02R\fpasswordHash\x12;\n" +
 	"\vcreate_time\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12=\n" +

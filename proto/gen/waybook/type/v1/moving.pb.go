@@ -43,6 +43,8 @@ const (
 	Limit_LIMIT_ADDRESS Limit = 4
 	// Titles, names, contents, comments, replies and addresses may be empty.
 	Limit_LIMIT_EMPTY Limit = 5
+	// Email addresses: any text with which the user logged in, except a "#" with digits.
+	Limit_LIMIT_EMAIL Limit = 6
 )
 
 // Enum value maps for Limit.
@@ -54,6 +56,7 @@ var (
 		3: "LIMIT_CONTENT",
 		4: "LIMIT_ADDRESS",
 		5: "LIMIT_EMPTY",
+		6: "LIMIT_EMAIL",
 	}
 	Limit_value = map[string]int32{
 		"LIMIT_UNSPECIFIED": 0,
@@ -62,6 +65,7 @@ var (
 		"LIMIT_CONTENT":     3,
 		"LIMIT_ADDRESS":     4,
 		"LIMIT_EMPTY":       5,
+		"LIMIT_EMAIL":       6,
 	}
 )
 
@@ -644,7 +648,7 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\vMoveProblem\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage*v\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage*\x87\x01\n" +
 	"\x05Limit\x12\x15\n" +
 	"\x11LIMIT_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vLIMIT_TITLE\x10\x01\x12\x0e\n" +
@@ -652,7 +656,8 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"LIMIT_TEXT\x10\x02\x12\x11\n" +
 	"\rLIMIT_CONTENT\x10\x03\x12\x11\n" +
 	"\rLIMIT_ADDRESS\x10\x04\x12\x0f\n" +
-	"\vLIMIT_EMPTY\x10\x05*\xb1\x01\n" +
+	"\vLIMIT_EMPTY\x10\x05\x12\x0f\n" +
+	"\vLIMIT_EMAIL\x10\x06*\xb1\x01\n" +
 	"\vMoveOutcome\x12\x1c\n" +
 	"\x18MOVE_OUTCOME_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14MOVE_OUTCOME_CREATED\x10\x01\x12\x1a\n" +
