@@ -35,9 +35,14 @@ type Process struct {
 // Build builds the programs of the given packages into a directory. It runs in the source
 // tree at tree, or in the current directory if tree is empty.
 func Build(ctx context.Context, tree, directory string, packages ...string) error {
+	return BuildWith(ctx, nil, tree, directory, packages...)
+}
+
+// BuildWith is Build with further environment variables.
+func BuildWith(ctx context.Context, environment []string, tree, directory string, packages ...string) error {
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, packages...)
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = tree
+	command.Dir, command.Env = tree, append(os.Environ(), environment...)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("build %v: %w\n%s", packages, err, output)
 	}

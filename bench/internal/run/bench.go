@@ -75,6 +75,8 @@ func sections() []section {
 		}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
+		{"mongodb", "requests one after the other, embedded and over MongoDB's protocol, at a distance of 1 ms", (*bench).mongodb},
+		{"hot", "recommendations and comments on one album, over a store at a distance of 1 ms", (*bench).hot},
 		{"shadow", "standalone with and without -shadow", (*bench).shadow},
 		{"earlier", "the edge beside that of the source tree -earlier, in one process and in separate ones", (*bench).earlier},
 		{"code", "the Go benchmarks of the packages: store engine, edge, names, ids", (*bench).code},

@@ -69,6 +69,16 @@ func startStandalone(ctx context.Context, w *workshop, landmarks int) (*deployme
 // startProcesses starts four services, an edge and a gateway, each in its own process. With
 // certificates they use mutual TLS.
 func startProcesses(ctx context.Context, w *workshop, certificates *certificates, landmarks int) (*deployment, error) {
+	return startProcessesOn(ctx, w, certificates, landmarks, func() (string, error) {
+		data, err := w.newData()
+		return "-data=" + data, err
+	})
+}
+
+// startProcessesOn is startProcesses with the flag that chooses the store of a service.
+func startProcessesOn(
+	ctx context.Context, w *workshop, certificates *certificates, landmarks int, store func() (string, error),
+) (*deployment, error) {
 	d := &deployment{name: "processes", services: map[service]*process.Process{}, channels: map[service][]*grpc.ClientConn{}}
 	var secured credentials.TransportCredentials
 	if certificates != nil {
@@ -87,11 +97,11 @@ func startProcesses(ctx context.Context, w *workshop, certificates *certificates
 	}
 	to := map[string]string{} // flags with the addresses of the services
 	for _, name := range []string{"account", "album", "blog", "poi"} {
-		data, err := w.newData()
+		on, err := store()
 		if err != nil {
 			return nil, err
 		}
-		args := []string{"-grpc=127.0.0.1:0", "-data=" + data}
+		args := []string{"-grpc=127.0.0.1:0", on}
 		if name != "account" {
 			args = append(args, to["account"])
 		}
