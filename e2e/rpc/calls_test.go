@@ -138,8 +138,9 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 		switch value, has := values[field.Name()]; {
 		case has:
 			request.Set(field, protoreflect.ValueOf(value))
-		case field.Name() == "user_ids":
-			request.Mutable(field).List().Append(protoreflect.ValueOfInt64(user))
+		case field.IsList() && strings.HasSuffix(string(field.Name()), "_ids"):
+			one := values[protoreflect.Name(strings.TrimSuffix(string(field.Name()), "s"))]
+			request.Mutable(field).List().Append(protoreflect.ValueOf(one))
 		case field.Name() == "location":
 			request.Set(field, protoreflect.ValueOfMessage(taipei.ProtoReflect()))
 		case field.Name() == "category":

@@ -23,12 +23,13 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-// identifiersOf returns the fields of a request that end in _id, with what they identify.
+// identifiersOf returns the fields of a request that end in _id or _ids, with what they identify.
 func identifiersOf(request protoreflect.MessageDescriptor) map[protoreflect.Name]typev1.Identifies {
 	found := map[protoreflect.Name]typev1.Identifies{}
 	for i := range request.Fields().Len() {
 		field := request.Fields().Get(i)
-		if field.Kind() == protoreflect.Int64Kind && !field.IsList() && strings.HasSuffix(string(field.Name()), "_id") {
+		name := strings.TrimSuffix(string(field.Name()), "s")
+		if field.Kind() == protoreflect.Int64Kind && strings.HasSuffix(name, "_id") {
 			found[field.Name()], _ = proto.GetExtension(field.Options(), typev1.E_Identifies).(typev1.Identifies)
 		}
 	}
@@ -80,7 +81,9 @@ func withOld(method protoreflect.MethodDescriptor, user, old int64) proto.Messag
 	request := validRequest(method, user, old, old, old)
 	message := request.ProtoReflect()
 	for name, kind := range identifiersOf(method.Input()) {
-		if kind > typev1.Identifies_IDENTIFIES_USER {
+		if field := method.Input().Fields().ByName(name); field.IsList() {
+			message.Mutable(field).List().Set(0, protoreflect.ValueOfInt64(old))
+		} else if kind > typev1.Identifies_IDENTIFIES_USER {
 			message.Set(method.Input().Fields().ByName(name), protoreflect.ValueOfInt64(old))
 		}
 	}
@@ -141,7 +144,10 @@ func hasContent(request protoreflect.MessageDescriptor) bool {
 	})
 }
 
-func isList(method protoreflect.MethodDescriptor) bool { return method.IsStreamingServer() }
+// isList reports whether a method does not fail for content that does not exist.
+func isList(method protoreflect.MethodDescriptor) bool {
+	return method.IsStreamingServer() || strings.HasPrefix(string(method.Name()), "BatchGet")
+}
 
 func TestAListContinuesAfterAnOldIdentifier(t *testing.T) {
 	w := start(t)

@@ -121,6 +121,8 @@ type Where struct {
 
 	place                  id.Place
 	isPlaced, isEverywhere bool
+	// isIDs says that each span is one id.
+	isIDs bool
 }
 
 // Span is a range of values; a bound that is none does not limit.

@@ -50,13 +50,16 @@ func (w Where) Everywhere() Where {
 func (w Where) IsEverywhere() bool { return w.isEverywhere }
 
 // PlaceOf returns the place of a selection. isPlaced is false for a selection that asks every
-// shard, or the only one of the collection. A selection of a sharded collection that neither
+// shard, those of its ids, or the only one of the collection. A selection of a sharded collection that neither
 // names a place nor says Everywhere is an error.
 func (s Spec) PlaceOf(where Where) (place id.Place, isPlaced bool, err error) {
 	switch s.Sharding {
 	case OneShard:
 		return 0, false, nil
 	case ByPlace:
+		if where.isIDs {
+			return 0, false, nil // each id names its place
+		}
 		if where.isPlaced {
 			return where.place, true, nil
 		}
@@ -70,7 +73,7 @@ func (s Spec) PlaceOf(where Where) (place id.Place, isPlaced bool, err error) {
 			return 0, false, fmt.Errorf("docstore: collection %q, index %q: a unique index that is not walked serves one place only", s.Name, where.index)
 		}
 	}
-	if !where.isEverywhere {
+	if !where.isEverywhere && !where.isIDs {
 		return 0, false, fmt.Errorf("docstore: collection %q, index %q: %w", s.Name, where.index, errNoPlace)
 	}
 	return 0, false, nil

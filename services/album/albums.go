@@ -105,6 +105,27 @@ func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest)
 	}, nil
 }
 
+// BatchGetAlbums returns several albums.
+func (s *Server) BatchGetAlbums(ctx context.Context, request *albumv1.BatchGetAlbumsRequest) (*albumv1.BatchGetAlbumsResponse, error) {
+	batch, err := s.albums.Batch(ctx, request.GetAlbumIds())
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.BatchGetAlbumsResponse{
+		Albums: s.showAll(ctx, batch.Found), MissingAlbumIds: batch.Missing, UnreadAlbumIds: batch.Unread,
+	}, nil
+}
+
+// showAll returns albums of any owners for a reply.
+func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
+	owners := s.profiles.Show(ctx, s.albums.OwnersOf(albums)...)
+	shown := make([]*albumv1.Album, len(albums))
+	for i, a := range albums {
+		shown[i] = albumProto(a, owners[a.OwnerID])
+	}
+	return shown
+}
+
 func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
 	return albumProto(a, s.profiles.Show(ctx, a.OwnerID)[a.OwnerID])
 }

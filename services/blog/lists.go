@@ -25,16 +25,28 @@ func (s *Server) ListBlogs(ctx context.Context, request *blogv1.ListBlogsRequest
 	if request.GetPublication() == blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED {
 		page = upTo(page, dayOf(s.now().In(s.zone)))
 	}
-	authorIDs := make([]int64, len(page.Documents))
-	for i, b := range page.Documents {
-		authorIDs[i] = b.AuthorID
+	return &blogv1.ListBlogsResponse{Blogs: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
+// BatchGetBlogs returns several entries.
+func (s *Server) BatchGetBlogs(ctx context.Context, request *blogv1.BatchGetBlogsRequest) (*blogv1.BatchGetBlogsResponse, error) {
+	batch, err := s.blogs.Batch(ctx, request.GetBlogIds())
+	if err != nil {
+		return nil, err
 	}
-	authors := s.profiles.Show(ctx, authorIDs...)
-	reply := &blogv1.ListBlogsResponse{Blogs: make([]*blogv1.Blog, len(page.Documents)), NextPageToken: page.Next}
-	for i, b := range page.Documents {
-		reply.Blogs[i] = blogProto(b, authors[b.AuthorID])
+	return &blogv1.BatchGetBlogsResponse{
+		Blogs: s.showAll(ctx, batch.Found), MissingBlogIds: batch.Missing, UnreadBlogIds: batch.Unread,
+	}, nil
+}
+
+// showAll returns entries of any authors for a reply.
+func (s *Server) showAll(ctx context.Context, blogs []blog) []*blogv1.Blog {
+	authors := s.profiles.Show(ctx, s.blogs.OwnersOf(blogs)...)
+	shown := make([]*blogv1.Blog, len(blogs))
+	for i, b := range blogs {
+		shown[i] = blogProto(b, authors[b.AuthorID])
 	}
-	return reply, nil
+	return shown
 }
 
 // summary is the part of an entry that a long list reads.

@@ -19,16 +19,28 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 	if err != nil {
 		return nil, err
 	}
-	ownerIDs := make([]int64, len(page.Documents))
-	for i, p := range page.Documents {
-		ownerIDs[i] = p.OwnerID
+	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
+// BatchGetPois returns several landmarks.
+func (s *Server) BatchGetPois(ctx context.Context, request *poiv1.BatchGetPoisRequest) (*poiv1.BatchGetPoisResponse, error) {
+	batch, err := s.pois.Batch(ctx, request.GetPoiIds())
+	if err != nil {
+		return nil, err
 	}
-	owners := s.profiles.Show(ctx, ownerIDs...)
-	reply := &poiv1.ListPoisResponse{Pois: make([]*poiv1.Poi, len(page.Documents)), NextPageToken: page.Next}
-	for i, p := range page.Documents {
-		reply.Pois[i] = poiProto(p, owners[p.OwnerID])
+	return &poiv1.BatchGetPoisResponse{
+		Pois: s.showAll(ctx, batch.Found), MissingPoiIds: batch.Missing, UnreadPoiIds: batch.Unread,
+	}, nil
+}
+
+// showAll returns landmarks of any owners for a reply.
+func (s *Server) showAll(ctx context.Context, pois []poi) []*poiv1.Poi {
+	owners := s.profiles.Show(ctx, s.pois.OwnersOf(pois)...)
+	shown := make([]*poiv1.Poi, len(pois))
+	for i, p := range pois {
+		shown[i] = poiProto(p, owners[p.OwnerID])
 	}
-	return reply, nil
+	return shown
 }
 
 // summary is the part of a landmark that a list shows.

@@ -79,6 +79,12 @@ func (r *Resolver) Resolve(ctx context.Context, request proto.Message) error {
 	message := request.ProtoReflect()
 	contentID := int64(0)
 	for _, f := range r.fieldsOf(message.Descriptor()) {
+		if f.IsList() {
+			if err := r.resolveList(ctx, message, f.FieldDescriptor); err != nil {
+				return err
+			}
+			continue
+		}
 		value := message.Get(f.FieldDescriptor).Int()
 		if value > 0 && value < id.Lowest {
 			resolved, err := r.resolve(ctx, f.kind, value, contentID)
@@ -95,6 +101,31 @@ func (r *Resolver) Resolve(ctx context.Context, request proto.Message) error {
 			contentID = value
 		}
 	}
+	return nil
+}
+
+// resolveList replaces the old numbers in a list that names content, with one read.
+func (r *Resolver) resolveList(ctx context.Context, message protoreflect.Message, field protoreflect.FieldDescriptor) error {
+	list := message.Get(field).List()
+	var oldIDs []string
+	for i := range list.Len() {
+		if value := list.Get(i).Int(); value > 0 && value < id.Lowest {
+			oldIDs = append(oldIDs, strconv.FormatInt(value, 10))
+		}
+	}
+	found, err := r.aliases.OfMany(ctx, oldIDs)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	replaced := message.NewField(field).List() // the list of the request may be shared
+	for i := range list.Len() {
+		value := list.Get(i)
+		if resolved, ok := found[strconv.FormatInt(value.Int(), 10)]; ok {
+			value = protoreflect.ValueOfInt64(resolved)
+		}
+		replaced.Append(value)
+	}
+	message.Set(field, protoreflect.ValueOfList(replaced))
 	return nil
 }
 

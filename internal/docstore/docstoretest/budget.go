@@ -19,6 +19,7 @@ func budgetCases() []testCase {
 		{"a walk with a budget returns each document once", walksWithBudget},
 		{"a page ends before it exceeds MaxPageBytes, and a walk returns each document once", pageBytes},
 		{"a scan returns at least the fields that the caller reads", scansFields},
+		{"GetFitting returns each document that exists once, and the ids that do not fit", getsFitting},
 		{"a projection reads its fields and pages as the collection does", projects},
 		{"a projection to the fields of an index reads them at any page size", projectsIndex},
 		{"a scan with a budget keeps about as much memory as it returns", scanMemory},
@@ -223,6 +224,36 @@ func insertLarge(t *testing.T, c *places) {
 	t.Helper()
 	for _, p := range sizedPlaces(t, slices.Repeat([]int{300_000}, 100)...) {
 		must(t, c.Insert(t.Context(), p))
+	}
+}
+
+func getsFitting(t *testing.T, engine docstore.Engine) {
+	c := openPlaces(t, engine)
+	large := docstore.MaxPageBytes/2 - 1000
+	places := sizedPlaces(t, 200, large, 200, docstore.MaxPageBytes+1, large, large, 200)
+	insertAll(t, c, places)
+	ids := []int64{6, 99, 5, 0, 4, -7, 3, 2, 1, 0, 6, 50}
+	for _, want := range []struct{ found, unread []int64 }{
+		{[]int64{0, 1, 2}, []int64{6, 99, 5, 4, 3, 6, 50}},
+		{[]int64{3}, []int64{6, 99, 5, 4, 6, 50}},
+		{[]int64{4, 5, 6}, nil},
+	} {
+		found, unread, err := c.GetFitting(t.Context(), ids)
+		must(t, err)
+		var got []int64
+		for _, p := range found {
+			got = append(got, p.ID)
+			wantEqual(t, "document", p, places[p.ID])
+		}
+		slices.Sort(got)
+		wantEqual(t, "ids", got, want.found)
+		wantEqual(t, "unread ids", unread, want.unread)
+		ids = unread
+	}
+	for _, ids := range [][]int64{nil, {99, -7}} {
+		found, unread, err := c.GetFitting(t.Context(), ids)
+		must(t, err)
+		wantEqual(t, "documents and unread ids of those that do not exist", len(found)+len(unread), 0)
 	}
 }
 

@@ -158,6 +158,10 @@ func placedByID(t *testing.T, engine docstore.Engine) {
 	all := insertLeaves(t, c)
 	for _, get := range []func() ([]leaf, error){
 		func() ([]leaf, error) { return c.GetMany(t.Context(), append(idsOf(all), 5, placedID(9, 1))) },
+		func() ([]leaf, error) {
+			found, _, err := c.GetFitting(t.Context(), append(idsOf(all), 5, placedID(9, 1)))
+			return found, err
+		},
 		func() ([]leaf, error) { return c.GetDurable(t.Context(), append(idsOf(all), 5, placedID(9, 1))) },
 	} {
 		found, err := get()

@@ -183,7 +183,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 	err = t.engine.call(ctx, func() error {
 		for !selected.bounds.Empty {
 			next := query{
-				filter: selected.filter(), order: orderOf(rest), fields: projection(scan.Fields, selected.bounds.Rest),
+				filter: t.filter(selected), order: orderOf(rest), fields: projection(scan.Fields, selected.bounds.Rest),
 				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment,
 			}
 			found, follow, err := t.find(ctx, next)
@@ -202,7 +202,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 			if len(rest) == 0 || !follow && len(found) < next.limit || len(found) == 0 {
 				return nil
 			}
-			if selected.bounds.After, err = positionOf(found[len(found)-1], selected.bounds.Rest); err != nil {
+			if err := selected.continueAfter(found[len(found)-1]); err != nil {
 				return err
 			}
 		}
@@ -240,7 +240,7 @@ func (t *table) Count(ctx context.Context, where docstore.Where) (int64, error) 
 	err = t.engine.call(ctx, func() (err error) {
 		ctx, cancel := bounded(ctx)
 		defer cancel()
-		n, err = t.collection.CountDocuments(ctx, selected.filter(), options)
+		n, err = t.collection.CountDocuments(ctx, t.filter(selected), options)
 		return err
 	})
 	return n, err

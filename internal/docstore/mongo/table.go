@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"fmt"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -32,6 +33,8 @@ type selection struct {
 	at bson.D
 	// comment is everywhere if the query asks every shard, and empty otherwise.
 	comment string
+	// isIDs says that the selection names ids.
+	isIDs bool
 }
 
 // resolve returns the selection of a scan.
@@ -51,12 +54,33 @@ func (t *table) resolve(scan docstore.Scan) (s selection, err error) {
 	} else if scan.IsEverywhere() {
 		s.comment = everywhere
 	}
+	s.isIDs = scan.IsIDs()
 	s.bounds, err = scan.Resolve(s.all)
 	return s, err
 }
 
 // filter returns a filter for the documents of the selection.
-func (s selection) filter() bson.D { return append(filterOf(s.all, s.fields, s.bounds), s.at...) }
+func (t *table) filter(s selection) bson.D {
+	if !s.isIDs {
+		return append(filterOf(s.all, s.fields, s.bounds), s.at...)
+	}
+	ids := make(bson.A, len(s.bounds.Spans))
+	for i, span := range s.bounds.Spans {
+		ids[i] = span.From.BSON()
+	}
+	return t.placedAny(ids)
+}
+
+// continueAfter narrows the selection to the documents behind one of them.
+func (s *selection) continueAfter(document bson.Raw) (err error) {
+	s.bounds.After, err = positionOf(document, s.bounds.Rest)
+	if err == nil && s.isIDs {
+		isRead := func(span docstore.Span) bool { return span.From.Compare(s.bounds.After[0]) <= 0 }
+		s.bounds.Spans = slices.DeleteFunc(s.bounds.Spans, isRead)
+		s.bounds.Empty = len(s.bounds.Spans) == 0
+	}
+	return err
+}
 
 // rest are the fields that the server sorts by and that the selection does not fix.
 func (s selection) rest() []docstore.Field {

@@ -217,7 +217,7 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted in
 			if err != nil {
 				return err
 			}
-			result, err := t.collection.DeleteMany(ctx, chunk.filter(), options)
+			result, err := t.collection.DeleteMany(ctx, t.filter(chunk), options)
 			if err != nil {
 				return err
 			}
@@ -238,7 +238,7 @@ func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selectio
 		return selected, true, nil
 	}
 	last, _, err := t.find(ctx, query{
-		filter: selected.filter(), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+		filter: t.filter(selected), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
 		comment: selected.comment,
 	})
 	if err != nil || len(last) == 0 {

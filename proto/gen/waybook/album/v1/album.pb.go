@@ -880,6 +880,117 @@ func (x *GetAlbumResponse) GetNextCommentsToken() string {
 	return ""
 }
 
+// Request of BatchGetAlbums.
+type BatchGetAlbumsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The albums, 1 to 1,000. One that is named twice appears once.
+	AlbumIds      []int64 `protobuf:"varint,1,rep,packed,name=album_ids,json=albumIds,proto3" json:"album_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetAlbumsRequest) Reset() {
+	*x = BatchGetAlbumsRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetAlbumsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetAlbumsRequest) ProtoMessage() {}
+
+func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetAlbumsRequest.ProtoReflect.Descriptor instead.
+func (*BatchGetAlbumsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
+	if x != nil {
+		return x.AlbumIds
+	}
+	return nil
+}
+
+// Reply of BatchGetAlbums.
+type BatchGetAlbumsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The albums that exist, in the order of the request.
+	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	// Those that do not exist, in the order of the request. An old identifier that stands for
+	// nothing is named as in the request.
+	MissingAlbumIds []int64 `protobuf:"varint,2,rep,packed,name=missing_album_ids,json=missingAlbumIds,proto3" json:"missing_album_ids,omitempty"`
+	// Those that the reply has no room for, in the order of the request.
+	UnreadAlbumIds []int64 `protobuf:"varint,3,rep,packed,name=unread_album_ids,json=unreadAlbumIds,proto3" json:"unread_album_ids,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *BatchGetAlbumsResponse) Reset() {
+	*x = BatchGetAlbumsResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetAlbumsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetAlbumsResponse) ProtoMessage() {}
+
+func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetAlbumsResponse.ProtoReflect.Descriptor instead.
+func (*BatchGetAlbumsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BatchGetAlbumsResponse) GetAlbums() []*Album {
+	if x != nil {
+		return x.Albums
+	}
+	return nil
+}
+
+func (x *BatchGetAlbumsResponse) GetMissingAlbumIds() []int64 {
+	if x != nil {
+		return x.MissingAlbumIds
+	}
+	return nil
+}
+
+func (x *BatchGetAlbumsResponse) GetUnreadAlbumIds() []int64 {
+	if x != nil {
+		return x.UnreadAlbumIds
+	}
+	return nil
+}
+
 // Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -895,7 +1006,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -907,7 +1018,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -920,7 +1031,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -957,7 +1068,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1080,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1093,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1014,7 +1125,7 @@ type StreamAlbumsRequest struct {
 
 func (x *StreamAlbumsRequest) Reset() {
 	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1137,7 @@ func (x *StreamAlbumsRequest) String() string {
 func (*StreamAlbumsRequest) ProtoMessage() {}
 
 func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1150,7 @@ func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
@@ -1074,7 +1185,7 @@ type StreamAlbumsResponse struct {
 
 func (x *StreamAlbumsResponse) Reset() {
 	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1197,7 @@ func (x *StreamAlbumsResponse) String() string {
 func (*StreamAlbumsResponse) ProtoMessage() {}
 
 func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1210,7 @@ func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
@@ -1129,7 +1240,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1141,7 +1252,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1154,7 +1265,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -1203,7 +1314,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1326,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1339,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -1257,7 +1368,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1269,7 +1380,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1282,7 +1393,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -1331,7 +1442,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1454,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1467,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -1381,7 +1492,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1504,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1517,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -1439,7 +1550,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1451,7 +1562,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1464,7 +1575,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 // Request of ListPhotos.
@@ -1483,7 +1594,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1606,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1619,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListPhotosRequest) GetAlbumId() int64 {
@@ -1545,7 +1656,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1668,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1681,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -1605,7 +1716,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1728,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1741,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1672,7 +1783,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1684,7 +1795,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1697,7 +1808,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1724,7 +1835,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1847,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1860,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1791,7 +1902,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1803,7 +1914,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1816,7 +1927,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1841,7 +1952,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1964,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1977,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -1899,7 +2010,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1911,7 +2022,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1924,7 +2035,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
 }
 
 // Request of ListComments.
@@ -1943,7 +2054,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2066,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2079,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListCommentsRequest) GetAlbumId() int64 {
@@ -2005,7 +2116,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2128,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2141,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2060,7 +2171,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2072,7 +2183,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2085,7 +2196,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2113,7 +2224,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2125,7 +2236,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2138,7 +2249,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2161,7 +2272,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2173,7 +2284,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2186,7 +2297,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2214,7 +2325,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2337,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2350,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2264,7 +2375,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2387,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2400,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListRecommendersRequest) GetAlbumId() int64 {
@@ -2327,7 +2438,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2339,7 +2450,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2352,7 +2463,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2382,7 +2493,7 @@ type MoveInAlbumsRequest struct {
 
 func (x *MoveInAlbumsRequest) Reset() {
 	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2505,7 @@ func (x *MoveInAlbumsRequest) String() string {
 func (*MoveInAlbumsRequest) ProtoMessage() {}
 
 func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2518,7 @@ func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
@@ -2435,7 +2546,7 @@ type MoveInAlbumsResponse struct {
 
 func (x *MoveInAlbumsResponse) Reset() {
 	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2447,7 +2558,7 @@ func (x *MoveInAlbumsResponse) String() string {
 func (*MoveInAlbumsResponse) ProtoMessage() {}
 
 func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2460,7 +2571,7 @@ func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
@@ -2508,7 +2619,7 @@ type MovedAlbum struct {
 
 func (x *MovedAlbum) Reset() {
 	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2631,7 @@ func (x *MovedAlbum) String() string {
 func (*MovedAlbum) ProtoMessage() {}
 
 func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2644,7 @@ func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
 func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MovedAlbum) GetOldId() string {
@@ -2642,7 +2753,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2654,7 +2765,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2667,7 +2778,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -2702,7 +2813,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2714,7 +2825,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2727,7 +2838,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -2749,7 +2860,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2761,7 +2872,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2774,7 +2885,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -2847,7 +2958,13 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
 	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
 	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"\x96\x01\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"T\n" +
+	"\x15BatchGetAlbumsRequest\x12;\n" +
+	"\talbum_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\balbumIds\"\x9f\x01\n" +
+	"\x16BatchGetAlbumsResponse\x12/\n" +
+	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
+	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
+	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x96\x01\n" +
 	"\x11ListAlbumsRequest\x12/\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
@@ -3003,7 +3120,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xf3\x0f\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe1\x10\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -3015,7 +3132,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12`\n" +
 	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12`\n" +
+	"\x04edge\x90\x02\x01\x12l\n" +
+	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12`\n" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -3066,7 +3184,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -3080,123 +3198,128 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*DeleteAlbumResponse)(nil),            // 9: waybook.album.v1.DeleteAlbumResponse
 	(*GetAlbumRequest)(nil),                // 10: waybook.album.v1.GetAlbumRequest
 	(*GetAlbumResponse)(nil),               // 11: waybook.album.v1.GetAlbumResponse
-	(*ListAlbumsRequest)(nil),              // 12: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 13: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 14: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 15: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 16: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 17: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 18: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 19: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 20: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 21: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 22: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 23: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 24: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 25: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 26: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 27: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 28: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 29: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 30: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 31: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 32: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 33: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 34: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 35: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 36: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 37: waybook.album.v1.ListRecommendersResponse
-	(*MoveInAlbumsRequest)(nil),            // 38: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 39: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 40: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 41: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 42: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 43: waybook.album.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 44: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 45: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 46: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 47: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 48: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 49: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 50: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 51: waybook.type.v1.OldIdentifier
+	(*BatchGetAlbumsRequest)(nil),          // 12: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),         // 13: waybook.album.v1.BatchGetAlbumsResponse
+	(*ListAlbumsRequest)(nil),              // 14: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),             // 15: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),            // 16: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),           // 17: waybook.album.v1.StreamAlbumsResponse
+	(*AddPhotoRequest)(nil),                // 18: waybook.album.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 19: waybook.album.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 20: waybook.album.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 21: waybook.album.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 22: waybook.album.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 23: waybook.album.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 24: waybook.album.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 25: waybook.album.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 26: waybook.album.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 27: waybook.album.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 28: waybook.album.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 29: waybook.album.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 30: waybook.album.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 31: waybook.album.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 32: waybook.album.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 33: waybook.album.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 34: waybook.album.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 35: waybook.album.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 36: waybook.album.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 37: waybook.album.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 38: waybook.album.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 39: waybook.album.v1.ListRecommendersResponse
+	(*MoveInAlbumsRequest)(nil),            // 40: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 41: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 42: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 43: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 44: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 45: waybook.album.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 46: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 47: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 48: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 49: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 50: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 51: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 52: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 53: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	44, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	46, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	45, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	46, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	46, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	47, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	48, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	48, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	45, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	47, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
 	1,  // 9: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	1,  // 10: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 11: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	47, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
-	1,  // 13: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	3,  // 14: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 15: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 16: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 17: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	47, // 18: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	47, // 19: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	47, // 20: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	44, // 21: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	48, // 22: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	40, // 23: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	49, // 24: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 25: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	45, // 26: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	46, // 27: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	46, // 28: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	41, // 29: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	50, // 30: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	51, // 31: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	4,  // 32: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 33: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 34: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 35: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 36: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	14, // 37: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	16, // 38: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	18, // 39: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	20, // 40: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	22, // 41: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	24, // 42: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	26, // 43: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	28, // 44: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	30, // 45: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	32, // 46: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	34, // 47: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	36, // 48: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	38, // 49: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	42, // 50: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	5,  // 51: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 52: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 53: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 54: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 55: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	15, // 56: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	17, // 57: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	19, // 58: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	21, // 59: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	23, // 60: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	25, // 61: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	27, // 62: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	29, // 63: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	31, // 64: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	33, // 65: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	35, // 66: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	37, // 67: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	39, // 68: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	43, // 69: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	51, // [51:70] is the sub-list for method output_type
-	32, // [32:51] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	49, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	1,  // 13: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	1,  // 14: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	3,  // 15: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 16: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 17: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 18: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	49, // 19: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	49, // 20: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	49, // 21: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	46, // 22: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	50, // 23: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	42, // 24: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	51, // 25: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 26: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	47, // 27: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	48, // 28: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	48, // 29: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	43, // 30: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	52, // 31: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	53, // 32: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	4,  // 33: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	6,  // 34: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	8,  // 35: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	10, // 36: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	12, // 37: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	14, // 38: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	16, // 39: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	18, // 40: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	20, // 41: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	22, // 42: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	24, // 43: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	26, // 44: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	28, // 45: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	30, // 46: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	32, // 47: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	34, // 48: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	36, // 49: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	38, // 50: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	40, // 51: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	44, // 52: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	5,  // 53: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 54: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 55: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 56: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 57: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	15, // 58: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	17, // 59: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	19, // 60: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	21, // 61: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	23, // 62: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	25, // 63: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	27, // 64: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	29, // 65: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	31, // 66: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	33, // 67: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	35, // 68: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	37, // 69: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	39, // 70: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	41, // 71: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	45, // 72: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	53, // [53:73] is the sub-list for method output_type
+	33, // [33:53] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -3205,14 +3328,14 @@ func file_waybook_album_v1_album_proto_init() {
 		return
 	}
 	file_waybook_album_v1_album_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[17].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   43,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	AlbumService_UpdateAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/UpdateAlbum"
 	AlbumService_DeleteAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/DeleteAlbum"
 	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
+	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
 	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
 	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
 	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
@@ -67,6 +68,11 @@ type AlbumServiceClient interface {
 	// Returns an album with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(ctx context.Context, in *GetAlbumRequest, opts ...grpc.CallOption) (*GetAlbumResponse, error)
+	// Returns several albums, without their photos and comments. Each album appears once, in
+	// the order of the request. missing_album_ids names those that do not exist. The reply
+	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
+	// call. It never names all, so repeated calls come to an end.
+	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -160,6 +166,16 @@ func (c *albumServiceClient) GetAlbum(ctx context.Context, in *GetAlbumRequest, 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetAlbumResponse)
 	err := c.cc.Invoke(ctx, AlbumService_GetAlbum_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchGetAlbumsResponse)
+	err := c.cc.Invoke(ctx, AlbumService_BatchGetAlbums_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -350,6 +366,11 @@ type AlbumServiceServer interface {
 	// Returns an album with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (ALBUM_NOT_FOUND).
 	GetAlbum(context.Context, *GetAlbumRequest) (*GetAlbumResponse, error)
+	// Returns several albums, without their photos and comments. Each album appears once, in
+	// the order of the request. missing_album_ids names those that do not exist. The reply
+	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
+	// call. It never names all, so repeated calls come to an end.
+	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -420,6 +441,9 @@ func (UnimplementedAlbumServiceServer) DeleteAlbum(context.Context, *DeleteAlbum
 }
 func (UnimplementedAlbumServiceServer) GetAlbum(context.Context, *GetAlbumRequest) (*GetAlbumResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetAlbum not implemented")
+}
+func (UnimplementedAlbumServiceServer) BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchGetAlbums not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
@@ -555,6 +579,24 @@ func _AlbumService_GetAlbum_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AlbumServiceServer).GetAlbum(ctx, req.(*GetAlbumRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_BatchGetAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchGetAlbumsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).BatchGetAlbums(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_BatchGetAlbums_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).BatchGetAlbums(ctx, req.(*BatchGetAlbumsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -844,6 +886,10 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetAlbum",
 			Handler:    _AlbumService_GetAlbum_Handler,
+		},
+		{
+			MethodName: "BatchGetAlbums",
+			Handler:    _AlbumService_BatchGetAlbums_Handler,
 		},
 		{
 			MethodName: "ListAlbums",

@@ -1279,6 +1279,117 @@ func (x *GetBlogResponse) GetNextCommentsToken() string {
 	return ""
 }
 
+// Request of BatchGetBlogs.
+type BatchGetBlogsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries, 1 to 1,000. One that is named twice appears once.
+	BlogIds       []int64 `protobuf:"varint,1,rep,packed,name=blog_ids,json=blogIds,proto3" json:"blog_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetBlogsRequest) Reset() {
+	*x = BatchGetBlogsRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetBlogsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetBlogsRequest) ProtoMessage() {}
+
+func (x *BatchGetBlogsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetBlogsRequest.ProtoReflect.Descriptor instead.
+func (*BatchGetBlogsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BatchGetBlogsRequest) GetBlogIds() []int64 {
+	if x != nil {
+		return x.BlogIds
+	}
+	return nil
+}
+
+// Reply of BatchGetBlogs.
+type BatchGetBlogsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries that exist, in the order of the request.
+	Blogs []*Blog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// Those that do not exist, in the order of the request. An old identifier that stands for
+	// nothing is named as in the request.
+	MissingBlogIds []int64 `protobuf:"varint,2,rep,packed,name=missing_blog_ids,json=missingBlogIds,proto3" json:"missing_blog_ids,omitempty"`
+	// Those that the reply has no room for, in the order of the request.
+	UnreadBlogIds []int64 `protobuf:"varint,3,rep,packed,name=unread_blog_ids,json=unreadBlogIds,proto3" json:"unread_blog_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetBlogsResponse) Reset() {
+	*x = BatchGetBlogsResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetBlogsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetBlogsResponse) ProtoMessage() {}
+
+func (x *BatchGetBlogsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetBlogsResponse.ProtoReflect.Descriptor instead.
+func (*BatchGetBlogsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *BatchGetBlogsResponse) GetBlogs() []*Blog {
+	if x != nil {
+		return x.Blogs
+	}
+	return nil
+}
+
+func (x *BatchGetBlogsResponse) GetMissingBlogIds() []int64 {
+	if x != nil {
+		return x.MissingBlogIds
+	}
+	return nil
+}
+
+func (x *BatchGetBlogsResponse) GetUnreadBlogIds() []int64 {
+	if x != nil {
+		return x.UnreadBlogIds
+	}
+	return nil
+}
+
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1303,7 +1414,7 @@ type ListBlogsRequest struct {
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[12]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1315,7 +1426,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[12]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1328,7 +1439,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{12}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -1394,7 +1505,7 @@ type ListBlogsResponse struct {
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[13]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1517,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[13]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1530,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{13}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -1452,7 +1563,7 @@ type BlogSummary struct {
 
 func (x *BlogSummary) Reset() {
 	*x = BlogSummary{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1575,7 @@ func (x *BlogSummary) String() string {
 func (*BlogSummary) ProtoMessage() {}
 
 func (x *BlogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1588,7 @@ func (x *BlogSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
 func (*BlogSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BlogSummary) GetBlogId() int64 {
@@ -1518,7 +1629,7 @@ type StreamBlogsRequest struct {
 
 func (x *StreamBlogsRequest) Reset() {
 	*x = StreamBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1530,7 +1641,7 @@ func (x *StreamBlogsRequest) String() string {
 func (*StreamBlogsRequest) ProtoMessage() {}
 
 func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1543,7 +1654,7 @@ func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
 func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StreamBlogsRequest) GetAuthorId() int64 {
@@ -1585,7 +1696,7 @@ type StreamBlogsResponse struct {
 
 func (x *StreamBlogsResponse) Reset() {
 	*x = StreamBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1597,7 +1708,7 @@ func (x *StreamBlogsResponse) String() string {
 func (*StreamBlogsResponse) ProtoMessage() {}
 
 func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1610,7 +1721,7 @@ func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
 func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
@@ -1635,7 +1746,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1647,7 +1758,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1660,7 +1771,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -1695,7 +1806,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1707,7 +1818,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1720,7 +1831,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -1745,7 +1856,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1868,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1881,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -1808,7 +1919,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1820,7 +1931,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1833,7 +1944,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -1863,7 +1974,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +1986,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +1999,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -1923,7 +2034,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1935,7 +2046,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1948,7 +2059,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1990,7 +2101,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2002,7 +2113,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2015,7 +2126,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -2042,7 +2153,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2054,7 +2165,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2067,7 +2178,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -2109,7 +2220,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2232,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2245,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -2159,7 +2270,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +2282,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +2295,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2217,7 +2328,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2229,7 +2340,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2242,7 +2353,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 // Request of ListComments.
@@ -2261,7 +2372,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2273,7 +2384,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2286,7 +2397,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListCommentsRequest) GetBlogId() int64 {
@@ -2323,7 +2434,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2335,7 +2446,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2348,7 +2459,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2378,7 +2489,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2501,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2514,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2431,7 +2542,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2554,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2567,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2479,7 +2590,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2491,7 +2602,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2504,7 +2615,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2532,7 +2643,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2544,7 +2655,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2557,7 +2668,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2582,7 +2693,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2705,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2718,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListRecommendersRequest) GetBlogId() int64 {
@@ -2645,7 +2756,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2657,7 +2768,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2670,7 +2781,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2700,7 +2811,7 @@ type MoveInBlogsRequest struct {
 
 func (x *MoveInBlogsRequest) Reset() {
 	*x = MoveInBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2712,7 +2823,7 @@ func (x *MoveInBlogsRequest) String() string {
 func (*MoveInBlogsRequest) ProtoMessage() {}
 
 func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2725,7 +2836,7 @@ func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
@@ -2753,7 +2864,7 @@ type MoveInBlogsResponse struct {
 
 func (x *MoveInBlogsResponse) Reset() {
 	*x = MoveInBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2765,7 +2876,7 @@ func (x *MoveInBlogsResponse) String() string {
 func (*MoveInBlogsResponse) ProtoMessage() {}
 
 func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2778,7 +2889,7 @@ func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
@@ -2843,7 +2954,7 @@ type MovedBlog struct {
 
 func (x *MovedBlog) Reset() {
 	*x = MovedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2855,7 +2966,7 @@ func (x *MovedBlog) String() string {
 func (*MovedBlog) ProtoMessage() {}
 
 func (x *MovedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2868,7 +2979,7 @@ func (x *MovedBlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
 func (*MovedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *MovedBlog) GetOldId() string {
@@ -3031,7 +3142,7 @@ type MovedVote struct {
 
 func (x *MovedVote) Reset() {
 	*x = MovedVote{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3043,7 +3154,7 @@ func (x *MovedVote) String() string {
 func (*MovedVote) ProtoMessage() {}
 
 func (x *MovedVote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3056,7 +3167,7 @@ func (x *MovedVote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
 func (*MovedVote) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MovedVote) GetDescription() string {
@@ -3086,7 +3197,7 @@ type MovedChoice struct {
 
 func (x *MovedChoice) Reset() {
 	*x = MovedChoice{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3098,7 +3209,7 @@ func (x *MovedChoice) String() string {
 func (*MovedChoice) ProtoMessage() {}
 
 func (x *MovedChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3111,7 +3222,7 @@ func (x *MovedChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
 func (*MovedChoice) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MovedChoice) GetDescription() string {
@@ -3141,7 +3252,7 @@ type MovedBallot struct {
 
 func (x *MovedBallot) Reset() {
 	*x = MovedBallot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3153,7 +3264,7 @@ func (x *MovedBallot) String() string {
 func (*MovedBallot) ProtoMessage() {}
 
 func (x *MovedBallot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3166,7 +3277,7 @@ func (x *MovedBallot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
 func (*MovedBallot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MovedBallot) GetVoterId() int64 {
@@ -3194,7 +3305,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3206,7 +3317,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3219,7 +3330,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3241,7 +3352,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3253,7 +3364,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3266,7 +3377,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3375,7 +3486,13 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x0fGetBlogResponse\x12)\n" +
 	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
 	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"\xf6\x05\n" +
+	"\x13next_comments_token\x18\x03 \x01(\tR\x11nextCommentsToken\"Q\n" +
+	"\x14BatchGetBlogsRequest\x129\n" +
+	"\bblog_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\ablogIds\"\x96\x01\n" +
+	"\x15BatchGetBlogsResponse\x12+\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
+	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xf6\x05\n" +
 	"\x10ListBlogsRequest\x121\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12&\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
@@ -3554,7 +3671,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xf4\r\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xdd\x0e\n" +
 	"\vBlogService\x12a\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
@@ -3569,7 +3686,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\xaa\xbb\x18\x06\n" +
 	"\x04edge\x12[\n" +
 	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12[\n" +
+	"\x04edge\x90\x02\x01\x12g\n" +
+	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12[\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
 	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x010\x01\x12a\n" +
@@ -3614,7 +3732,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -3633,142 +3751,147 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*DeleteBlogResponse)(nil),             // 14: waybook.blog.v1.DeleteBlogResponse
 	(*GetBlogRequest)(nil),                 // 15: waybook.blog.v1.GetBlogRequest
 	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
-	(*ListBlogsRequest)(nil),               // 17: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 18: waybook.blog.v1.ListBlogsResponse
-	(*BlogSummary)(nil),                    // 19: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),             // 20: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),            // 21: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),              // 22: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 23: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),             // 24: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),            // 25: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                         // 26: waybook.blog.v1.Ballot
-	(*AddCommentRequest)(nil),              // 27: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 28: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 29: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 30: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 31: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 32: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 33: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 34: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 35: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 36: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 37: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 38: waybook.blog.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 39: waybook.blog.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 40: waybook.blog.v1.ListRecommendersResponse
-	(*MoveInBlogsRequest)(nil),             // 41: waybook.blog.v1.MoveInBlogsRequest
-	(*MoveInBlogsResponse)(nil),            // 42: waybook.blog.v1.MoveInBlogsResponse
-	(*MovedBlog)(nil),                      // 43: waybook.blog.v1.MovedBlog
-	(*MovedVote)(nil),                      // 44: waybook.blog.v1.MovedVote
-	(*MovedChoice)(nil),                    // 45: waybook.blog.v1.MovedChoice
-	(*MovedBallot)(nil),                    // 46: waybook.blog.v1.MovedBallot
-	(*ResolveOldIdsRequest)(nil),           // 47: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 48: waybook.blog.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 51: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 52: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 53: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 54: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 55: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 56: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 57: waybook.type.v1.OldIdentifier
+	(*BatchGetBlogsRequest)(nil),           // 17: waybook.blog.v1.BatchGetBlogsRequest
+	(*BatchGetBlogsResponse)(nil),          // 18: waybook.blog.v1.BatchGetBlogsResponse
+	(*ListBlogsRequest)(nil),               // 19: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),              // 20: waybook.blog.v1.ListBlogsResponse
+	(*BlogSummary)(nil),                    // 21: waybook.blog.v1.BlogSummary
+	(*StreamBlogsRequest)(nil),             // 22: waybook.blog.v1.StreamBlogsRequest
+	(*StreamBlogsResponse)(nil),            // 23: waybook.blog.v1.StreamBlogsResponse
+	(*CastBallotRequest)(nil),              // 24: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 25: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),             // 26: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),            // 27: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                         // 28: waybook.blog.v1.Ballot
+	(*AddCommentRequest)(nil),              // 29: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 30: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 31: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 32: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 33: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 34: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 35: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 36: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 37: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 38: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 39: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 40: waybook.blog.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 41: waybook.blog.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 42: waybook.blog.v1.ListRecommendersResponse
+	(*MoveInBlogsRequest)(nil),             // 43: waybook.blog.v1.MoveInBlogsRequest
+	(*MoveInBlogsResponse)(nil),            // 44: waybook.blog.v1.MoveInBlogsResponse
+	(*MovedBlog)(nil),                      // 45: waybook.blog.v1.MovedBlog
+	(*MovedVote)(nil),                      // 46: waybook.blog.v1.MovedVote
+	(*MovedChoice)(nil),                    // 47: waybook.blog.v1.MovedChoice
+	(*MovedBallot)(nil),                    // 48: waybook.blog.v1.MovedBallot
+	(*ResolveOldIdsRequest)(nil),           // 49: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 50: waybook.blog.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 51: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 52: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 53: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 54: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 55: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 56: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 57: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 58: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 59: waybook.type.v1.OldIdentifier
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	49, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	51, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	50, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	51, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	52, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	53, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	52, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	52, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	54, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	54, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	50, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	51, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	52, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	53, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	50, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	51, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	52, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	53, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	53, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	3,  // 25: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	51, // 26: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	51, // 27: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 28: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 29: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 30: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	19, // 31: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 32: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	26, // 33: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	49, // 34: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	53, // 35: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	53, // 36: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	53, // 37: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	49, // 38: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	54, // 39: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	43, // 40: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	55, // 41: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 42: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	50, // 43: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	51, // 44: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 45: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 46: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	52, // 47: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	52, // 48: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	44, // 49: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	46, // 50: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	56, // 51: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	45, // 52: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	57, // 53: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	9,  // 54: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 55: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 56: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 57: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 58: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	20, // 59: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	22, // 60: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	24, // 61: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	27, // 62: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	29, // 63: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	31, // 64: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	33, // 65: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	35, // 66: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	37, // 67: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	39, // 68: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	41, // 69: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	47, // 70: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	10, // 71: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 72: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 73: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 74: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 75: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	21, // 76: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	23, // 77: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	25, // 78: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	28, // 79: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	30, // 80: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	32, // 81: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	34, // 82: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	36, // 83: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	38, // 84: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	40, // 85: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	42, // 86: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	48, // 87: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	71, // [71:88] is the sub-list for method output_type
-	54, // [54:71] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	55, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	5,  // 25: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	3,  // 26: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	53, // 27: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	53, // 28: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 29: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 30: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,  // 31: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21, // 32: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 33: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	28, // 34: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	51, // 35: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	55, // 36: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 37: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 38: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	51, // 39: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	56, // 40: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	45, // 41: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	57, // 42: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 43: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	52, // 44: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	53, // 45: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 46: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 47: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	54, // 48: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	54, // 49: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	46, // 50: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	48, // 51: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	58, // 52: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	47, // 53: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	59, // 54: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 55: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 56: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 57: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 58: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 59: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 60: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	22, // 61: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	24, // 62: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	26, // 63: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	29, // 64: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	31, // 65: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	33, // 66: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	35, // 67: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	37, // 68: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	39, // 69: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	41, // 70: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	43, // 71: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	49, // 72: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 73: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 74: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 75: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 76: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 77: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 78: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	23, // 79: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	25, // 80: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	27, // 81: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	30, // 82: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	32, // 83: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	34, // 84: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	36, // 85: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	38, // 86: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	40, // 87: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	42, // 88: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	44, // 89: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	50, // 90: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	73, // [73:91] is the sub-list for method output_type
+	55, // [55:73] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -3778,14 +3901,14 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_blog_v1_blog_proto_msgTypes[38].OneofWrappers = []any{}
+	file_waybook_blog_v1_blog_proto_msgTypes[40].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   44,
+			NumMessages:   46,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

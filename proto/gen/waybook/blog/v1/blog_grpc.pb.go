@@ -25,6 +25,7 @@ const (
 	BlogService_UpdateBlog_FullMethodName             = "/waybook.blog.v1.BlogService/UpdateBlog"
 	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
 	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
+	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
 	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
@@ -67,6 +68,11 @@ type BlogServiceClient interface {
 	// Returns an entry with the first page of its comments, even before its planned date.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(ctx context.Context, in *GetBlogRequest, opts ...grpc.CallOption) (*GetBlogResponse, error)
+	// Returns several entries, without their comments, even before their planned dates. Each
+	// entry appears once, in the order of the request. missing_blog_ids names those that do
+	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
+	// others, for another call. It never names all, so repeated calls come to an end.
+	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -159,6 +165,16 @@ func (c *blogServiceClient) GetBlog(ctx context.Context, in *GetBlogRequest, opt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetBlogResponse)
 	err := c.cc.Invoke(ctx, BlogService_GetBlog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchGetBlogsResponse)
+	err := c.cc.Invoke(ctx, BlogService_BatchGetBlogs_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -331,6 +347,11 @@ type BlogServiceServer interface {
 	// Returns an entry with the first page of its comments, even before its planned date.
 	// Errors: NOT_FOUND (BLOG_NOT_FOUND).
 	GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error)
+	// Returns several entries, without their comments, even before their planned dates. Each
+	// entry appears once, in the order of the request. missing_blog_ids names those that do
+	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
+	// others, for another call. It never names all, so repeated calls come to an end.
+	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -400,6 +421,9 @@ func (UnimplementedBlogServiceServer) DeleteBlog(context.Context, *DeleteBlogReq
 }
 func (UnimplementedBlogServiceServer) GetBlog(context.Context, *GetBlogRequest) (*GetBlogResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetBlog not implemented")
+}
+func (UnimplementedBlogServiceServer) BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchGetBlogs not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
@@ -529,6 +553,24 @@ func _BlogService_GetBlog_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(BlogServiceServer).GetBlog(ctx, req.(*GetBlogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_BatchGetBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchGetBlogsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).BatchGetBlogs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_BatchGetBlogs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).BatchGetBlogs(ctx, req.(*BatchGetBlogsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -782,6 +824,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetBlog",
 			Handler:    _BlogService_GetBlog_Handler,
+		},
+		{
+			MethodName: "BatchGetBlogs",
+			Handler:    _BlogService_BatchGetBlogs_Handler,
 		},
 		{
 			MethodName: "ListBlogs",

@@ -877,6 +877,117 @@ func (x *GetPoiResponse) GetNextCommentsToken() string {
 	return ""
 }
 
+// Request of BatchGetPois.
+type BatchGetPoisRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmarks, 1 to 1,000. One that is named twice appears once.
+	PoiIds        []int64 `protobuf:"varint,1,rep,packed,name=poi_ids,json=poiIds,proto3" json:"poi_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetPoisRequest) Reset() {
+	*x = BatchGetPoisRequest{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetPoisRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetPoisRequest) ProtoMessage() {}
+
+func (x *BatchGetPoisRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetPoisRequest.ProtoReflect.Descriptor instead.
+func (*BatchGetPoisRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BatchGetPoisRequest) GetPoiIds() []int64 {
+	if x != nil {
+		return x.PoiIds
+	}
+	return nil
+}
+
+// Reply of BatchGetPois.
+type BatchGetPoisResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The landmarks that exist, in the order of the request.
+	Pois []*Poi `protobuf:"bytes,1,rep,name=pois,proto3" json:"pois,omitempty"`
+	// Those that do not exist, in the order of the request. An old identifier that stands for
+	// nothing is named as in the request.
+	MissingPoiIds []int64 `protobuf:"varint,2,rep,packed,name=missing_poi_ids,json=missingPoiIds,proto3" json:"missing_poi_ids,omitempty"`
+	// Those that the reply has no room for, in the order of the request.
+	UnreadPoiIds  []int64 `protobuf:"varint,3,rep,packed,name=unread_poi_ids,json=unreadPoiIds,proto3" json:"unread_poi_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BatchGetPoisResponse) Reset() {
+	*x = BatchGetPoisResponse{}
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BatchGetPoisResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BatchGetPoisResponse) ProtoMessage() {}
+
+func (x *BatchGetPoisResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BatchGetPoisResponse.ProtoReflect.Descriptor instead.
+func (*BatchGetPoisResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *BatchGetPoisResponse) GetPois() []*Poi {
+	if x != nil {
+		return x.Pois
+	}
+	return nil
+}
+
+func (x *BatchGetPoisResponse) GetMissingPoiIds() []int64 {
+	if x != nil {
+		return x.MissingPoiIds
+	}
+	return nil
+}
+
+func (x *BatchGetPoisResponse) GetUnreadPoiIds() []int64 {
+	if x != nil {
+		return x.UnreadPoiIds
+	}
+	return nil
+}
+
 // Request of ListPois.
 type ListPoisRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -892,7 +1003,7 @@ type ListPoisRequest struct {
 
 func (x *ListPoisRequest) Reset() {
 	*x = ListPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1015,7 @@ func (x *ListPoisRequest) String() string {
 func (*ListPoisRequest) ProtoMessage() {}
 
 func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[11]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1028,7 @@ func (x *ListPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{11}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListPoisRequest) GetCategory() PoiCategory {
@@ -954,7 +1065,7 @@ type ListPoisResponse struct {
 
 func (x *ListPoisResponse) Reset() {
 	*x = ListPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -966,7 +1077,7 @@ func (x *ListPoisResponse) String() string {
 func (*ListPoisResponse) ProtoMessage() {}
 
 func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[12]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -979,7 +1090,7 @@ func (x *ListPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{12}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListPoisResponse) GetPois() []*Poi {
@@ -1012,7 +1123,7 @@ type StreamPoisRequest struct {
 
 func (x *StreamPoisRequest) Reset() {
 	*x = StreamPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1024,7 +1135,7 @@ func (x *StreamPoisRequest) String() string {
 func (*StreamPoisRequest) ProtoMessage() {}
 
 func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[13]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1037,7 +1148,7 @@ func (x *StreamPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamPoisRequest.ProtoReflect.Descriptor instead.
 func (*StreamPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{13}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StreamPoisRequest) GetCategory() PoiCategory {
@@ -1072,7 +1183,7 @@ type StreamPoisResponse struct {
 
 func (x *StreamPoisResponse) Reset() {
 	*x = StreamPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1084,7 +1195,7 @@ func (x *StreamPoisResponse) String() string {
 func (*StreamPoisResponse) ProtoMessage() {}
 
 func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[14]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1097,7 +1208,7 @@ func (x *StreamPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamPoisResponse.ProtoReflect.Descriptor instead.
 func (*StreamPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{14}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *StreamPoisResponse) GetPois() []*PoiSummary {
@@ -1127,7 +1238,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1250,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[15]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1263,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{15}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -1201,7 +1312,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1213,7 +1324,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[16]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1226,7 +1337,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{16}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -1255,7 +1366,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1378,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[17]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1391,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{17}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -1329,7 +1440,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1341,7 +1452,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[18]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1354,7 +1465,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{18}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -1379,7 +1490,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1502,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[19]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1515,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{19}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -1437,7 +1548,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1449,7 +1560,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[20]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1462,7 +1573,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{20}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
 }
 
 // Request of ListPhotos.
@@ -1481,7 +1592,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1604,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[21]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1617,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{21}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListPhotosRequest) GetPoiId() int64 {
@@ -1543,7 +1654,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1555,7 +1666,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[22]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1568,7 +1679,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{22}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -1603,7 +1714,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1615,7 +1726,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[23]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1628,7 +1739,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{23}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1670,7 +1781,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1682,7 +1793,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[24]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1695,7 +1806,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{24}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1722,7 +1833,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1734,7 +1845,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[25]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1747,7 +1858,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{25}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1789,7 +1900,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1912,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[26]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1925,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{26}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1839,7 +1950,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1851,7 +1962,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[27]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1864,7 +1975,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{27}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -1897,7 +2008,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1909,7 +2020,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[28]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1922,7 +2033,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{28}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
 }
 
 // Request of ListComments.
@@ -1941,7 +2052,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1953,7 +2064,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[29]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1966,7 +2077,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{29}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListCommentsRequest) GetPoiId() int64 {
@@ -2003,7 +2114,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2015,7 +2126,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[30]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2028,7 +2139,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{30}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2058,7 +2169,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2070,7 +2181,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[31]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2083,7 +2194,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{31}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2111,7 +2222,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2234,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[32]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2247,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{32}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2159,7 +2270,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +2282,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[33]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +2295,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{33}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2212,7 +2323,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2224,7 +2335,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[34]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2237,7 +2348,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{34}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2262,7 +2373,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2274,7 +2385,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[35]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2287,7 +2398,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{35}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListRecommendersRequest) GetPoiId() int64 {
@@ -2325,7 +2436,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2337,7 +2448,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[36]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2350,7 +2461,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{36}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2384,7 +2495,7 @@ type ImportPoisRequest struct {
 
 func (x *ImportPoisRequest) Reset() {
 	*x = ImportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2396,7 +2507,7 @@ func (x *ImportPoisRequest) String() string {
 func (*ImportPoisRequest) ProtoMessage() {}
 
 func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[37]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2409,7 +2520,7 @@ func (x *ImportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ImportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{37}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ImportPoisRequest) GetOwnerId() int64 {
@@ -2464,7 +2575,7 @@ type ImportedPoi struct {
 
 func (x *ImportedPoi) Reset() {
 	*x = ImportedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2476,7 +2587,7 @@ func (x *ImportedPoi) String() string {
 func (*ImportedPoi) ProtoMessage() {}
 
 func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[38]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2489,7 +2600,7 @@ func (x *ImportedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportedPoi.ProtoReflect.Descriptor instead.
 func (*ImportedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{38}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ImportedPoi) GetKey() string {
@@ -2553,7 +2664,7 @@ type ImportPoisResponse struct {
 
 func (x *ImportPoisResponse) Reset() {
 	*x = ImportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2565,7 +2676,7 @@ func (x *ImportPoisResponse) String() string {
 func (*ImportPoisResponse) ProtoMessage() {}
 
 func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[39]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2578,7 +2689,7 @@ func (x *ImportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ImportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{39}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ImportPoisResponse) GetCreatedCount() int64 {
@@ -2631,7 +2742,7 @@ type ExportPoisRequest struct {
 
 func (x *ExportPoisRequest) Reset() {
 	*x = ExportPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2643,7 +2754,7 @@ func (x *ExportPoisRequest) String() string {
 func (*ExportPoisRequest) ProtoMessage() {}
 
 func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[40]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2656,7 +2767,7 @@ func (x *ExportPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisRequest.ProtoReflect.Descriptor instead.
 func (*ExportPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{40}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ExportPoisRequest) GetOwnerId() int64 {
@@ -2691,7 +2802,7 @@ type ExportPoisResponse struct {
 
 func (x *ExportPoisResponse) Reset() {
 	*x = ExportPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2703,7 +2814,7 @@ func (x *ExportPoisResponse) String() string {
 func (*ExportPoisResponse) ProtoMessage() {}
 
 func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[41]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2716,7 +2827,7 @@ func (x *ExportPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportPoisResponse.ProtoReflect.Descriptor instead.
 func (*ExportPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{41}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ExportPoisResponse) GetPois() []*ImportedPoi {
@@ -2744,7 +2855,7 @@ type ImportFailure struct {
 
 func (x *ImportFailure) Reset() {
 	*x = ImportFailure{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2756,7 +2867,7 @@ func (x *ImportFailure) String() string {
 func (*ImportFailure) ProtoMessage() {}
 
 func (x *ImportFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[42]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2769,7 +2880,7 @@ func (x *ImportFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailure.ProtoReflect.Descriptor instead.
 func (*ImportFailure) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{42}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ImportFailure) GetIndex() int64 {
@@ -2822,7 +2933,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2834,7 +2945,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[43]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2847,7 +2958,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{43}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -2927,7 +3038,7 @@ type Circle struct {
 
 func (x *Circle) Reset() {
 	*x = Circle{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2939,7 +3050,7 @@ func (x *Circle) String() string {
 func (*Circle) ProtoMessage() {}
 
 func (x *Circle) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[44]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2952,7 +3063,7 @@ func (x *Circle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Circle.ProtoReflect.Descriptor instead.
 func (*Circle) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{44}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Circle) GetCenter() *v1.Location {
@@ -2989,7 +3100,7 @@ type Box struct {
 
 func (x *Box) Reset() {
 	*x = Box{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3001,7 +3112,7 @@ func (x *Box) String() string {
 func (*Box) ProtoMessage() {}
 
 func (x *Box) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[45]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3014,7 +3125,7 @@ func (x *Box) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Box.ProtoReflect.Descriptor instead.
 func (*Box) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{45}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Box) GetSouth() float64 {
@@ -3058,7 +3169,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +3181,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[46]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +3194,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{46}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SearchNearbyResponse) GetPois() []*FoundPoi {
@@ -3114,7 +3225,7 @@ type FoundPoi struct {
 
 func (x *FoundPoi) Reset() {
 	*x = FoundPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3126,7 +3237,7 @@ func (x *FoundPoi) String() string {
 func (*FoundPoi) ProtoMessage() {}
 
 func (x *FoundPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[47]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3139,7 +3250,7 @@ func (x *FoundPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundPoi.ProtoReflect.Descriptor instead.
 func (*FoundPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{47}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *FoundPoi) GetPoi() *Poi {
@@ -3173,7 +3284,7 @@ type ListPoisInBoxRequest struct {
 
 func (x *ListPoisInBoxRequest) Reset() {
 	*x = ListPoisInBoxRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3185,7 +3296,7 @@ func (x *ListPoisInBoxRequest) String() string {
 func (*ListPoisInBoxRequest) ProtoMessage() {}
 
 func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[48]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3198,7 +3309,7 @@ func (x *ListPoisInBoxRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxRequest.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{48}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ListPoisInBoxRequest) GetBounds() *Bounds {
@@ -3248,7 +3359,7 @@ type Bounds struct {
 
 func (x *Bounds) Reset() {
 	*x = Bounds{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3260,7 +3371,7 @@ func (x *Bounds) String() string {
 func (*Bounds) ProtoMessage() {}
 
 func (x *Bounds) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[49]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3273,7 +3384,7 @@ func (x *Bounds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bounds.ProtoReflect.Descriptor instead.
 func (*Bounds) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{49}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Bounds) GetSouth() float64 {
@@ -3317,7 +3428,7 @@ type ListPoisInBoxResponse struct {
 
 func (x *ListPoisInBoxResponse) Reset() {
 	*x = ListPoisInBoxResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3329,7 +3440,7 @@ func (x *ListPoisInBoxResponse) String() string {
 func (*ListPoisInBoxResponse) ProtoMessage() {}
 
 func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[50]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3342,7 +3453,7 @@ func (x *ListPoisInBoxResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPoisInBoxResponse.ProtoReflect.Descriptor instead.
 func (*ListPoisInBoxResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{50}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ListPoisInBoxResponse) GetPois() []*LocatedPoi {
@@ -3376,7 +3487,7 @@ type LocatedPoi struct {
 
 func (x *LocatedPoi) Reset() {
 	*x = LocatedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3388,7 +3499,7 @@ func (x *LocatedPoi) String() string {
 func (*LocatedPoi) ProtoMessage() {}
 
 func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[51]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3512,7 @@ func (x *LocatedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LocatedPoi.ProtoReflect.Descriptor instead.
 func (*LocatedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{51}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LocatedPoi) GetPoiId() int64 {
@@ -3445,7 +3556,7 @@ type MoveInPoisRequest struct {
 
 func (x *MoveInPoisRequest) Reset() {
 	*x = MoveInPoisRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3457,7 +3568,7 @@ func (x *MoveInPoisRequest) String() string {
 func (*MoveInPoisRequest) ProtoMessage() {}
 
 func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[52]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3470,7 +3581,7 @@ func (x *MoveInPoisRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisRequest.ProtoReflect.Descriptor instead.
 func (*MoveInPoisRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{52}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MoveInPoisRequest) GetOptions() *v1.MoveOptions {
@@ -3498,7 +3609,7 @@ type MoveInPoisResponse struct {
 
 func (x *MoveInPoisResponse) Reset() {
 	*x = MoveInPoisResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3510,7 +3621,7 @@ func (x *MoveInPoisResponse) String() string {
 func (*MoveInPoisResponse) ProtoMessage() {}
 
 func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[53]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3523,7 +3634,7 @@ func (x *MoveInPoisResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInPoisResponse.ProtoReflect.Descriptor instead.
 func (*MoveInPoisResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{53}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MoveInPoisResponse) GetResults() []*v1.MoveResult {
@@ -3571,7 +3682,7 @@ type MovedPoi struct {
 
 func (x *MovedPoi) Reset() {
 	*x = MovedPoi{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3583,7 +3694,7 @@ func (x *MovedPoi) String() string {
 func (*MovedPoi) ProtoMessage() {}
 
 func (x *MovedPoi) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[54]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3596,7 +3707,7 @@ func (x *MovedPoi) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPoi.ProtoReflect.Descriptor instead.
 func (*MovedPoi) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{54}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *MovedPoi) GetOldId() string {
@@ -3705,7 +3816,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3717,7 +3828,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[55]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3730,7 +3841,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{55}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -3765,7 +3876,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3777,7 +3888,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[56]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3790,7 +3901,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{56}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3812,7 +3923,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +3935,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_poi_v1_poi_proto_msgTypes[57]
+	mi := &file_waybook_poi_v1_poi_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,7 +3948,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{57}
+	return file_waybook_poi_v1_poi_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3906,7 +4017,13 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
 	"\x11next_photos_token\x18\x03 \x01(\tR\x0fnextPhotosToken\x124\n" +
 	"\bcomments\x18\x04 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
-	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"\xa8\x01\n" +
+	"\x13next_comments_token\x18\x05 \x01(\tR\x11nextCommentsToken\"N\n" +
+	"\x13BatchGetPoisRequest\x127\n" +
+	"\apoi_ids\x18\x01 \x03(\x03B\x1e\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06poiIds\"\x8d\x01\n" +
+	"\x14BatchGetPoisResponse\x12'\n" +
+	"\x04pois\x18\x01 \x03(\v2\x13.waybook.poi.v1.PoiR\x04pois\x12&\n" +
+	"\x0fmissing_poi_ids\x18\x02 \x03(\x03R\rmissingPoiIds\x12$\n" +
+	"\x0eunread_poi_ids\x18\x03 \x03(\x03R\funreadPoiIds\"\xa8\x01\n" +
 	"\x0fListPoisRequest\x12C\n" +
 	"\bcategory\x18\x01 \x01(\x0e2\x1b.waybook.poi.v1.PoiCategoryB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12'\n" +
@@ -4134,14 +4251,15 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"ImportMode\x12\x1b\n" +
 	"\x17IMPORT_MODE_UNSPECIFIED\x10\x00\x12\x16\n" +
-	"\x12IMPORT_MODE_UPDATE\x10\x012\xfd\x11\n" +
+	"\x12IMPORT_MODE_UPDATE\x10\x012\xe1\x12\n" +
 	"\n" +
 	"PoiService\x12V\n" +
 	"\tCreatePoi\x12 .waybook.poi.v1.CreatePoiRequest\x1a!.waybook.poi.v1.CreatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
 	"\tUpdatePoi\x12 .waybook.poi.v1.UpdatePoiRequest\x1a!.waybook.poi.v1.UpdatePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
 	"\tDeletePoi\x12 .waybook.poi.v1.DeletePoiRequest\x1a!.waybook.poi.v1.DeletePoiResponse\"\x04\xaa\xbb\x18\x00\x12V\n" +
 	"\x06GetPoi\x12\x1d.waybook.poi.v1.GetPoiRequest\x1a\x1e.waybook.poi.v1.GetPoiResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01\x12V\n" +
+	"\x04edge\x90\x02\x01\x12b\n" +
+	"\fBatchGetPois\x12#.waybook.poi.v1.BatchGetPoisRequest\x1a$.waybook.poi.v1.BatchGetPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12V\n" +
 	"\bListPois\x12\x1f.waybook.poi.v1.ListPoisRequest\x1a .waybook.poi.v1.ListPoisResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
 	"\n" +
 	"StreamPois\x12!.waybook.poi.v1.StreamPoisRequest\x1a\".waybook.poi.v1.StreamPoisResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -4201,7 +4319,7 @@ func file_waybook_poi_v1_poi_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_poi_v1_poi_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_waybook_poi_v1_poi_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(PoiCategory)(0),                       // 0: waybook.poi.v1.PoiCategory
 	(ImportMode)(0),                        // 1: waybook.poi.v1.ImportMode
@@ -4216,167 +4334,172 @@ var file_waybook_poi_v1_poi_proto_goTypes = []any{
 	(*DeletePoiResponse)(nil),              // 10: waybook.poi.v1.DeletePoiResponse
 	(*GetPoiRequest)(nil),                  // 11: waybook.poi.v1.GetPoiRequest
 	(*GetPoiResponse)(nil),                 // 12: waybook.poi.v1.GetPoiResponse
-	(*ListPoisRequest)(nil),                // 13: waybook.poi.v1.ListPoisRequest
-	(*ListPoisResponse)(nil),               // 14: waybook.poi.v1.ListPoisResponse
-	(*StreamPoisRequest)(nil),              // 15: waybook.poi.v1.StreamPoisRequest
-	(*StreamPoisResponse)(nil),             // 16: waybook.poi.v1.StreamPoisResponse
-	(*AddPhotoRequest)(nil),                // 17: waybook.poi.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 18: waybook.poi.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 19: waybook.poi.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 20: waybook.poi.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 21: waybook.poi.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 22: waybook.poi.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 23: waybook.poi.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 24: waybook.poi.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 25: waybook.poi.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 26: waybook.poi.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 27: waybook.poi.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 28: waybook.poi.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 29: waybook.poi.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 30: waybook.poi.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 31: waybook.poi.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 32: waybook.poi.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 33: waybook.poi.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 34: waybook.poi.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 35: waybook.poi.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 36: waybook.poi.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 37: waybook.poi.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 38: waybook.poi.v1.ListRecommendersResponse
-	(*ImportPoisRequest)(nil),              // 39: waybook.poi.v1.ImportPoisRequest
-	(*ImportedPoi)(nil),                    // 40: waybook.poi.v1.ImportedPoi
-	(*ImportPoisResponse)(nil),             // 41: waybook.poi.v1.ImportPoisResponse
-	(*ExportPoisRequest)(nil),              // 42: waybook.poi.v1.ExportPoisRequest
-	(*ExportPoisResponse)(nil),             // 43: waybook.poi.v1.ExportPoisResponse
-	(*ImportFailure)(nil),                  // 44: waybook.poi.v1.ImportFailure
-	(*SearchNearbyRequest)(nil),            // 45: waybook.poi.v1.SearchNearbyRequest
-	(*Circle)(nil),                         // 46: waybook.poi.v1.Circle
-	(*Box)(nil),                            // 47: waybook.poi.v1.Box
-	(*SearchNearbyResponse)(nil),           // 48: waybook.poi.v1.SearchNearbyResponse
-	(*FoundPoi)(nil),                       // 49: waybook.poi.v1.FoundPoi
-	(*ListPoisInBoxRequest)(nil),           // 50: waybook.poi.v1.ListPoisInBoxRequest
-	(*Bounds)(nil),                         // 51: waybook.poi.v1.Bounds
-	(*ListPoisInBoxResponse)(nil),          // 52: waybook.poi.v1.ListPoisInBoxResponse
-	(*LocatedPoi)(nil),                     // 53: waybook.poi.v1.LocatedPoi
-	(*MoveInPoisRequest)(nil),              // 54: waybook.poi.v1.MoveInPoisRequest
-	(*MoveInPoisResponse)(nil),             // 55: waybook.poi.v1.MoveInPoisResponse
-	(*MovedPoi)(nil),                       // 56: waybook.poi.v1.MovedPoi
-	(*MovedPhoto)(nil),                     // 57: waybook.poi.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 58: waybook.poi.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 59: waybook.poi.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 60: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 61: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 62: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 63: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 64: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 65: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 66: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 67: waybook.type.v1.OldIdentifier
+	(*BatchGetPoisRequest)(nil),            // 13: waybook.poi.v1.BatchGetPoisRequest
+	(*BatchGetPoisResponse)(nil),           // 14: waybook.poi.v1.BatchGetPoisResponse
+	(*ListPoisRequest)(nil),                // 15: waybook.poi.v1.ListPoisRequest
+	(*ListPoisResponse)(nil),               // 16: waybook.poi.v1.ListPoisResponse
+	(*StreamPoisRequest)(nil),              // 17: waybook.poi.v1.StreamPoisRequest
+	(*StreamPoisResponse)(nil),             // 18: waybook.poi.v1.StreamPoisResponse
+	(*AddPhotoRequest)(nil),                // 19: waybook.poi.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 20: waybook.poi.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 21: waybook.poi.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 22: waybook.poi.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 23: waybook.poi.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 24: waybook.poi.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 25: waybook.poi.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 26: waybook.poi.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 27: waybook.poi.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 28: waybook.poi.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 29: waybook.poi.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 30: waybook.poi.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 31: waybook.poi.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 32: waybook.poi.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 33: waybook.poi.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 34: waybook.poi.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 35: waybook.poi.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 36: waybook.poi.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 37: waybook.poi.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 38: waybook.poi.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 39: waybook.poi.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 40: waybook.poi.v1.ListRecommendersResponse
+	(*ImportPoisRequest)(nil),              // 41: waybook.poi.v1.ImportPoisRequest
+	(*ImportedPoi)(nil),                    // 42: waybook.poi.v1.ImportedPoi
+	(*ImportPoisResponse)(nil),             // 43: waybook.poi.v1.ImportPoisResponse
+	(*ExportPoisRequest)(nil),              // 44: waybook.poi.v1.ExportPoisRequest
+	(*ExportPoisResponse)(nil),             // 45: waybook.poi.v1.ExportPoisResponse
+	(*ImportFailure)(nil),                  // 46: waybook.poi.v1.ImportFailure
+	(*SearchNearbyRequest)(nil),            // 47: waybook.poi.v1.SearchNearbyRequest
+	(*Circle)(nil),                         // 48: waybook.poi.v1.Circle
+	(*Box)(nil),                            // 49: waybook.poi.v1.Box
+	(*SearchNearbyResponse)(nil),           // 50: waybook.poi.v1.SearchNearbyResponse
+	(*FoundPoi)(nil),                       // 51: waybook.poi.v1.FoundPoi
+	(*ListPoisInBoxRequest)(nil),           // 52: waybook.poi.v1.ListPoisInBoxRequest
+	(*Bounds)(nil),                         // 53: waybook.poi.v1.Bounds
+	(*ListPoisInBoxResponse)(nil),          // 54: waybook.poi.v1.ListPoisInBoxResponse
+	(*LocatedPoi)(nil),                     // 55: waybook.poi.v1.LocatedPoi
+	(*MoveInPoisRequest)(nil),              // 56: waybook.poi.v1.MoveInPoisRequest
+	(*MoveInPoisResponse)(nil),             // 57: waybook.poi.v1.MoveInPoisResponse
+	(*MovedPoi)(nil),                       // 58: waybook.poi.v1.MovedPoi
+	(*MovedPhoto)(nil),                     // 59: waybook.poi.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 60: waybook.poi.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 61: waybook.poi.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 62: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 63: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 64: google.protobuf.Timestamp
+	(*v1.Comment)(nil),                     // 65: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 66: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 67: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 68: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 69: waybook.type.v1.OldIdentifier
 }
 var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
-	60, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
+	62, // 0: waybook.poi.v1.Poi.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.poi.v1.Poi.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
-	62, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
-	62, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
+	63, // 2: waybook.poi.v1.Poi.location:type_name -> waybook.type.v1.Location
+	64, // 3: waybook.poi.v1.Poi.create_time:type_name -> google.protobuf.Timestamp
+	64, // 4: waybook.poi.v1.Poi.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.poi.v1.CreatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
+	63, // 6: waybook.poi.v1.CreatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 7: waybook.poi.v1.CreatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	0,  // 8: waybook.poi.v1.UpdatePoiRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
+	63, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	2,  // 10: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	2,  // 11: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
 	3,  // 12: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	63, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
-	0,  // 14: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 15: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	0,  // 16: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	4,  // 17: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	3,  // 18: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	3,  // 19: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	3,  // 20: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	63, // 21: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 22: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	63, // 23: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	60, // 24: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	40, // 25: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 26: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 27: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 28: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	44, // 29: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	0,  // 30: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	40, // 31: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	46, // 32: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
-	47, // 33: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
-	0,  // 34: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 35: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
-	49, // 36: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 37: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	51, // 38: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 39: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	53, // 40: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 41: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 42: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	64, // 43: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	56, // 44: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	65, // 45: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 46: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	61, // 47: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	62, // 48: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	62, // 49: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	57, // 50: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	66, // 51: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	67, // 52: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	5,  // 53: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 54: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 55: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 56: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 57: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	15, // 58: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	39, // 59: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	42, // 60: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	45, // 61: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	50, // 62: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	17, // 63: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	19, // 64: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	21, // 65: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	23, // 66: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	25, // 67: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	27, // 68: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	29, // 69: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	31, // 70: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	33, // 71: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	35, // 72: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	37, // 73: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	54, // 74: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	58, // 75: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	6,  // 76: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 77: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 78: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 79: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 80: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	16, // 81: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	41, // 82: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	43, // 83: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	48, // 84: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	52, // 85: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	18, // 86: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	20, // 87: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	22, // 88: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	24, // 89: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	26, // 90: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	28, // 91: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	30, // 92: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	32, // 93: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	34, // 94: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	36, // 95: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	38, // 96: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	55, // 97: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	59, // 98: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	76, // [76:99] is the sub-list for method output_type
-	53, // [53:76] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	65, // 13: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	2,  // 14: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	0,  // 15: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 16: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	0,  // 17: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	4,  // 18: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
+	3,  // 19: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	3,  // 20: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	3,  // 21: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
+	65, // 22: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	65, // 23: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	65, // 24: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	62, // 25: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	42, // 26: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 27: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 28: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 29: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	46, // 30: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	0,  // 31: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	42, // 32: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
+	48, // 33: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	49, // 34: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 35: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 36: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	51, // 37: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 38: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	53, // 39: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 40: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	55, // 41: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 42: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 43: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	66, // 44: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	58, // 45: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	67, // 46: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 47: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 48: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	64, // 49: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	64, // 50: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	59, // 51: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	68, // 52: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	69, // 53: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	5,  // 54: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 55: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 56: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 57: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 58: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 59: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	17, // 60: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 61: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	44, // 62: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	47, // 63: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	52, // 64: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 65: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 66: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 67: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 68: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 69: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 70: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 71: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 72: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 73: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 74: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 75: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	56, // 76: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	60, // 77: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	6,  // 78: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 79: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 80: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 81: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 82: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 83: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	18, // 84: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 85: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	45, // 86: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	50, // 87: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	54, // 88: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 89: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 90: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 91: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 92: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 93: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 94: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 95: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 96: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 97: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 98: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 99: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	57, // 100: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	61, // 101: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	78, // [78:102] is the sub-list for method output_type
+	54, // [54:78] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }
@@ -4385,8 +4508,8 @@ func file_waybook_poi_v1_poi_proto_init() {
 		return
 	}
 	file_waybook_poi_v1_poi_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[17].OneofWrappers = []any{}
-	file_waybook_poi_v1_poi_proto_msgTypes[43].OneofWrappers = []any{
+	file_waybook_poi_v1_poi_proto_msgTypes[19].OneofWrappers = []any{}
+	file_waybook_poi_v1_poi_proto_msgTypes[45].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
@@ -4396,7 +4519,7 @@ func file_waybook_poi_v1_poi_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_poi_v1_poi_proto_rawDesc), len(file_waybook_poi_v1_poi_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   58,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	PoiService_UpdatePoi_FullMethodName              = "/waybook.poi.v1.PoiService/UpdatePoi"
 	PoiService_DeletePoi_FullMethodName              = "/waybook.poi.v1.PoiService/DeletePoi"
 	PoiService_GetPoi_FullMethodName                 = "/waybook.poi.v1.PoiService/GetPoi"
+	PoiService_BatchGetPois_FullMethodName           = "/waybook.poi.v1.PoiService/BatchGetPois"
 	PoiService_ListPois_FullMethodName               = "/waybook.poi.v1.PoiService/ListPois"
 	PoiService_StreamPois_FullMethodName             = "/waybook.poi.v1.PoiService/StreamPois"
 	PoiService_ImportPois_FullMethodName             = "/waybook.poi.v1.PoiService/ImportPois"
@@ -71,6 +72,11 @@ type PoiServiceClient interface {
 	// Returns a landmark with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(ctx context.Context, in *GetPoiRequest, opts ...grpc.CallOption) (*GetPoiResponse, error)
+	// Returns several landmarks, without their photos and comments. Each landmark appears
+	// once, in the order of the request. missing_poi_ids names those that do not exist. The
+	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
+	// another call. It never names all, so repeated calls come to an end.
+	BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error)
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(ctx context.Context, in *ListPoisRequest, opts ...grpc.CallOption) (*ListPoisResponse, error)
@@ -191,6 +197,16 @@ func (c *poiServiceClient) GetPoi(ctx context.Context, in *GetPoiRequest, opts .
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetPoiResponse)
 	err := c.cc.Invoke(ctx, PoiService_GetPoi_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) BatchGetPois(ctx context.Context, in *BatchGetPoisRequest, opts ...grpc.CallOption) (*BatchGetPoisResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BatchGetPoisResponse)
+	err := c.cc.Invoke(ctx, PoiService_BatchGetPois_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -433,6 +449,11 @@ type PoiServiceServer interface {
 	// Returns a landmark with the first page of its photos and of its comments.
 	// Errors: NOT_FOUND (POI_NOT_FOUND).
 	GetPoi(context.Context, *GetPoiRequest) (*GetPoiResponse, error)
+	// Returns several landmarks, without their photos and comments. Each landmark appears
+	// once, in the order of the request. missing_poi_ids names those that do not exist. The
+	// reply ends before the landmarks exceed 1 MiB; unread_poi_ids names the others, for
+	// another call. It never names all, so repeated calls come to an end.
+	BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error)
 	// Returns a page of a category's landmarks in creation order.
 	// Errors: INVALID_ARGUMENT (page_token).
 	ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error)
@@ -530,6 +551,9 @@ func (UnimplementedPoiServiceServer) DeletePoi(context.Context, *DeletePoiReques
 }
 func (UnimplementedPoiServiceServer) GetPoi(context.Context, *GetPoiRequest) (*GetPoiResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetPoi not implemented")
+}
+func (UnimplementedPoiServiceServer) BatchGetPois(context.Context, *BatchGetPoisRequest) (*BatchGetPoisResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BatchGetPois not implemented")
 }
 func (UnimplementedPoiServiceServer) ListPois(context.Context, *ListPoisRequest) (*ListPoisResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListPois not implemented")
@@ -677,6 +701,24 @@ func _PoiService_GetPoi_Handler(srv interface{}, ctx context.Context, dec func(i
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PoiServiceServer).GetPoi(ctx, req.(*GetPoiRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_BatchGetPois_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BatchGetPoisRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).BatchGetPois(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_BatchGetPois_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).BatchGetPois(ctx, req.(*BatchGetPoisRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1020,6 +1062,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetPoi",
 			Handler:    _PoiService_GetPoi_Handler,
+		},
+		{
+			MethodName: "BatchGetPois",
+			Handler:    _PoiService_BatchGetPois_Handler,
 		},
 		{
 			MethodName: "ListPois",

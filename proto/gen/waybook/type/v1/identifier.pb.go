@@ -167,10 +167,11 @@ var file_waybook_type_v1_identifier_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// What a field of a request identifies. Every integer field of a request of AlbumService,
-	// BlogService and PoiService that ends in _id has it. Before the handler runs, the service replaces an old identifier in such a field
-	// by the identifier that it stands for. Numbers from 2^40 on are never old identifiers. A
-	// number that stands for nothing stays as it is.
+	// What a field of a request identifies. Every integer field of a request of
+	// AlbumService, BlogService and PoiService that ends in _id or _ids has it; the latter
+	// name content. Before the handler runs, the service replaces an old identifier in such
+	// a field by the identifier that it stands for. Numbers from 2^40 on are never old
+	// identifiers. A number that stands for nothing stays as it is.
 	//
 	// optional waybook.type.v1.Identifies identifies = 50002;
 	E_Identifies = &file_waybook_type_v1_identifier_proto_extTypes[0]

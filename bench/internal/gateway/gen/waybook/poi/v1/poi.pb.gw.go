@@ -144,6 +144,33 @@ func local_request_PoiService_GetPoi_0(ctx context.Context, marshaler runtime.Ma
 	return msg, metadata, err
 }
 
+func request_PoiService_BatchGetPois_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.BatchGetPoisRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.BatchGetPois(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PoiService_BatchGetPois_0(ctx context.Context, marshaler runtime.Marshaler, server extPoiv1.PoiServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.BatchGetPoisRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.BatchGetPois(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_PoiService_ListPois_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq extPoiv1.ListPoisRequest
@@ -749,6 +776,26 @@ func RegisterPoiServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_GetPoi_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_BatchGetPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.poi.v1.PoiService/BatchGetPois", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/BatchGetPois"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PoiService_BatchGetPois_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_BatchGetPois_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_ListPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1198,6 +1245,23 @@ func RegisterPoiServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_GetPoi_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_BatchGetPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.poi.v1.PoiService/BatchGetPois", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/BatchGetPois"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PoiService_BatchGetPois_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_BatchGetPois_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_PoiService_ListPois_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1529,6 +1593,7 @@ var (
 	pattern_PoiService_UpdatePoi_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "UpdatePoi"}, ""))
 	pattern_PoiService_DeletePoi_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "DeletePoi"}, ""))
 	pattern_PoiService_GetPoi_0                 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "GetPoi"}, ""))
+	pattern_PoiService_BatchGetPois_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "BatchGetPois"}, ""))
 	pattern_PoiService_ListPois_0               = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListPois"}, ""))
 	pattern_PoiService_StreamPois_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "StreamPois"}, ""))
 	pattern_PoiService_ImportPois_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ImportPois"}, ""))
@@ -1555,6 +1620,7 @@ var (
 	forward_PoiService_UpdatePoi_0              = runtime.ForwardResponseMessage
 	forward_PoiService_DeletePoi_0              = runtime.ForwardResponseMessage
 	forward_PoiService_GetPoi_0                 = runtime.ForwardResponseMessage
+	forward_PoiService_BatchGetPois_0           = runtime.ForwardResponseMessage
 	forward_PoiService_ListPois_0               = runtime.ForwardResponseMessage
 	forward_PoiService_StreamPois_0             = runtime.ForwardResponseStream
 	forward_PoiService_ImportPois_0             = runtime.ForwardResponseMessage
