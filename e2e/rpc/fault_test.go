@@ -35,6 +35,9 @@ func expectFault(t testing.TB, err error, code codes.Code, reason string, fields
 				if violation.GetDescription() == "" {
 					t.Errorf("the violation of %s has no description", violation.GetField())
 				}
+				if !strings.Contains(answer.Message(), violation.GetField()+": "+violation.GetDescription()) {
+					t.Errorf("the message does not name the violation of %s: %q", violation.GetField(), answer.Message())
+				}
 			}
 		}
 	}

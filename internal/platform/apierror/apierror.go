@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -73,14 +74,34 @@ func NotAllowed() *Error {
 	return New(codes.PermissionDenied, ReasonNotAllowed, "this client may not call this method")
 }
 
-// Invalid returns an error for invalid fields of a request.
+// Invalid returns an error for invalid fields of a request. Its message names them.
 func Invalid(reason string, violations ...Violation) *Error {
 	e := New(codes.InvalidArgument, reason, "the request is invalid")
 	e.Violations = violations
 	if len(violations) > 0 {
-		e.Message = violations[0].Field + ": " + violations[0].Message
+		e.Message = listed(violations)
 	}
 	return e
+}
+
+// maxListed is how many bytes of violations a message names after the first, because proxies and
+// clients limit the headers that carry it.
+const maxListed = 2000
+
+// listed names violations, and says how many it leaves out.
+func listed(violations []Violation) string {
+	var text strings.Builder
+	for i, v := range violations {
+		if i > 0 {
+			if text.Len()+len("; ")+len(v.Field)+len(": ")+len(v.Message) > maxListed {
+				fmt.Fprintf(&text, "; and %d more", len(violations)-i)
+				break
+			}
+			text.WriteString("; ")
+		}
+		text.WriteString(v.Field + ": " + v.Message)
+	}
+	return text.String()
 }
 
 // From converts any error to an Error that contains only what callers may know. If err

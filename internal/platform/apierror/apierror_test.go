@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,33 @@ func TestAStatusCarriesTheReasonAndEveryViolation(t *testing.T) {
 	}
 	if want := "[title is too long location.lat is too high]"; fmt.Sprint(fields) != want {
 		t.Errorf("got violations %v, want %s", fields, want)
+	}
+}
+
+func TestTheMessageNamesEveryViolationUpToABound(t *testing.T) {
+	few := apierror.Invalid("INVALID_PARAMETER",
+		apierror.Violation{Field: "title", Message: "is too long"},
+		apierror.Violation{Field: "location.lat", Message: "is too high"},
+	)
+	if want := "title: is too long; location.lat: is too high"; few.Message != want {
+		t.Errorf("got %q, want %q", few.Message, want)
+	}
+	for name, test := range map[string]struct {
+		count, size int
+		end         string
+	}{
+		"many":           {1000, 150, "; and 987 more"},
+		"few large ones": {3, 1500, "; and 2 more"},
+		"a large one":    {1, 5000, "x"},
+	} {
+		violation := apierror.Violation{Field: "id", Message: strings.Repeat("x", test.size-len("; id: "))}
+		many := apierror.Invalid("INVALID_PARAMETER", slices.Repeat([]apierror.Violation{violation}, test.count)...)
+		if !strings.HasSuffix(many.Message, test.end) || test.count > 1 && len(many.Message) > 2100 {
+			t.Errorf("%s: got %d bytes, %q, want the end %q", name, len(many.Message), many.Message, test.end)
+		}
+		if named := many.GRPCStatus().Details()[1].(*errdetails.BadRequest).GetFieldViolations(); len(named) != test.count {
+			t.Errorf("%s: the details name %d of %d", name, len(named), test.count)
+		}
 	}
 }
 
