@@ -143,7 +143,11 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if !strings.Contains(out, "nothing was changed") || !strings.Contains(out, "album  2") {
 		t.Error(out)
 	}
-	if stored := dump(t, waybook, data); strings.Contains(stored, "Anna") || strings.Contains(stored, "first") {
+	stored, err := os.ReadFile(dump(t, waybook, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(stored), "Anna") || strings.Contains(string(stored), "first") {
 		t.Error("a dry run stored something")
 	}
 }

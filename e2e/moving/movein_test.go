@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/olddata"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
 
 // ran is what a command of waybookctl printed, and its exit status.
@@ -107,33 +108,74 @@ func startOn(t *testing.T, data string) *launch.Process {
 	return launch.Start(t, filepath.Join(binaries, "standalone"), data, "-demo=false", "-grpc=")
 }
 
-// dump stops a program, and returns all documents of its store.
-func dump(t *testing.T, at *launch.Process, data string) string {
+// dump stops a program, and returns a file with all documents of its store.
+func dump(t *testing.T, at *launch.Process, data string) (file string) {
 	t.Helper()
 	if status := at.End(os.Interrupt); status != 0 {
 		t.Fatalf("standalone ended with status %d", status)
 	}
-	file := filepath.Join(t.TempDir(), "dump")
+	file = filepath.Join(t.TempDir(), "dump")
 	succeed(t, "store", "dump", "--data", data, file)
-	text, err := os.ReadFile(file)
+	return file
+}
+
+// visit reads the documents of a dump. Each has its collection, and its fields in the order of their
+// names: an entry that comes before the one that it quotes is written twice, which adds a field at
+// the end. It lacks when a session was last used, which begins with the import, and how often it
+// was written.
+func visit(t *testing.T, file string, each func(n int, document string)) {
+	t.Helper()
+	opened, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return timeless(string(text[:len(text)-sha256.Size])) // without the checksum
+	defer opened.Close()
+	n := 0
+	if _, err := dumpfile.Read(t.Context(), opened, func(batch dumpfile.Batch) error {
+		for _, document := range batch.Documents {
+			elements, err := document.Elements()
+			if err != nil {
+				return err
+			}
+			fields := []string{batch.Collection}
+			for _, element := range elements {
+				if name := element.Key(); name != "used_millis" && name != docstore.RevisionField {
+					fields = append(fields, string(element))
+				}
+			}
+			slices.SortFunc(fields[1:], func(a, b string) int { return strings.Compare(a[1:], b[1:]) })
+			each(n, strings.Join(fields, "\x00"))
+			n++
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
-// timeless removes from a dump when sessions were last used, which begins with the import, and how
-// often a document was written: an entry that comes before the one that it quotes is written twice.
-func timeless(dump string) string {
-	const length = 8
-	for _, field := range []string{"\x12used_millis\x00", "\x12_rev\x00"} {
-		parts := strings.Split(dump, field)
-		for n := 1; n < len(parts); n++ {
-			parts[n] = parts[n][length:]
+// expectSame compares two dumps, and shows the first difference.
+func expectSame(t *testing.T, want, got string) {
+	t.Helper()
+	var sums [][sha256.Size]byte
+	visit(t, want, func(_ int, document string) { sums = append(sums, sha256.Sum256([]byte(document))) })
+	count, differs, shown := 0, -1, ""
+	visit(t, got, func(n int, document string) {
+		if count++; differs < 0 && (n >= len(sums) || sha256.Sum256([]byte(document)) != sums[n]) {
+			differs, shown = n, document
 		}
-		dump = strings.Join(parts, field)
+	})
+	if differs < 0 && count < len(sums) {
+		differs = count
 	}
-	return dump
+	if differs < 0 {
+		return
+	}
+	t.Errorf("%d documents became %d; the first that differs:\n%q", len(sums), count, shown)
+	visit(t, want, func(n int, document string) {
+		if n == differs {
+			t.Errorf("instead of:\n%q", document)
+		}
+	})
 }
 
 // journalled returns how many buckets a journal says are finished.
@@ -208,17 +250,5 @@ func TestAnImportThatIsKilledEndsInTheSameStore(t *testing.T) {
 		}
 	}
 	succeed(t, old.verify(waybook)...)
-	if got := dump(t, waybook, data); got != want {
-		t.Errorf("the stores differ: %s", firstDifference(want, got))
-	}
-}
-
-// firstDifference shows where two texts begin to differ.
-func firstDifference(a, b string) string {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	around := func(s string) string { return s[max(0, min(n, len(s))-100):min(len(s), n+200)] }
-	return fmt.Sprintf("at byte %d of %d and %d:\n%q\n%q", n, len(a), len(b), around(a), around(b))
+	expectSame(t, want, dump(t, waybook, data))
 }
