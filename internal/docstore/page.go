@@ -12,6 +12,8 @@ type Query struct {
 	Where Where
 	// Token is the page token: Page.Next of the previous page, or empty for the first.
 	Token string
+	// Descending reverses the order of the index.
+	Descending bool
 	// Limit is the maximum number of documents, 1 or more.
 	Limit int
 }
@@ -42,8 +44,8 @@ func (r *reader[T]) Page(ctx context.Context, query Query) (Page[T], error) {
 	if err != nil {
 		return Page[T]{}, r.wrap("page", err)
 	}
-	origin := r.origin(query.Where)
-	scan := Scan{Where: query.Where, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	origin := r.origin(query)
+	scan := Scan{Where: query.Where, Descending: query.Descending, Limit: query.Limit, MaxBytes: MaxPageBytes}
 	if query.Token != "" {
 		if scan.After, err = parseToken(query.Token, origin, bounds.Rest); err != nil {
 			return Page[T]{}, r.wrap("page", err)

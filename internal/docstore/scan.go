@@ -13,6 +13,8 @@ type Scan struct {
 	// fields that Where does not fix, and _id. It may lie outside the ranges. In a unique
 	// index, a document that differs from it in _id only may be returned or not.
 	After []Value
+	// Descending reverses the order.
+	Descending bool
 	// Limit is the maximum number of documents returned, 1 or more.
 	Limit int
 	// MaxBytes ends the scan before the document that would exceed this size in total; the
@@ -30,10 +32,12 @@ type Bounds struct {
 	// Rest are the other fields, with _id last.
 	Rest []Field
 	// Spans are the ranges of the first field of Rest: ascending, apart from each other, and
-	// not wholly before After. Nil means all values.
+	// not wholly before After in the order of the scan. Nil means all values.
 	Spans []Span
-	// After is Scan.After, unless it lies before the first span.
+	// After is Scan.After, unless it lies before all spans in the order of the scan.
 	After []Value
+	// Descending is that of the scan.
+	Descending bool
 	// Empty reports that no document can match.
 	Empty bool
 }
@@ -44,6 +48,7 @@ func (s Scan) Resolve(fields []Field) (Bounds, error) {
 		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
 	}
 	b, err := s.Where.Resolve(fields)
+	b.Descending = s.Descending
 	if err != nil || s.After == nil {
 		return b, err
 	}
@@ -56,14 +61,30 @@ func (s Scan) Resolve(fields []Field) (Bounds, error) {
 	b.After = s.After
 	b.Empty = b.Empty || len(b.Rest) == 0
 	if b.Spans != nil {
-		b.Spans = slices.DeleteFunc(b.Spans, func(span Span) bool { return !span.To.IsNone() && span.To.Compare(s.After[0]) < 0 })
+		isBehind, isBefore := Span.endsBelow, Span.beginsAbove
+		if s.Descending {
+			isBehind, isBefore = isBefore, isBehind
+		}
+		b.Spans = slices.DeleteFunc(b.Spans, func(span Span) bool { return isBehind(span, s.After[0]) })
 		b.Empty = b.Empty || len(b.Spans) == 0
-		if !b.Empty && !b.Spans[0].From.IsNone() && s.After[0].Compare(b.Spans[0].From) < 0 {
+		if !b.Empty && isBefore(b.First(), s.After[0]) {
 			b.After = nil // the position lies before the range
 		}
 	}
 	return b, nil
 }
+
+// First returns the span that the scan reads first. There is one.
+func (b Bounds) First() Span {
+	if b.Descending {
+		return b.Spans[len(b.Spans)-1]
+	}
+	return b.Spans[0]
+}
+
+func (s Span) endsBelow(value Value) bool { return !s.To.IsNone() && s.To.Compare(value) < 0 }
+
+func (s Span) beginsAbove(value Value) bool { return !s.From.IsNone() && s.From.Compare(value) > 0 }
 
 // Resolve checks a selection against the sort fields of its index.
 func (w Where) Resolve(fields []Field) (Bounds, error) {

@@ -16,9 +16,10 @@ const originBytes = 4
 
 // origin returns a hash of the collection and of the query's selection. A token that was
 // issued for another query has another origin and is refused.
-func (r *reader[T]) origin(where Where) []byte {
+func (r *reader[T]) origin(query Query) []byte {
+	where := query.Where
 	walk := AppendValues([]byte(r.spec.Name+"\x00"+where.index+"\x00"), where.equal...)
-	const from, to, next = 0, 1, 2 // a mark before each bound, and between two spans
+	const from, to, next, descending = 0, 1, 2, 3 // a mark before each bound, between two spans, and behind all
 	for i, span := range where.spans {
 		if i > 0 {
 			walk = append(walk, next)
@@ -29,6 +30,9 @@ func (r *reader[T]) origin(where Where) []byte {
 		if !span.To.IsNone() {
 			walk = AppendValues(append(walk, to), span.To)
 		}
+	}
+	if query.Descending {
+		walk = append(walk, descending)
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write(walk)

@@ -46,7 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
 	for _, group := range [][]testCase{
-		readCases(), orderCases(), rangeCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),
+		readCases(), orderCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),
 		pageCases(), budgetCases(), massCases(settings), placedCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings),
 	} {
 		for _, c := range group {

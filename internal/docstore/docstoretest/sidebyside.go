@@ -248,7 +248,8 @@ func (p *pair) scan(rt *rapid.T) {
 	n := min(len(equal), len(fields))
 	scan := docstore.Scan{
 		Where: where(o.index, equal...).Within(drawSpans(rt, o, n)...), Limit: rapid.IntRange(0, 9).Draw(rt, "limit"),
-		MaxBytes: rapid.IntRange(0, 5).Draw(rt, "budget") * 200,
+		Descending: rapid.Bool().Draw(rt, "descending"),
+		MaxBytes:   rapid.IntRange(0, 5).Draw(rt, "budget") * 200,
 	}
 	if rapid.Bool().Draw(rt, "after") {
 		scan.After = p.namesake(rt, o.index, append(slices.Clone(equal[:n]), fields[n:]...))[n:]

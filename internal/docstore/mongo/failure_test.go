@@ -122,18 +122,22 @@ func TestAScanContinuesAfterTheGivenValues(t *testing.T) {
 		values []docstore.Value
 		last   docstore.Value
 		want   string
+		back   bool
 	}{
-		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.Value{}, `{"_id":{"$gt":7}}`},
-		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.ValueOf(int64(9)), `{"_id":{"$gt":7,"$lte":9}}`},
-		{[]docstore.Field{b, id}, []docstore.Value{x, seven}, docstore.Value{}, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`},
+		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.Value{}, `{"_id":{"$gt":7}}`, false},
+		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.ValueOf(int64(9)), `{"_id":{"$gt":7,"$lte":9}}`, false},
+		{[]docstore.Field{id}, []docstore.Value{seven}, docstore.ValueOf(int64(5)), `{"_id":{"$lt":7,"$gte":5}}`, true},
+		{[]docstore.Field{b, id}, []docstore.Value{x, seven}, docstore.Value{}, `{"b":{"$lte":"x"},"$or":[{"b":{"$lt":"x"}},{"b":"x","_id":{"$lt":7}}]}`, true},
+		{[]docstore.Field{b, id}, []docstore.Value{x, seven}, docstore.Value{}, `{"b":{"$gte":"x"},"$or":[{"b":{"$gt":"x"}},{"b":"x","_id":{"$gt":7}}]}`, false},
 		{
 			[]docstore.Field{a, b, id},
 			[]docstore.Value{docstore.ValueOf(int64(1)), x, seven},
 			docstore.ValueOf(int64(5)),
 			`{"a":{"$gte":1,"$lte":5},"$or":[{"a":{"$gt":1}},{"a":1,"b":{"$gt":"x"}},{"a":1,"b":"x","_id":{"$gt":7}}]}`,
+			false,
 		},
 	} {
-		got, err := bson.MarshalExtJSON(behind(c.fields, c.values, c.last), false, false)
+		got, err := bson.MarshalExtJSON(behind(c.fields, c.values, c.last, c.back), false, false)
 		if err != nil || string(got) != c.want {
 			t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 		}

@@ -43,10 +43,12 @@ func filterOf(all, fields []docstore.Field, bounds docstore.Bounds) bson.D {
 	}
 	if bounds.After != nil && len(rest) > 0 {
 		var last docstore.Value
-		if n := len(bounds.Spans); n > 0 {
+		if n := len(bounds.Spans); n > 0 && bounds.Descending {
+			last = bounds.Spans[0].From
+		} else if n > 0 {
 			last = bounds.Spans[n-1].To
 		}
-		filter = append(filter, behind(rest, bounds.After, last)...)
+		filter = append(filter, behind(rest, bounds.After, last, bounds.Descending)...)
 		if len(bounds.Spans) > 1 {
 			filter = append(filter, bson.E{Key: "$and", Value: bson.A{bson.D{withinAny(rest[0], bounds.Spans)}}})
 		}
@@ -65,20 +67,23 @@ func filterOf(all, fields []docstore.Field, bounds docstore.Bounds) bson.D {
 //	A <= a <= LAST and (a > A, or a = A and b > B, or a = A and b = B and _id > ID)
 //
 // The condition A <= a is redundant. It gives the server a lower bound for the index scan,
-// however it plans the alternatives.
-func behind(fields []docstore.Field, values []docstore.Value, last docstore.Value) bson.D {
+// however it plans the alternatives. In descending order all is the other way around.
+func behind(fields []docstore.Field, values []docstore.Value, last docstore.Value, isDescending bool) bson.D {
 	equal := equalTo(fields, values[:len(fields)])
-	first := equal[0]
+	first, beyond, from, to := equal[0], "$gt", "$gte", "$lte"
+	if isDescending {
+		beyond, from, to = "$lt", "$lte", "$gte"
+	}
 	if len(fields) == 1 {
-		return bson.D{{Key: first.Key, Value: within("$gt", values[0], last)}}
+		return bson.D{{Key: first.Key, Value: between(beyond, values[0], to, last)}}
 	}
 	alternatives := make(bson.A, len(fields))
 	for i, field := range equal {
-		greater := bson.E{Key: field.Key, Value: bson.D{{Key: "$gt", Value: field.Value}}}
-		alternatives[i] = append(equal[:i:i], greater)
+		further := bson.E{Key: field.Key, Value: bson.D{{Key: beyond, Value: field.Value}}}
+		alternatives[i] = append(equal[:i:i], further)
 	}
 	return bson.D{
-		{Key: first.Key, Value: within("$gte", values[0], last)},
+		{Key: first.Key, Value: between(from, values[0], to, last)},
 		{Key: "$or", Value: alternatives},
 	}
 }
@@ -86,33 +91,40 @@ func behind(fields []docstore.Field, values []docstore.Value, last docstore.Valu
 // withinAny returns the condition that a field is in one of the spans.
 func withinAny(field docstore.Field, spans []docstore.Span) bson.E {
 	if len(spans) == 1 {
-		return bson.E{Key: field.Name, Value: within("$gte", spans[0].From, spans[0].To)}
+		return bson.E{Key: field.Name, Value: within(spans[0])}
 	}
 	alternatives := make(bson.A, len(spans))
 	for i, span := range spans {
-		alternatives[i] = bson.D{{Key: field.Name, Value: within("$gte", span.From, span.To)}}
+		alternatives[i] = bson.D{{Key: field.Name, Value: within(span)}}
 	}
 	return bson.E{Key: "$or", Value: alternatives}
 }
 
-// within returns the condition that a field is between two bounds, either of which may be
-// none. above is the operator of the lower bound, $gt or $gte.
-func within(above string, low, high docstore.Value) bson.D {
+// within returns the condition that a field is in a span.
+func within(span docstore.Span) bson.D { return between("$gte", span.From, "$lte", span.To) }
+
+// between returns the condition that a field is between two bounds, each with its operator. Either
+// may be none.
+func between(from string, first docstore.Value, to string, last docstore.Value) bson.D {
 	bounds := bson.D{}
-	if !low.IsNone() {
-		bounds = append(bounds, bson.E{Key: above, Value: low.BSON()})
+	if !first.IsNone() {
+		bounds = append(bounds, bson.E{Key: from, Value: first.BSON()})
 	}
-	if !high.IsNone() {
-		bounds = append(bounds, bson.E{Key: "$lte", Value: high.BSON()})
+	if !last.IsNone() {
+		bounds = append(bounds, bson.E{Key: to, Value: last.BSON()})
 	}
 	return bounds
 }
 
-// orderOf returns an ascending sort by the fields.
-func orderOf(fields []docstore.Field) bson.D {
+// orderOf returns a sort by the fields.
+func orderOf(fields []docstore.Field, isDescending bool) bson.D {
+	direction := 1
+	if isDescending {
+		direction = -1
+	}
 	order := bson.D{}
 	for _, field := range fields {
-		order = append(order, bson.E{Key: field.Name, Value: 1})
+		order = append(order, bson.E{Key: field.Name, Value: direction})
 	}
 	return order
 }

@@ -183,7 +183,7 @@ func (t *table) Scan(ctx context.Context, scan docstore.Scan) (documents []bson.
 	err = t.engine.call(ctx, func() error {
 		for !selected.bounds.Empty {
 			next := query{
-				filter: t.filter(selected), order: orderOf(rest), fields: projection(scan.Fields, selected.bounds.Rest),
+				filter: t.filter(selected), order: orderOf(rest, scan.Descending), fields: projection(scan.Fields, selected.bounds.Rest),
 				limit: size.likelyToFit(wanted-len(documents), scan.MaxBytes, used), comment: selected.comment,
 			}
 			found, follow, err := t.find(ctx, next)

@@ -238,7 +238,7 @@ func (t *table) chunkOf(ctx context.Context, selected selection) (chunk selectio
 		return selected, true, nil
 	}
 	last, _, err := t.find(ctx, query{
-		filter: t.filter(selected), order: orderOf(rest), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
+		filter: t.filter(selected), order: orderOf(rest, false), fields: projection([]string{}, rest[:1]), skip: deleteChunk - 1, limit: 1,
 		comment: selected.comment,
 	})
 	if err != nil || len(last) == 0 {

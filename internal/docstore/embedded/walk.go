@@ -1,0 +1,152 @@
+package embedded
+
+import (
+	"bytes"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// walk iterates over the entries of an index, or over the documents, within bounds.
+type walk struct {
+	entries *bolt.Cursor
+	// documents is nil when the entries are the documents.
+	documents *bolt.Cursor
+	// placed is true once the documents cursor is at a document.
+	placed bool
+	// prefix begins every key of the walk. spans are the ranges that are left, the first
+	// being the present one. last, unless nil, begins the last keys of the present span.
+	prefix []byte
+	spans  []docstore.Span
+	last   []byte
+	// isDescending walks from the last key to the first. Then the last of spans is the present one,
+	// and first, unless nil, begins the first keys of it.
+	isDescending bool
+	first        []byte
+	// skip are the fields of an index key before _id.
+	skip  []docstore.Field
+	key   []byte
+	value []byte
+}
+
+func (t *table) walk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) *walk {
+	w := &walk{prefix: docstore.AppendValues(make([]byte, 0, 64), bounds.Equal...), spans: bounds.Spans}
+	documents := tx.Bucket(t.documents).Cursor()
+	if ix == nil {
+		w.entries = documents
+	} else {
+		w.entries = tx.Bucket(ix.bucket).Cursor()
+		w.documents = documents
+		w.skip = ix.fields[:len(ix.fields)-1]
+	}
+	if bounds.Empty {
+		return w
+	}
+	if bounds.Descending {
+		w.startBack(bounds.After)
+		return w
+	}
+	start := w.begin()
+	if bounds.After != nil {
+		after := docstore.AppendValues(w.prefix[:len(w.prefix):len(w.prefix)], bounds.After...)
+		if bytes.Compare(start, after) <= 0 {
+			start = after
+		}
+	}
+	w.seek(start)
+	if bounds.After != nil && bytes.Equal(w.key, start) {
+		w.next()
+	}
+	return w
+}
+
+// begin sets the end of the present span and returns the first key that it may have.
+func (w *walk) begin() []byte {
+	if len(w.spans) == 0 {
+		return w.prefix
+	}
+	span := w.spans[0]
+	fixed := w.prefix[:len(w.prefix):len(w.prefix)]
+	w.last = nil
+	if !span.To.IsNone() {
+		w.last = docstore.AppendValues(fixed, span.To)
+	}
+	if span.From.IsNone() {
+		return w.prefix
+	}
+	return docstore.AppendValues(fixed, span.From)
+}
+
+// seek moves to the first entry of the walk that is not before a key.
+func (w *walk) seek(key []byte) {
+	w.key, w.value = w.entries.Seek(key)
+	w.settle()
+}
+
+func (w *walk) next() {
+	if w.isDescending {
+		w.key, w.value = w.entries.Prev()
+		w.settleBack()
+		return
+	}
+	w.key, w.value = w.entries.Next()
+	w.settle()
+}
+
+// settle moves to the next span while the entry is behind the present one. It ends the walk
+// behind the last span or the prefix.
+func (w *walk) settle() {
+	for bytes.HasPrefix(w.key, w.prefix) {
+		if w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last) {
+			return
+		}
+		if len(w.spans) == 1 {
+			break
+		}
+		w.spans = w.spans[1:]
+		if start := w.begin(); bytes.Compare(w.key, start) < 0 {
+			w.key, w.value = w.entries.Seek(start)
+		}
+	}
+	w.key = nil
+}
+
+// valid reports whether the walk is at an entry.
+func (w *walk) valid() bool { return w.key != nil }
+
+// id returns the encoded id of the current document.
+func (w *walk) id() ([]byte, error) {
+	return cutFields(w.key, w.skip)
+}
+
+// document returns the current document. It points into the mapped file.
+func (w *walk) document() (record, error) {
+	raw, err := w.stored()
+	return recordOf(raw), err
+}
+
+// stored returns the current document as it is stored.
+func (w *walk) stored() ([]byte, error) {
+	if w.documents == nil {
+		return w.value, nil
+	}
+	id, err := w.id()
+	if err != nil {
+		return nil, err
+	}
+	// Neighbours in the index are often neighbours in the file too. A step to the next
+	// document costs a tenth of a search.
+	if w.placed && !w.isDescending {
+		if next, raw := w.documents.Next(); bytes.Equal(next, id) {
+			return raw, nil
+		}
+	}
+	found, raw := w.documents.Seek(id)
+	if !bytes.Equal(found, id) {
+		return nil, fmt.Errorf("the store is damaged: index entry %x refers to a missing document", w.key)
+	}
+	w.placed = true
+	return raw, nil
+}
