@@ -6,6 +6,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 )
 
@@ -18,7 +19,7 @@ type poi struct {
 	Category   int64   `bson:"category"`
 	Lat        float64 `bson:"lat"`
 	Lng        float64 `bson:"lng"`
-	// Cell is the cell of the location; see cellOf.
+	// Cell is the cell of the location; see nearby.CellOf.
 	Cell       int64     `bson:"cell"`
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
@@ -37,15 +38,8 @@ func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
 
-// byCell orders landmarks so that near ones are mostly together: SearchNearby.
-func byCell() docstore.Index1[int64] {
-	return docstore.Index1[int64]{Name: "cell", A: "cell"}
-}
-
-// byCategoryAndCell orders a category's landmarks like byCell: SearchNearby in a category.
-func byCategoryAndCell() docstore.Index2[int64, int64] {
-	return docstore.Index2[int64, int64]{Name: "category_cell", A: "category", B: "cell"}
-}
+// places are the indexes for SearchNearby and ListPoisInBox.
+func places() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
 // key. An export reads the landmarks in its order.
@@ -59,7 +53,7 @@ const photoCounter = "photo_count"
 func poisSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{photoCounter, content.CommentCounter},
-		Indexes: []docstore.Index{byCategory().Declare(), byCell().Declare(), byCategoryAndCell().Declare(), byRequest().Declare()},
+		Indexes: append(append([]docstore.Index{byCategory().Declare()}, places().Declare()...), byRequest().Declare()),
 	}
 }
 

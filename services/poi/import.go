@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -226,7 +227,7 @@ func (s *Server) insertImported(
 func take(p *poi, item *poiv1.ImportedPoi) {
 	p.Name, p.Category = item.GetName(), int64(item.GetCategory())
 	p.Lat, p.Lng = item.GetLocation().GetLat(), item.GetLocation().GetLng()
-	p.Cell = cellOf(p.Lat, p.Lng)
+	p.Cell = nearby.CellOf(p.Lat, p.Lng)
 }
 
 // hasContent reports whether a landmark has the content of an item.

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -64,7 +65,7 @@ func recordOf(moved *poiv1.MovedPoi) *moving.Record[poi, photo] {
 		Document: poi{
 			OwnerID: moved.GetOwnerId(), Name: moved.GetName(), Category: int64(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
-			Cell:       cellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
+			Cell:       nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
 			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
 			UnnamedScore: moved.GetUnnamedScore(),
 		},

@@ -8,11 +8,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
+
+// point is a place on the map, in degrees.
+type point struct{ lat, lng float64 }
 
 // hotspots are the centres of the clusters of random landmarks.
 var hotspots = []point{
@@ -50,7 +54,7 @@ func scatter(random *rand.Rand, count int) []poi {
 func newLandmark(id int64, lat, lng float64) poi {
 	return poi{
 		ID: id, OwnerID: 1 + id%3, RequestKey: fmt.Sprint("#", id), Name: fmt.Sprint("landmark ", id), Category: 1,
-		Lat: lat, Lng: lng, Cell: cellOf(lat, lng),
+		Lat: lat, Lng: lng, Cell: nearby.CellOf(lat, lng),
 	}
 }
 
@@ -89,9 +93,9 @@ func randomArea(random *rand.Rand) *poiv1.SearchNearbyRequest {
 }
 
 // walkNearby reads all pages of a search.
-func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, size int) []position {
+func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, size int) []nearby.Position {
 	t.Helper()
-	all := []position{}
+	all := []nearby.Position{}
 	request.PageSize, request.PageToken = int32(size), ""
 	for {
 		reply, err := s.SearchNearby(t.Context(), request)
@@ -102,7 +106,7 @@ func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 			t.Fatalf("a page of size %d has %d landmarks", size, n)
 		}
 		for _, f := range reply.GetPois() {
-			all = append(all, position{f.GetDistanceMeters(), f.GetPoi().GetPoiId()})
+			all = append(all, nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()})
 		}
 		if request.PageToken = reply.GetNextPageToken(); request.PageToken == "" {
 			return all
@@ -111,17 +115,16 @@ func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 }
 
 // bruteForce checks every landmark.
-func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []position {
+func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []nearby.Position {
 	a := areaOf(request)
-	all := []position{}
+	all := []nearby.Position{}
 	for _, p := range pois {
-		place := pointAt(p.Lat, p.Lng)
-		away := distance(a.middle, place)
-		if a.holds(place, away) && (request.GetCategory() == 0 || int64(request.GetCategory()) == p.Category) {
-			all = append(all, position{away, p.ID})
+		away, isInside := a.Locate(p.Lat, p.Lng)
+		if isInside && (request.GetCategory() == 0 || int64(request.GetCategory()) == p.Category) {
+			all = append(all, nearby.Position{Distance: away, ID: p.ID})
 		}
 	}
-	slices.SortFunc(all, comparePositions)
+	slices.SortFunc(all, nearby.Compare)
 	return all
 }
 
@@ -180,19 +183,18 @@ func TestADistantClusterIsReadPartially(t *testing.T) {
 	s.store(t, pois)
 	request := circle(25.3, 121.3, 100_000)
 	want := bruteForce(pois, request)
-	search := search{pois: s.pois.Documents, entries: s.entries, area: areaOf(request)}
-	after := start
+	request.PageSize = 100
 	for n := 0; n < 500; n += 100 {
-		found, err := search.nearest(t.Context(), after, 100)
+		reply, err := s.SearchNearby(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, f := range found {
-			if f.position != want[n+i] {
-				t.Fatalf("number %d is %v, want %v", n+i, f.position, want[n+i])
+		for i, f := range reply.GetPois() {
+			if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()}); at != want[n+i] {
+				t.Fatalf("number %d is %v, want %v", n+i, at, want[n+i])
 			}
 		}
-		after = found[99].position
+		request.PageToken = reply.GetNextPageToken()
 	}
 }
 

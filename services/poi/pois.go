@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -30,7 +31,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
 				Name: request.GetName(), Category: int64(request.GetCategory()),
 				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
-				Cell:       cellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
+				Cell:       nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
 				CreateTime: now, UpdateTime: now,
 			}
 		})
@@ -65,7 +66,7 @@ func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) error {
 		}
 		if location := request.GetLocation(); location != nil {
 			p.Lat, p.Lng = location.GetLat(), location.GetLng()
-			p.Cell = cellOf(p.Lat, p.Lng)
+			p.Cell = nearby.CellOf(p.Lat, p.Lng)
 		}
 		p.UpdateTime = s.now()
 		return nil

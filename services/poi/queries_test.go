@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -41,7 +42,7 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 								t.Errorf("%v took %d queries, want at most %d", request, queries, most[layout])
 							}
 							for _, f := range reply.GetPois() {
-								if at := (position{f.GetDistanceMeters(), f.GetPoi().GetPoiId()}); at != want[0] {
+								if at := (nearby.Position{Distance: f.GetDistanceMeters(), ID: f.GetPoi().GetPoiId()}); at != want[0] {
 									t.Fatalf("%v: got %v, want %v", request, at, want[0])
 								}
 								want, found = want[1:], found+1

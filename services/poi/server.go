@@ -14,6 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -27,10 +28,9 @@ type Server struct {
 	pois *content.Kind[poi]
 	// summaries are the landmarks as lists show them.
 	summaries *content.Summaries[summary, poiv1.PoiSummary]
-	// places are the landmarks as maps show them.
-	places *docstore.Projection[place]
-	// entries are the landmarks as the indexes of cells show them.
-	entries *docstore.Projection[entry]
+	// nearby finds landmarks by their place, and boxes as maps show them.
+	nearby *nearby.Documents[poi]
+	boxes  *nearby.Boxes[located]
 	// identifiers are the landmarks as an export sorts them.
 	identifiers *docstore.Projection[poiID]
 	photos      *child.Set[poi, photo]
@@ -72,8 +72,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
-	s.places = docstore.Project[place](s.pois.Documents)
-	s.entries = docstore.Project[entry](s.pois.Documents)
+	s.nearby = nearby.New(s.pois.Documents, places(), placeOf)
+	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), places(), placeOfLocated)
 	s.identifiers = docstore.Project[poiID](s.pois.Documents)
 	return s, nil
 }

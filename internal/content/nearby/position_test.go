@@ -1,4 +1,4 @@
-package poi
+package nearby
 
 import (
 	"errors"
@@ -11,10 +11,10 @@ import (
 // again.
 func FuzzParsePosition(f *testing.F) {
 	const origin = 0x01020304
-	good := position{distance: 1234.5, id: 7}.token(origin)
+	good := Position{Distance: 1234.5, ID: 7}.token(origin)
 	for _, seed := range []string{
-		good, good[:len(good)-1], good + "A", "", "!", position{id: 1}.token(origin + 1), position{id: 0}.token(origin),
-		start.token(origin), position{distance: 1e9, id: 1}.token(origin),
+		good, good[:len(good)-1], good + "A", "", "!", Position{ID: 1}.token(origin + 1), Position{ID: 0}.token(origin),
+		start.token(origin), Position{Distance: 1e9, ID: 1}.token(origin),
 	} {
 		f.Add(seed)
 	}
@@ -29,7 +29,7 @@ func FuzzParsePosition(f *testing.F) {
 			if p != start {
 				t.Fatalf("no token is %v", p)
 			}
-		case p.token(origin) != token || p.id < 1 || !(p.distance >= 0):
+		case p.token(origin) != token || p.ID < 1 || !(p.Distance >= 0):
 			t.Fatalf("%q was read as %v", token, p)
 		}
 	})

@@ -1,10 +1,6 @@
-package poi
+package nearby
 
-import (
-	"math"
-
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-)
+import "math"
 
 // earthRadius is the mean radius of the Earth in metres. Distances are those on a sphere of
 // that radius.
@@ -35,56 +31,64 @@ func distance(a, b point) float64 {
 	return 2 * earthRadius * math.Asin(math.Sqrt(min(1, h)))
 }
 
-// area is the area of a search.
-type area struct {
+// Area is the area of a search.
+type Area struct {
 	// middle is the point from which distances are measured. No point of the area is
 	// farther from it than radius, in metres.
 	middle point
 	radius float64
 	// box is nil when the area is the whole circle.
-	box *box
+	box *Box
 }
 
-// box is the set of points between two parallels and two meridians. It crosses the
-// antimeridian when west is greater than east.
-type box struct{ south, west, north, east float64 }
+// Box is the set of points between two parallels and two meridians, in degrees. It crosses the
+// antimeridian when west is greater than east. A pole is on every meridian.
+type Box struct{ south, west, north, east float64 }
 
-func areaOf(request *poiv1.SearchNearbyRequest) area {
-	if circle := request.GetCircle(); circle != nil {
-		center := circle.GetCenter()
-		return area{middle: pointAt(center.GetLat(), center.GetLng()), radius: circle.GetRadiusMeters()}
-	}
-	b := request.GetBox()
-	return areaOfBox(box{south: b.GetSouth(), west: b.GetWest(), north: b.GetNorth(), east: b.GetEast()})
-}
+// NewBox returns a box.
+func NewBox(south, west, north, east float64) Box { return Box{south, west, north, east} }
 
-func areaOfBox(b box) area {
+// Holds reports whether a place is in the box, or on its edge.
+func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
+
+// Circle returns all points within a distance in metres of a point.
+func Circle(lat, lng, radius float64) Area { return Area{middle: pointAt(lat, lng), radius: radius} }
+
+// Area returns the box as an area. It must span a few degrees at most.
+func (b Box) Area() Area {
 	middle := pointAt((b.south+b.north)/2, math.Remainder(b.west+b.width()/2, 360))
 	// In a box of a few degrees, no point is farther from the middle than a corner.
 	radius := max(
 		distance(middle, pointAt(b.south, b.west)), distance(middle, pointAt(b.south, b.east)),
 		distance(middle, pointAt(b.north, b.west)), distance(middle, pointAt(b.north, b.east)),
 	)
-	return area{middle: middle, radius: radius + slack, box: &b}
+	return Area{middle: middle, radius: radius + slack, box: &b}
 }
 
 // width returns how many degrees of longitude the box spans.
-func (b box) width() float64 {
+func (b Box) width() float64 {
 	if b.west > b.east {
 		return b.east - b.west + 360
 	}
 	return b.east - b.west
 }
 
+// Locate returns a place's distance from the middle in metres, and whether it is in the area.
+func (a Area) Locate(lat, lng float64) (away float64, isInside bool) {
+	place := pointAt(lat, lng)
+	away = distance(a.middle, place)
+	return away, a.holds(place, away)
+}
+
 // holds reports whether a point at a distance from the middle is in the area.
-func (a area) holds(p point, distance float64) bool {
+func (a Area) holds(p point, distance float64) bool {
 	if distance > a.radius {
 		return false
 	}
 	return a.box == nil || a.box.holds(p)
 }
 
-func (b box) holds(p point) bool {
+func (b Box) holds(p point) bool {
 	if p.lat < b.south || p.lat > b.north {
 		return false
 	}
@@ -95,7 +99,7 @@ func (b box) holds(p point) bool {
 	return b.holdsLng(p.lng) || p.lng == 180 && b.holdsLng(-180)
 }
 
-func (b box) holdsLng(lng float64) bool {
+func (b Box) holdsLng(lng float64) bool {
 	if b.west <= b.east {
 		return b.west <= lng && lng <= b.east
 	}

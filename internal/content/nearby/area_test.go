@@ -1,4 +1,4 @@
-package poi
+package nearby
 
 import (
 	"math"
@@ -8,12 +8,31 @@ import (
 	"github.com/golang/geo/s2"
 )
 
+// scatter returns points all over the world, and some at the poles and on the antimeridian.
+func scatter(random *rand.Rand, count int) []point {
+	points := make([]point, count)
+	for i := range points {
+		lat, lng := math.Asin(2*random.Float64()-1)*180/math.Pi, 360*random.Float64()-180
+		switch random.IntN(12) {
+		case 0:
+			lat = 90 - 180*float64(random.IntN(2))
+		case 1:
+			lng = 180 - 360*float64(random.IntN(2))
+		case 2, 3, 4: // close to the one before
+			before := points[max(0, i-1)]
+			lat, lng = max(-90, min(90, before.lat+random.NormFloat64()*1e-4)), math.Remainder(before.lng+random.NormFloat64()*1e-4, 360)
+		}
+		points[i] = pointAt(lat, lng)
+	}
+	return points
+}
+
 func TestDistancesMatchVectorsOnTheSphere(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	pois := scatter(random, 2000)
+	places := scatter(random, 2000)
 	vector := func(p point) s2.Point { return s2.PointFromLatLng(s2.LatLngFromDegrees(p.lat, p.lng)) }
-	for i := range pois[1:] {
-		a, b := pointAt(pois[i].Lat, pois[i].Lng), pointAt(pois[i+1].Lat, pois[i+1].Lng)
+	for i := range places[1:] {
+		a, b := places[i], places[i+1]
 		want := float64(vector(a).Distance(vector(b))) * earthRadius
 		if want > 19_000_000 {
 			// Close to the antipode the formula loses digits, but no search reaches that
@@ -41,18 +60,18 @@ func TestEqualPlacesAreEqualPoints(t *testing.T) {
 }
 
 func TestABoxHoldsItsEdgesAndNothingBeyond(t *testing.T) {
-	crossing := box{south: -1, west: 179, north: 1, east: -179}
-	arctic := box{south: 88, west: 10, north: 90, east: 12}
+	crossing := Box{south: -1, west: 179, north: 1, east: -179}
+	arctic := Box{south: 88, west: 10, north: 90, east: 12}
 	for _, test := range []struct {
-		box      box
+		box      Box
 		lat, lng float64
 		want     bool
 	}{
-		{box{0, 0, 1, 1}, 0, 0, true},
-		{box{0, 0, 1, 1}, 1, 1, true},
-		{box{0, 0, 1, 1}, math.Nextafter(1, 2), 1, false},
-		{box{0, 0, 1, 1}, 1, math.Nextafter(1, 2), false},
-		{box{0, 0, 0, 0}, 0, 0, true},
+		{Box{0, 0, 1, 1}, 0, 0, true},
+		{Box{0, 0, 1, 1}, 1, 1, true},
+		{Box{0, 0, 1, 1}, math.Nextafter(1, 2), 1, false},
+		{Box{0, 0, 1, 1}, 1, math.Nextafter(1, 2), false},
+		{Box{0, 0, 0, 0}, 0, 0, true},
 		{crossing, 0, 179, true},
 		{crossing, 0, -179, true},
 		{crossing, 0, 180, true},
@@ -60,18 +79,18 @@ func TestABoxHoldsItsEdgesAndNothingBeyond(t *testing.T) {
 		{crossing, 0, 178.9, false},
 		{crossing, 0, -178.9, false},
 		{crossing, 0, 0, false},
-		{box{0, 175, 1, 180}, 0.5, -180, true},
-		{box{0, -180, 1, -175}, 0.5, 180, true},
-		{box{0, 180, 1, -180}, 0.5, 180, true},
-		{box{0, 180, 1, -180}, 0.5, 179.9, false},
-		{box{0, 170, 1, 175}, 0.5, 180, false},
+		{Box{0, 175, 1, 180}, 0.5, -180, true},
+		{Box{0, -180, 1, -175}, 0.5, 180, true},
+		{Box{0, 180, 1, -180}, 0.5, 180, true},
+		{Box{0, 180, 1, -180}, 0.5, 179.9, false},
+		{Box{0, 170, 1, 175}, 0.5, 180, false},
 		{arctic, 90, -77, true},
 		{arctic, 89.999, 11, true},
 		{arctic, 89.999, -77, false},
-		{box{-90, 10, -88, 12}, -90, -180, true},
-		{box{88, 10, 89, 12}, 90, 11, false},
+		{Box{-90, 10, -88, 12}, -90, -180, true},
+		{Box{88, 10, 89, 12}, 90, 11, false},
 	} {
-		place, a := pointAt(test.lat, test.lng), areaOfBox(test.box)
+		place, a := pointAt(test.lat, test.lng), test.box.Area()
 		if got := a.holds(place, distance(a.middle, place)); got != test.want {
 			t.Errorf("%v holds %v, %v: %v", test.box, test.lat, test.lng, got)
 		}
@@ -80,21 +99,21 @@ func TestABoxHoldsItsEdgesAndNothingBeyond(t *testing.T) {
 
 func TestTheMiddleOfABoxIsHalfWayBetweenItsEdges(t *testing.T) {
 	for _, test := range []struct {
-		box  box
+		box  Box
 		want point
 	}{
-		{box{0, 10, 2, 12}, point{1, 11}},
-		{box{-1, 179, 1, -177}, point{0, -179}},
-		{box{-1, 177, 1, -179}, point{0, 179}},
-		{box{-1, 179, 1, -179}, point{0, 180}},
+		{Box{0, 10, 2, 12}, point{1, 11}},
+		{Box{-1, 179, 1, -177}, point{0, -179}},
+		{Box{-1, 177, 1, -179}, point{0, 179}},
+		{Box{-1, 179, 1, -179}, point{0, 180}},
 	} {
-		if got := areaOfBox(test.box).middle; got != test.want {
+		if got := test.box.Area().middle; got != test.want {
 			t.Errorf("the middle of %v is %v", test.box, got)
 		}
 	}
 }
 
-// No landmark of an area lies outside the cells that a search reads. No landmark in a box
+// No document of an area lies outside the cells that a search reads. No document in a box
 // is farther away than the search's radius.
 func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 	f.Add(25.03, 121.56, 500.0, 25.031, 121.561, 0.0, 100.0)
@@ -116,16 +135,16 @@ func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 			return
 		}
 		place := pointAt(placeLat, placeLng)
-		circle := area{middle: pointAt(lat, lng), radius: radius}
+		circle := Area{middle: pointAt(lat, lng), radius: radius}
 		// A box with the two places as corners, if its size is allowed.
 		west, east := min(lng, placeLng), max(lng, placeLng)
 		width := east - west
 		if width > 180 {
 			west, east, width = east, west, 360-width
 		}
-		areas := []area{circle}
-		if box := (box{south: min(lat, placeLat), west: west, north: max(lat, placeLat), east: east}); box.north-box.south <= 5 && width <= 5 {
-			areas = append(areas, areaOfBox(box))
+		areas := []Area{circle}
+		if box := (Box{south: min(lat, placeLat), west: west, north: max(lat, placeLat), east: east}); box.north-box.south <= 5 && width <= 5 {
+			areas = append(areas, box.Area())
 			if !box.holds(place) {
 				t.Errorf("%v does not hold its corner %v", box, place)
 			}
@@ -138,7 +157,7 @@ func FuzzNoPlaceOfAnAreaIsOutsideItsCells(f *testing.F) {
 			if !a.holds(place, away) || away <= inner || away > outer {
 				continue
 			}
-			leaf, covered := cellOf(placeLat, placeLng), false
+			leaf, covered := CellOf(placeLat, placeLng), false
 			for _, cells := range a.ring(inner, outer).cells(fewCells) {
 				covered = covered || cells.from <= leaf && leaf <= cells.to
 			}

@@ -1,4 +1,4 @@
-package poi
+package nearby
 
 import (
 	"cmp"
@@ -6,13 +6,11 @@ import (
 	"slices"
 
 	"github.com/golang/geo/s2"
-
-	"github.com/waybook/waybook/internal/docstore"
 )
 
-// cellOf returns the S2 leaf cell of a place as an integer with the same order. Cells that
+// CellOf returns the S2 leaf cell of a place as an integer with the same order. Cells that
 // are close in that order are mostly close on the map.
-func cellOf(lat, lng float64) int64 {
+func CellOf(lat, lng float64) int64 {
 	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
 }
 
@@ -103,16 +101,4 @@ func (s cellSet) area() float64 {
 		sum += float64(c.to-c.from)/nextCell + 1
 	}
 	return sum * leaf
-}
-
-// where selects the landmarks in the set, which is not empty. The category is 0 for all.
-func (s cellSet) where(category int64) docstore.Where {
-	ranges := make([]docstore.Range[int64], len(s))
-	for i, c := range s {
-		ranges[i] = docstore.Between(c.from, c.to)
-	}
-	if category != 0 {
-		return byCategoryAndCell().In(category, ranges[0], ranges[1:]...).Everywhere()
-	}
-	return byCell().In(ranges[0], ranges[1:]...).Everywhere()
 }

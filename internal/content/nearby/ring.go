@@ -1,4 +1,4 @@
-package poi
+package nearby
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 )
 
 // slack is how far, in metres, cells extend beyond a ring. So rounding never leaves out a
-// landmark that the exact distance or edge includes. It is far more than rounding needs,
+// document that the exact distance or edge includes. It is far more than rounding needs,
 // and small compared with any search.
 const slack = 0.1
 
@@ -24,7 +24,7 @@ type ring struct {
 	rect s2.Rect
 }
 
-func (a area) ring(inner, outer float64) ring {
+func (a Area) ring(inner, outer float64) ring {
 	middle := a.middle.onSphere()
 	r := ring{inner: s2.EmptyCap(), outer: capAround(middle, outer+slack), rect: s2.FullRect()}
 	if inner > slack {
@@ -44,10 +44,10 @@ func capAround(middle s2.Point, radius float64) s2.Cap {
 }
 
 // rect returns the box, slightly enlarged. Near a pole it includes all longitudes.
-func (b box) rect() s2.Rect { return b.enlarged().PolarClosure() }
+func (b Box) rect() s2.Rect { return b.enlarged().PolarClosure() }
 
 // enlarged returns the box, slightly enlarged.
-func (b box) enlarged() s2.Rect {
+func (b Box) enlarged() s2.Rect {
 	radians := func(degrees float64) float64 { return degrees * math.Pi / 180 }
 	turn := func(degrees float64) float64 { return radians(math.Remainder(degrees, 360)) }
 	lng := s1.FullInterval()

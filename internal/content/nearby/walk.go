@@ -1,4 +1,4 @@
-package poi
+package nearby
 
 import (
 	"container/heap"
@@ -20,52 +20,52 @@ const (
 	cellError = 0.03
 )
 
-// entry is a landmark as the indexes of cells show it.
+// entry is a document as the indexes of cells show it.
 type entry struct {
 	ID   int64 `bson:"_id"`
 	Cell int64 `bson:"cell"`
 }
 
 // walk reads the entries of a search, each once.
-type walk struct {
-	search
+type walk[P any] struct {
+	search[P]
 	// middle is that of the area.
 	middle s2.Point
-	after  position
+	after  Position
 	want   int
-	// near are the entries that have been read and may be among the nearest landmarks.
+	// near are the entries that have been read and may be among the nearest documents.
 	near []nearEntry
-	// sure are the nearest distances of landmarks that are certainly wanted, or so they are
+	// sure are the nearest distances of documents that are certainly wanted, or so they are
 	// while nobody changes them. There are at most want.
 	sure farthestDistance
 	// done are the cells that have been read.
 	done cellSet
 }
 
-// nearEntry is a landmark's id and its distance from the middle, to within cellError.
+// nearEntry is a document's id and its distance from the middle, to within cellError.
 type nearEntry struct {
 	id   int64
 	away float64
 }
 
-// walk reads the entries until no landmark beyond them can be wanted.
+// walk reads the entries until no document beyond them can be wanted.
 //
 // Each step reads a ring with one query. Its cells cover all that is not yet read between
 // inner, within which everything is read, and an outer radius. The first query starts at
 // the middle's own cell: so it samples the neighbourhood at any density, and reads all of
-// an area with few landmarks. Each outer radius follows from the density in the last
-// query. Once enough landmarks are read, the farthest of the nearest bounds all later rings.
+// an area with few documents. Each outer radius follows from the density in the last
+// query. Once enough documents are read, the farthest of the nearest bounds all later rings.
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
-func (w *walk) walk(ctx context.Context) error {
-	inner, outer := max(0, w.after.distance), w.area.radius
+func (w *walk[P]) walk(ctx context.Context) error {
+	inner, outer := max(0, w.after.Distance), w.area.radius
 	maxCells, limit := fewCells, firstLimit+4*w.want
 	for isFirst := true; ; isFirst = false {
 		covering := w.area.ring(inner, outer).cells(maxCells)
 		todo := covering.without(w.done)
 		if isFirst {
-			_, todo = todo.split(cellOf(w.area.middle.lat, w.area.middle.lng))
+			_, todo = todo.split(CellOf(w.area.middle.lat, w.area.middle.lng))
 		}
 		read, count, err := w.read(ctx, todo, limit)
 		if err != nil {
@@ -95,16 +95,16 @@ func (w *walk) walk(ctx context.Context) error {
 	}
 }
 
-// bound returns a radius beyond which no landmark is wanted.
-func (w *walk) bound() float64 {
+// bound returns a radius beyond which no document is wanted.
+func (w *walk[P]) bound() float64 {
 	if len(w.sure) == w.want {
 		return min(w.area.radius, w.sure[0]+2*cellError)
 	}
 	return w.area.radius
 }
 
-// within counts the nearest landmarks within a radius.
-func (w *walk) within(radius float64) (count int) {
+// within counts the nearest documents within a radius.
+func (w *walk[P]) within(radius float64) (count int) {
 	for _, away := range w.sure {
 		if away <= radius {
 			count++
@@ -113,8 +113,8 @@ func (w *walk) within(radius float64) (count int) {
 	return count
 }
 
-// candidates returns the landmarks that may be among the nearest.
-func (w *walk) candidates() (ids []int64) {
+// candidates returns the documents that may be among the nearest.
+func (w *walk[P]) candidates() (ids []int64) {
 	bound := w.bound() + cellError
 	for _, entry := range w.near {
 		if entry.away <= bound {
@@ -126,11 +126,11 @@ func (w *walk) candidates() (ids []int64) {
 
 // read reads entries of cells, with one query. It returns the cells of which it read all
 // entries, and the number of these.
-func (w *walk) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
+func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
 	if len(todo) == 0 {
 		return nil, 0, nil
 	}
-	page, err := w.entries.Page(ctx, docstore.Query{Where: todo.where(w.category), Limit: limit})
+	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(todo, w.category), Limit: limit})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -152,9 +152,9 @@ func (w *walk) read(ctx context.Context, todo cellSet, limit int) (read cellSet,
 }
 
 // readStack reads all entries of a leaf cell, which has more than fit into a query.
-func (w *walk) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
+func (w *walk[P]) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
 	read = cellSet{{cell, cell}}
-	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: read.where(w.category), Limit: firstLimit}, 0) {
+	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: w.indexes.in(read, w.category), Limit: firstLimit}, 0) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -165,16 +165,16 @@ func (w *walk) readStack(ctx context.Context, cell int64) (read cellSet, count i
 	return read, count, nil
 }
 
-// keep keeps the entries of landmarks that the search may want.
-func (w *walk) keep(entries []entry) {
+// keep keeps the entries of documents that the search may want.
+func (w *walk[P]) keep(entries []entry) {
 	for _, e := range entries {
 		at := cellID(e.Cell).Point()
 		away := chordDistance(w.middle, at)
-		if away+cellError < w.after.distance || away-cellError > w.bound() || e.ID == w.after.id {
+		if away+cellError < w.after.Distance || away-cellError > w.bound() || e.ID == w.after.ID {
 			continue
 		}
 		w.near = append(w.near, nearEntry{e.ID, away})
-		if away-cellError > w.after.distance && w.area.surelyHolds(at, away) {
+		if away-cellError > w.after.Distance && w.area.surelyHolds(at, away) {
 			w.sure.keep(away, w.want)
 		}
 	}
@@ -182,7 +182,7 @@ func (w *walk) keep(entries []entry) {
 
 // surelyHolds reports whether all points closer than cellError to a point are in the area. The
 // point is away metres from the middle.
-func (a area) surelyHolds(at s2.Point, away float64) bool {
+func (a Area) surelyHolds(at s2.Point, away float64) bool {
 	if away+cellError > a.radius {
 		return false
 	}

@@ -1,0 +1,130 @@
+package nearby
+
+import (
+	"context"
+	"slices"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+const (
+	// documentsPerRead bounds the documents that are read at a time.
+	documentsPerRead = 500
+	// mostWalks bounds the walks of a search during which documents are deleted or moved.
+	mostWalks = 5
+)
+
+// Documents are those of a collection, which have the fields of the indexes. They may be used
+// concurrently.
+type Documents[P any] struct {
+	indexes Indexes
+	all     *docstore.Collection[int64, P]
+	// entries are the documents as the indexes show them.
+	entries *docstore.Projection[entry]
+	placeOf func(*P) Place
+}
+
+// Place is where a document is.
+type Place struct {
+	ID, Category int64
+	Lat, Lng     float64
+}
+
+// New returns the documents of a collection.
+func New[P any](all *docstore.Collection[int64, P], indexes Indexes, placeOf func(*P) Place) *Documents[P] {
+	return &Documents[P]{indexes, all, docstore.Project[entry](all), placeOf}
+}
+
+// Query asks for a page of the documents of an area, nearest first.
+type Query struct {
+	Area Area
+	// Category is 0 for all categories.
+	Category int64
+	// Size is the maximum number of documents.
+	Size int
+	// Token is the page token; empty for the first page.
+	Token string
+}
+
+// Found is a document and its position in the order.
+type Found[P any] struct {
+	Position
+	Document P
+}
+
+// Search returns a page of documents, and the token of the next one, which is empty on the last.
+// Errors: docstore.ErrBadToken.
+func (d *Documents[P]) Search(ctx context.Context, query Query) (page []Found[P], next string, err error) {
+	origin := originOf(query.Area, query.Category)
+	after, err := parsePosition(query.Token, origin)
+	if err != nil {
+		return nil, "", err
+	}
+	page, err = search[P]{d, query.Area, query.Category}.nearest(ctx, after, query.Size+1)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(page) > query.Size {
+		page = page[:query.Size]
+		next = page[query.Size-1].token(origin)
+	}
+	return page, next, nil
+}
+
+// search is a search for the documents of an area.
+type search[P any] struct {
+	*Documents[P]
+	area Area
+	// category is 0 for all categories.
+	category int64
+}
+
+// nearest returns the first documents after a position, at most want, in order.
+//
+// It first walks over the entries of an index, which give each document's place to within
+// cellError, and then reads those documents that may be wanted.
+func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Found[P], error) {
+	for range mostWalks {
+		w := walk[P]{search: s, middle: s.area.middle.onSphere(), after: after, want: want}
+		if err := w.walk(ctx); err != nil {
+			return nil, err
+		}
+		nearest, err := s.exactly(ctx, w.candidates(), after, want)
+		if err != nil {
+			return nil, err
+		}
+		// If some are missing, they were deleted or moved meanwhile, and others follow.
+		if len(nearest) >= len(w.sure) {
+			return nearest, nil
+		}
+	}
+	return nil, docstore.ErrConflict
+}
+
+// exactly reads documents and returns those that the search wants, at most want, in order.
+func (s search[P]) exactly(ctx context.Context, ids []int64, after Position, want int) ([]Found[P], error) {
+	var nearest []Found[P]
+	for chunk := range slices.Chunk(ids, documentsPerRead) {
+		documents, err := s.all.GetMany(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for i := range documents {
+			if at, ok := s.locate(s.placeOf(&documents[i])); ok && Compare(at, after) > 0 {
+				nearest = append(nearest, Found[P]{at, documents[i]})
+			}
+		}
+		slices.SortFunc(nearest, func(a, b Found[P]) int { return Compare(a.Position, b.Position) })
+		nearest = nearest[:min(len(nearest), want)]
+	}
+	return nearest, nil
+}
+
+// locate returns a document's position in the order, and whether it is in the area.
+func (s search[P]) locate(p Place) (Position, bool) {
+	if s.category != 0 && p.Category != s.category {
+		return Position{}, false
+	}
+	away, isInside := s.area.Locate(p.Lat, p.Lng)
+	return Position{away, p.ID}, isInside
+}
