@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -61,10 +62,12 @@ func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first, err := create(t.Context(), owner, requestID(1), "first")
 			got(t, first, err)
-			again, err := create(t.Context(), owner, requestID(1), "second")
+			again, err := create(t.Context(), owner, requestID(1), "first")
 			if got(t, again, err) != first {
 				t.Errorf("made %d, then %d", first, again)
 			}
+			_, err = create(t.Context(), owner, requestID(1), "second")
+			expectFault(t, err, codes.AlreadyExists, "REQUEST_ID_REUSED")
 			other, err := create(t.Context(), owner, requestID(2), "first")
 			if got(t, other, err) == first {
 				t.Error("another request returned the same item")
@@ -89,9 +92,7 @@ func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
 			second, err := create(t.Context(), other, requestID(1), "second")
 			switch name {
 			case "CreateUser": // a user has no owner
-				if got(t, second, err) != first {
-					t.Errorf("made %d, then %d", first, second)
-				}
+				expectFault(t, err, codes.AlreadyExists, "REQUEST_ID_REUSED")
 			case "album AddPhoto", "poi AddPhoto":
 				expectFault(t, err, codes.PermissionDenied, "NOT_OWNER")
 			default:
@@ -161,4 +162,52 @@ func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
 	if again := got(t, reply, err).GetBlog(); again.GetBlogId() != first.GetBlogId() {
 		t.Errorf("made %d, then %d", first.GetBlogId(), again.GetBlogId())
 	}
+}
+
+func TestARepeatMayNameTheDefaults(t *testing.T) {
+	w := start(t)
+	request := newBlogRequest(w.newUser("a"))
+	request.RequestId = requestID(1)
+	first, err := w.blog.CreateBlog(t.Context(), request)
+	id := got(t, first, err).GetBlog().GetBlogId()
+	request.ZoomLevel, request.MapType = proto.Int32(14), blogv1.MapType_MAP_TYPE_MAP
+	again, err := w.blog.CreateBlog(t.Context(), request)
+	if got(t, again, err).GetBlog().GetBlogId() != id {
+		t.Error("made a second entry")
+	}
+	request.ZoomLevel = proto.Int32(15)
+	expectFault(t, failed(w.blog.CreateBlog(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
+}
+
+// Otherwise a repeat would show whether a password or a secret is right.
+func TestARepeatMayHaveAnotherPasswordOrSecret(t *testing.T) {
+	w := start(t)
+	for _, password := range []string{"the first password", "the second password", ""} {
+		reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+			RequestId: requestID(1), Name: "x", Email: "x@waybook.example", Password: password,
+		})
+		got(t, reply, err)
+	}
+	for _, secret := range []string{"the-first-secret-of-it", "the-second-secret-of-it", ""} {
+		reply, err := w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x", Secret: secret})
+		got(t, reply, err)
+	}
+	other := &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "y"}
+	expectFault(t, failed(w.account.CreateApplication(t.Context(), other)), codes.AlreadyExists, "REQUEST_ID_REUSED")
+}
+
+func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	request := &albumv1.CreateAlbumRequest{RequestId: requestID(1), OwnerId: owner, Title: "first", Category: 1, Location: taipei}
+	created, err := w.album.CreateAlbum(t.Context(), request)
+	id := got(t, created, err).GetAlbum().GetAlbumId()
+	changed, err := w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String("second")})
+	got(t, changed, err)
+	again, err := w.album.CreateAlbum(t.Context(), request)
+	if a := got(t, again, err).GetAlbum(); a.GetAlbumId() != id || a.GetTitle() != "second" {
+		t.Errorf("got %v", a)
+	}
+	request.Title = "second"
+	expectFault(t, failed(w.album.CreateAlbum(t.Context(), request)), codes.AlreadyExists, "REQUEST_ID_REUSED")
 }

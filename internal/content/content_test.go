@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // box is a document with every kind of attachment.
@@ -146,7 +147,7 @@ func (w *world) fill(t *testing.T, boxID int64) {
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))
 	must(t, err)
-	_, err = w.Comments.Post(t.Context(), boxID, 2, "", "nice")
+	_, err = w.Comments.Post(t.Context(), boxID, &albumv1.AddCommentRequest{AuthorId: 2, Text: "nice"})
 	must(t, err)
 	_, err = w.Recommendations.Recommend(t.Context(), boxID, 2)
 	must(t, err)

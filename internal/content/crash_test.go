@@ -11,6 +11,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // neighbourID is a box of the same owner that nobody deletes.
@@ -122,7 +123,7 @@ func newShop(t *testing.T, engine docstore.Engine) *shop {
 	w.world = openWorld(t, engine, w.now)
 	for _, id := range []int64{boxID, neighbourID} {
 		w.fill(t, id)
-		_, err := w.Comments.Post(t.Context(), id, 3, "", "very nice")
+		_, err := w.Comments.Post(t.Context(), id, &albumv1.AddCommentRequest{AuthorId: 3, Text: "very nice"})
 		must(t, err)
 	}
 	must(t, w.counting.Wait(t.Context()))

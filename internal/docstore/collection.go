@@ -57,7 +57,14 @@ func (c *Collection[K, T]) InsertMany(ctx context.Context, documents []T) (errs 
 		if raws[i], err = encode(&documents[i], 1); err != nil {
 			return nil, c.wrap("insert", err)
 		}
-		if err = c.spec.CheckPlace(raws[i]); err != nil {
+	}
+	return c.insert(ctx, raws)
+}
+
+// insert is InsertMany of encoded documents.
+func (c *Collection[K, T]) insert(ctx context.Context, raws []bson.Raw) (errs []error, err error) {
+	for _, raw := range raws {
+		if err := c.spec.CheckPlace(raw); err != nil {
 			return nil, c.wrap("insert", err)
 		}
 	}
@@ -192,11 +199,13 @@ func encode(document any, revision int64) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw = append(raw[:len(raw)-1], byte(bson.TypeInt64))
-	raw = append(raw, RevisionField...)
-	raw = append(raw, 0)
-	raw = binary.LittleEndian.AppendUint64(raw, uint64(revision))
-	raw = append(raw, 0)
-	binary.LittleEndian.PutUint32(raw, uint32(len(raw)))
-	return raw, nil
+	return appendInt64(raw, RevisionField, revision), nil
+}
+
+// appendInt64 appends a field to a document.
+func appendInt64(document bson.Raw, name string, value int64) bson.Raw {
+	document = appendName(document[:len(document)-1], bson.TypeInt64, name)
+	document = append(binary.LittleEndian.AppendUint64(document, uint64(value)), 0)
+	binary.LittleEndian.PutUint32(document, uint32(len(document)))
+	return document
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // maxDraws bounds how many ids Create tries.
@@ -24,7 +26,13 @@ type Request struct {
 	By Where
 	// ID is the caller's request id; empty if the caller sent none.
 	ID string
+	// Digest is a digest of what the request asks for; 0 for none.
+	Digest int64
 }
+
+// DigestField holds the digest of the request that created a document. No document type has the
+// field, so no update changes it. Documents of older versions lack it.
+const DigestField = "request_digest"
 
 // Outcome reports whether Create stored a new document.
 type Outcome int
@@ -46,7 +54,8 @@ func (r Request) key(requestKey string) Where {
 
 // Answered returns the document that an earlier call with the same request id created,
 // in its current state. found is false if the request is new or has no id. The document is
-// durable, even if the earlier call never learned that it was stored.
+// durable, even if the earlier call never learned that it was stored. Errors: ErrRequestReused if
+// the earlier call had another digest.
 func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (document T, found bool, err error) {
 	if request.ID == "" {
 		return document, false, nil
@@ -66,17 +75,36 @@ func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (docum
 	if err != nil {
 		return document, false, c.wrap("find", err)
 	}
+	if first, ok := raw.Lookup(DigestField).Int64OK(); ok && request.Digest != 0 && first != request.Digest {
+		return document, false, c.wrap("find", ErrRequestReused)
+	}
 	document, err = c.decode(raw)
 	return document, err == nil, err
+}
+
+// InsertFor is Insert of a document that a request creates.
+func (c *Collection[K, T]) InsertFor(ctx context.Context, request Request, document T) error {
+	raw, err := encode(&document, 1)
+	if err != nil {
+		return c.wrap("insert", err)
+	}
+	if request.ID != "" && request.Digest != 0 {
+		raw = appendInt64(raw, DigestField, request.Digest)
+	}
+	errs, err := c.insert(ctx, []bson.Raw{raw})
+	if err != nil {
+		return err
+	}
+	return c.wrap("insert", errs[0])
 }
 
 // Create stores the document that build returns for an id and a request key. It calls
 // draw until an id is free. If the same owner has sent the same request before, Create
 // stores nothing and returns the existing document in its current state. It does so even
 // if another document has taken a key that a new document would need. The collection declares
-// RequestIndex (rule 14.2: a create may be repeated safely). Errors: *DuplicateError,
-// in a unique index other than RequestIndex, and ErrConflict if 256 times in a row the
-// request's document was there for the insert and deleted before it was read.
+// RequestIndex (rule 14.2: a create may be repeated safely). Errors: ErrRequestReused as with
+// Answered, *DuplicateError in a unique index other than RequestIndex, and ErrConflict if 256
+// times in a row the request's document was there for the insert and deleted before it was read.
 func Create[T any](
 	ctx context.Context, c *Collection[int64, T], draw Draw, request Request, build func(id int64, requestKey string) T,
 ) (T, Outcome, error) {
@@ -112,7 +140,7 @@ func createAs[T any](
 	}
 	document := build(id, requestKey)
 	for try := range maxTries {
-		err := c.Insert(ctx, document)
+		err := c.InsertFor(ctx, request, document)
 		if err == nil {
 			return document, Created, nil
 		}

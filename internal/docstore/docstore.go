@@ -36,6 +36,8 @@ var (
 	ErrConflict = errors.New("docstore: conflict")
 	// ErrBadToken: this collection did not issue the page token for that query.
 	ErrBadToken = errors.New("docstore: bad page token")
+	// ErrRequestReused: the id of a request was that of an earlier one, with another digest.
+	ErrRequestReused = errors.New("docstore: request id reused")
 	// ErrUnavailable: the store cannot be reached now. The caller may retry.
 	ErrUnavailable = errors.New("docstore: unavailable")
 )

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
@@ -40,7 +41,11 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 	if created.RequestKey = request.GetRequestId(); created.RequestKey == "" {
 		created.RequestKey = "#" + created.Key // as unique as the key; no UUID starts with #
 	}
-	err := s.applications.Insert(ctx, created)
+	// Whether a repeat has the same secret stays open, as with passwords.
+	shown := proto.CloneOf(request)
+	shown.Secret = ""
+	asked := docstore.Request{ID: request.GetRequestId(), Digest: service.Digest(shown)}
+	err := s.applications.InsertFor(ctx, asked, created)
 	if err == nil {
 		return &accountv1.CreateApplicationResponse{Application: applicationProto(created), Secret: created.Secret}, nil
 	}
@@ -48,7 +53,7 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 	if !errors.As(err, &taken) {
 		return nil, err
 	}
-	first, isRepeated, err := s.applications.Answered(ctx, docstore.Request{ID: request.GetRequestId()})
+	first, isRepeated, err := s.applications.Answered(ctx, asked)
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,13 @@ import (
 	"strings"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -21,7 +23,7 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 	if err != nil {
 		return nil, err
 	}
-	created, _, err := docstore.Create(ctx, s.users, s.drawUser, docstore.Request{ID: request.GetRequestId()},
+	created, _, err := docstore.Create(ctx, s.users, s.drawUser, createdBy(request),
 		func(id int64, requestKey string) user {
 			u := user{ID: id, RequestKey: requestKey, IconURL: request.GetIconUrl(), CreateTime: s.now(), PasswordHash: passwordHash}
 			u.setName(request.GetName())
@@ -32,6 +34,14 @@ func (s *Server) CreateUser(ctx context.Context, request *accountv1.CreateUserRe
 		return nil, emailTaken(err)
 	}
 	return &accountv1.CreateUserResponse{User: userProto(created)}, nil
+}
+
+// createdBy leaves the password out of the digest: whether a repeat has the same one is nobody's
+// business, and a digest would be a fast hash of it.
+func createdBy(request *accountv1.CreateUserRequest) docstore.Request {
+	shown := proto.CloneOf(request)
+	shown.Password = ""
+	return docstore.Request{ID: request.GetRequestId(), Digest: service.Digest(shown)}
 }
 
 // drawUser draws an id in any place, which will be the place of what the user owns.

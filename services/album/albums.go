@@ -6,6 +6,7 @@ import (
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -19,7 +20,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.albums.Documents, s.ids.In(id.PlaceOf(request.GetOwnerId())),
-		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId()},
+		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
 			return album{

@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an album.
 func (s *Server) AddComment(ctx context.Context, request *albumv1.AddCommentRequest) (*albumv1.AddCommentResponse, error) {
-	added, err := s.albums.Comments.Post(ctx, request.GetAlbumId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.albums.Comments.Post(ctx, request.GetAlbumId(), request)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // AddPhoto adds a photo to an album.
 func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetAlbumId(),
-		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId()},
+		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		nil, s.changeBy(request.GetActorId()),
 		func(id int64, requestKey string) photo {
 			return photo{

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"sync"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
+	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
 
@@ -19,7 +22,8 @@ const defaultZoomLevel = 14
 
 // CreateBlog creates an entry.
 func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
-	asked := docstore.Request{By: byRequest().First(request.GetAuthorId()), ID: request.GetRequestId()}
+	request = withDefaults(request)
+	asked := docstore.Request{By: byRequest().First(request.GetAuthorId()), ID: request.GetRequestId(), Digest: service.Digest(request)}
 	var author profiles.Profile
 	var earlier blog
 	var found bool
@@ -59,26 +63,31 @@ func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogReque
 	return &blogv1.CreateBlogResponse{Blog: blogProto(created, author)}, nil
 }
 
+// withDefaults returns a request that names the defaults of what it leaves out.
+func withDefaults(request *blogv1.CreateBlogRequest) *blogv1.CreateBlogRequest {
+	whole := proto.CloneOf(request)
+	if whole.ZoomLevel == nil {
+		whole.ZoomLevel = proto.Int32(defaultZoomLevel)
+	}
+	if whole.GetMapType() == blogv1.MapType_MAP_TYPE_UNSPECIFIED {
+		whole.MapType = blogv1.MapType_MAP_TYPE_MAP
+	}
+	return whole
+}
+
 func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlogRequest) blog {
 	now := s.now()
-	created := blog{
+	return blog{
 		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
 		Type: int32(request.GetType()),
 		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
 		Title: request.GetTitle(), Content: request.GetContent(),
 		PostDay: dayFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
 		ReplyBlogID: request.GetReplyBlogId(),
-		ZoomLevel:   defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
+		ZoomLevel:   request.GetZoomLevel(), MapType: int32(request.GetMapType()),
 		CreateTime: now, UpdateTime: now,
 		Reward: s.reward, RewardDue: dueOf(s.reward), Vote: voteFromProto(request.GetVote()),
 	}
-	if request.ZoomLevel != nil {
-		created.ZoomLevel = request.GetZoomLevel()
-	}
-	if request.GetMapType() != blogv1.MapType_MAP_TYPE_UNSPECIFIED {
-		created.MapType = int32(request.GetMapType())
-	}
-	return created
 }
 
 // UpdateBlog changes an entry.

@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to an entry.
 func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
-	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request)
 	if err != nil {
 		return nil, err
 	}

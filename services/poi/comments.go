@@ -10,7 +10,7 @@ import (
 
 // AddComment adds a comment to a landmark.
 func (s *Server) AddComment(ctx context.Context, request *poiv1.AddCommentRequest) (*poiv1.AddCommentResponse, error) {
-	added, err := s.pois.Comments.Post(ctx, request.GetPoiId(), request.GetAuthorId(), request.GetRequestId(), request.GetText())
+	added, err := s.pois.Comments.Post(ctx, request.GetPoiId(), request)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 // AddPhoto adds a photo to a landmark.
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
 	added, err := s.photos.Add(ctx, request.GetPoiId(),
-		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId()},
+		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		nil, s.changeBy(request.GetActorId()),
 		func(id int64, requestKey string) photo {
 			return photo{

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
+	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -24,7 +25,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
 	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.InOrder(place),
-		docstore.Request{By: byRequest().First(request.GetOwnerId()).At(place), ID: request.GetRequestId()},
+		docstore.Request{By: byRequest().First(request.GetOwnerId()).At(place), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
 			return poi{

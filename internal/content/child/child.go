@@ -4,6 +4,7 @@
 package child
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -50,7 +51,7 @@ type Set[P, C any] struct {
 // Add stores a child under a parent. precondition reads whether the caller may add any child;
 // it may be nil. allow may reject the addition or change the parent; if it is nil, the parent
 // is not read. A retried request returns the child of the first one in its present state, if
-// both still agree.
+// both still agree. A request id that another request has used is refused.
 func (s *Set[P, C]) Add(
 	ctx context.Context, parentID int64, request docstore.Request,
 	precondition func() error, allow func(*P) error, build func(id int64, requestKey string) C,
@@ -64,22 +65,20 @@ func (s *Set[P, C]) Add(
 	if precondition == nil {
 		precondition = func() error { return nil }
 	}
-	if err := s.Parents.Together(precondition, answered); err != nil {
+	err := s.Parents.Together(precondition, answered)
+	if err != nil && !errors.Is(err, docstore.ErrRequestReused) {
 		return none, err
 	}
-	if found {
-		return earlier, s.allowed(ctx, parentID, allow)
+	if found || err != nil {
+		return earlier, cmp.Or(s.allowed(ctx, parentID, allow), err)
 	}
 	// The parent is counted first, so a crash in between leaves its count too high.
 	if err := s.count(ctx, parentID, allow); err != nil {
 		return none, err
 	}
 	child, outcome, err := docstore.Create(ctx, s.Children, s.IDs.In(id.PlaceOf(parentID)), request, build)
-	if err != nil {
-		return none, err
-	}
-	if outcome == docstore.Repeated {
-		err = s.Parents.Increment(ctx, parentID, s.Counter, -1)
+	if outcome == docstore.Repeated || errors.Is(err, docstore.ErrRequestReused) {
+		err = cmp.Or(s.Parents.Increment(ctx, parentID, s.Counter, -1), err)
 	}
 	return child, err
 }

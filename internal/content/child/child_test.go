@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,7 +80,7 @@ func newSet(t *testing.T) *set {
 }
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
-	return s.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID},
+	return s.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
 		nil, func(b *box) error {
 			return s.Parents.Allow(b, actor, boxID)
 		},
@@ -118,12 +119,34 @@ func TestARetriedRequestReturnsTheFirstChild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := add(t, s, owner, "r1", "second")
+	again, err := add(t, s, owner, "r1", "first")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if again != first {
 		t.Errorf("got %+v, want %+v", again, first)
+	}
+	check(t, s, 1)
+}
+
+func TestAReusedRequestIDIsRefusedAndNotCounted(t *testing.T) {
+	s := newSet(t)
+	var group sync.WaitGroup
+	var refused atomic.Int64
+	texts := []string{"first", "another"}
+	for i := range 16 {
+		group.Go(func() {
+			switch _, err := add(t, s, owner, "r1", texts[i%2]); {
+			case errors.Is(err, docstore.ErrRequestReused):
+				refused.Add(1)
+			case err != nil:
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	if refused.Load() != 8 {
+		t.Errorf("%d of 16 calls were refused", refused.Load())
 	}
 	check(t, s, 1)
 }

@@ -6,12 +6,14 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -70,18 +72,28 @@ type Set[P any] struct {
 // ParentOf returns the id of the document that a comment belongs to.
 func ParentOf(comment *Comment) int64 { return comment.ParentID }
 
+// NewComment is a request to add a comment.
+type NewComment interface {
+	proto.Message
+	GetRequestId() string
+	GetAuthorId() int64
+	GetText() string
+}
+
 // Post adds a comment.
-func (s *Set[P]) Post(ctx context.Context, parentID, authorID int64, requestID, text string) (*typev1.Comment, error) {
+func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (*typev1.Comment, error) {
+	authorID := request.GetAuthorId()
 	authorExists := func() error {
 		_, err := s.Profiles.Require(ctx, authorID)
 		return err
 	}
-	comment, err := s.Add(ctx, parentID, docstore.Request{By: byRequest().Second(parentID, authorID), ID: requestID},
+	comment, err := s.Add(ctx, parentID,
+		docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		authorExists, nil,
 		func(id int64, requestKey string) Comment {
 			return Comment{
 				ID: id, ParentID: parentID, AuthorID: authorID, RequestKey: requestKey,
-				CreateTime: s.Now(), Text: text,
+				CreateTime: s.Now(), Text: request.GetText(),
 			}
 		})
 	if err != nil {

@@ -15,6 +15,8 @@ func createCases() []testCase {
 		{"Create draws another id when one is taken", createDrawsAgain},
 		{"Create gives up when every id is taken", createGivesUp},
 		{"a repeated request gets its first document in the current state", createRepeated},
+		{"a request id with another digest is refused, also after an update", createReused},
+		{"a repeat with or of no digest gets the first document", createWithoutDigest},
 		{"a request whose document was deleted creates a new one", createAfterDeletion},
 		{"Create names the index in which another document has the key", createTakenKey},
 		{"a repeated request gets its document even if another one has taken its key", createRepeatedWithoutItsKey},
@@ -59,7 +61,14 @@ func drawing(ids ...int64) docstore.Draw {
 func create(
 	t *testing.T, c *members, draw docstore.Draw, requestID, email string,
 ) (member, docstore.Outcome, error) {
-	return docstore.Create(t.Context(), c, draw, docstore.Request{By: byRequest().All(), ID: requestID}, func(id int64, requestKey string) member {
+	return createDigested(t, c, draw, requestID, 0, email)
+}
+
+func createDigested(
+	t *testing.T, c *members, draw docstore.Draw, requestID string, digest int64, email string,
+) (member, docstore.Outcome, error) {
+	request := docstore.Request{By: byRequest().All(), ID: requestID, Digest: digest}
+	return docstore.Create(t.Context(), c, draw, request, func(id int64, requestKey string) member {
 		return member{ID: id, RequestKey: requestKey, Email: email}
 	})
 }
@@ -99,6 +108,41 @@ func createRepeated(t *testing.T, engine docstore.Engine) {
 		wantMember(t, again, outcome, err, 1, docstore.Repeated)
 		wantEqual(t, "email", again.Email, "b")
 	}
+}
+
+func createReused(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := createDigested(t, c, drawing(1), "r", 7, "a")
+	must(t, err)
+	_, err = c.Update(t.Context(), int64(1), func(m *member) error { m.Email = "b"; return nil })
+	must(t, err)
+	// The repeats draw a free id and a taken one, with a free email and the taken one.
+	for _, email := range []string{"b", "c"} {
+		for _, ids := range [][]int64{{2}, {1, 3}} {
+			_, _, err := createDigested(t, c, drawing(ids...), "r", 8, email)
+			wantError(t, err, docstore.ErrRequestReused)
+			again, outcome, err := createDigested(t, c, drawing(ids...), "r", 7, email)
+			wantMember(t, again, outcome, err, 1, docstore.Repeated)
+			wantEqual(t, "email", again.Email, "b")
+		}
+	}
+	_, _, err = c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: "r", Digest: 8})
+	wantError(t, err, docstore.ErrRequestReused)
+	_, found, err := c.Answered(t.Context(), docstore.Request{By: byRequest().All(), ID: "r", Digest: 7})
+	must(t, err)
+	wantEqual(t, "found", found, true)
+}
+
+func createWithoutDigest(t *testing.T, engine docstore.Engine) {
+	c := openMembers(t, engine)
+	_, _, err := create(t, c, drawing(1), "without", "a")
+	must(t, err)
+	_, _, err = createDigested(t, c, drawing(2), "with", 7, "b")
+	must(t, err)
+	again, outcome, err := createDigested(t, c, drawing(3), "without", 7, "c")
+	wantMember(t, again, outcome, err, 1, docstore.Repeated)
+	again, outcome, err = create(t, c, drawing(3), "with", "c")
+	wantMember(t, again, outcome, err, 2, docstore.Repeated)
 }
 
 func createAfterDeletion(t *testing.T, engine docstore.Engine) {

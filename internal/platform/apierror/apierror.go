@@ -128,6 +128,8 @@ func From(err error) *Error {
 		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a page token of this list"})
 	case errors.Is(err, docstore.ErrUnavailable):
 		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store is unavailable; retry later")
+	case errors.Is(err, docstore.ErrRequestReused):
+		known = New(codes.AlreadyExists, "REQUEST_ID_REUSED", "an earlier call with this request_id asked for something else; use a new one for each create")
 	case errors.Is(err, docstore.ErrConflict), errors.As(err, &duplicate):
 		known = New(codes.Aborted, "CONFLICT", "the resource was changed concurrently; retry")
 	default:

@@ -344,7 +344,8 @@ func (x *Session) GetLastUsedTime() *timestamppb.Timestamp {
 // Request of CreateUser.
 type CreateUserRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same UUID returns the first result.
+	// Optional UUID; a repeated call with the same UUID returns the first result, whatever
+	// its password. A call with other content fails: ALREADY_EXISTS (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Nickname, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
@@ -2935,7 +2936,9 @@ func (x *Application) GetSecretTime() *timestamppb.Timestamp {
 // Request of CreateApplication.
 type CreateApplicationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Optional UUID; a repeated call with the same UUID creates no second application.
+	// Optional UUID; a repeated call with the same UUID creates no second application,
+	// whatever its secret. A call with other content fails: ALREADY_EXISTS
+	// (REQUEST_ID_REUSED).
 	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Display name, 1 to 100 characters, at least one visible.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
