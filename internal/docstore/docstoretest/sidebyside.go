@@ -94,18 +94,35 @@ func kindOf(err error) string {
 	return ""
 }
 
-// alike formats documents for a comparison, with the fields in alphabetical order.
+// alike formats documents for a comparison, with the fields in alphabetical order, those of embedded
+// documents too.
 func alike(rt *rapid.T, documents []bson.Raw) string {
 	var text strings.Builder
 	for _, document := range documents {
-		elements, err := document.Elements()
-		if err != nil {
-			rt.Fatal(err)
-		}
-		slices.SortFunc(elements, func(a, b bson.RawElement) int { return strings.Compare(a.Key(), b.Key()) })
-		fmt.Fprintf(&text, "%x\n", elements)
+		fmt.Fprintf(&text, "%s\n", ordered(rt, document))
 	}
 	return text.String()
+}
+
+func ordered(rt *rapid.T, document bson.Raw) string {
+	elements, err := document.Elements()
+	if err != nil {
+		rt.Fatal(err)
+	}
+	fields := make([]string, len(elements))
+	for i, element := range elements {
+		value := element.Value()
+		shown := fmt.Sprintf("%v %x", value.Type, value.Value)
+		switch value.Type {
+		case bson.TypeEmbeddedDocument:
+			shown = "{" + ordered(rt, value.Document()) + "}"
+		case bson.TypeArray: // a document whose fields are 0, 1 and so on
+			shown = "[" + ordered(rt, bson.Raw(value.Array())) + "]"
+		}
+		fields[i] = element.Key() + ": " + shown
+	}
+	slices.Sort(fields)
+	return strings.Join(fields, ", ")
 }
 
 // drawStored draws a document in the form that engines store. About one in sixteen is
