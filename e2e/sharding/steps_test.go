@@ -30,7 +30,7 @@ func stepsOfOperations() map[string]string {
 		"getPOI":                              "1 3 1",
 		"getPOI with withIDs":                 "1 3 1",
 		"getCategoryPOIList":                  "1",
-		"getNearbyPOIList with lat":           "1 1 1 1",
+		"getNearbyPOIList with lat":           "2 1 1",
 		"getNearbyPOIList with latMin":        "1",
 		"addPhoto with albumID":               "2 1 1 1 1",
 		"addPhoto with POIID":                 "2 1 1 1 1",

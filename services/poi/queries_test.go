@@ -18,7 +18,7 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 		t.Run(layout, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(9, 10))
 			places := layouts[layout](random, 20_000)
-			queries, found := 0, 0
+			queries, found, pages, atOnce := 0, 0, 0, 0
 			s := newObservedServer(t, func(call observed.Call) {
 				if call.Verb == "scan" {
 					queries++
@@ -38,6 +38,9 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
+							if pages++; queries <= 2 {
+								atOnce++ // the two queries of the first step go together
+							}
 							if queries > most[layout] {
 								t.Errorf("%v took %d queries, want at most %d", request, queries, most[layout])
 							}
@@ -56,6 +59,9 @@ func TestAPageInAnyLayoutTakesFewQueries(t *testing.T) {
 						}
 					}
 				}
+			}
+			if atOnce*10 < pages*7 {
+				t.Errorf("only %d of %d pages took a single step", atOnce, pages)
 			}
 			if found < 1000 {
 				t.Errorf("only %d were found", found)

@@ -51,10 +51,10 @@ type nearEntry struct {
 // walk reads the entries until no document beyond them can be wanted.
 //
 // Each step reads a ring with one query. Its cells cover all that is not yet read between
-// inner, within which everything is read, and an outer radius. The first query starts at
-// the middle's own cell: so it samples the neighbourhood at any density, and reads all of
-// an area with few documents. Each outer radius follows from the density in the last
-// query. Once enough documents are read, the farthest of the nearest bounds all later rings.
+// inner, within which everything is read, and an outer radius. The first step is two queries
+// together, which start at the middle's own cell and go both ways: so it samples the
+// neighbourhood at any density, and reads all of an area with few documents. It mostly has all
+// that a small page wants. Each outer radius follows from the density in the last step. Once enough documents are read, the farthest of the nearest bounds all later rings.
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
@@ -63,11 +63,7 @@ func (w *walk[P]) walk(ctx context.Context) error {
 	maxCells, limit := fewCells, firstLimit+4*w.want
 	for isFirst := true; ; isFirst = false {
 		covering := w.area.ring(inner, outer).cells(maxCells)
-		todo := covering.without(w.done)
-		if isFirst {
-			_, todo = todo.split(CellOf(w.area.middle.lat, w.area.middle.lng))
-		}
-		read, count, err := w.read(ctx, todo, limit)
+		read, count, err := w.read(ctx, covering.without(w.done), limit, isFirst)
 		if err != nil {
 			return err
 		}
@@ -75,9 +71,6 @@ func (w *walk[P]) walk(ctx context.Context) error {
 		bound := w.bound()
 		if isRead && bound <= outer {
 			return nil
-		}
-		if len(read) == 0 && !isRead {
-			continue // the first query would have begun behind the ring
 		}
 		// The squares of radii are as areas.
 		ring, least := outer*outer-inner*inner, 0.0
@@ -124,45 +117,87 @@ func (w *walk[P]) candidates() (ids []int64) {
 	return ids
 }
 
-// read reads entries of cells, with one query. It returns the cells of which it read all
-// entries, and the number of these.
-func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int) (read cellSet, count int, err error) {
-	if len(todo) == 0 {
-		return nil, 0, nil
+// read reads entries of cells: from the middle both ways, half as many each, or with one query. It
+// returns the cells of which it read all entries, and the number of these.
+func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int, fromMiddle bool) (read cellSet, count int, err error) {
+	parts := []part{{todo: todo, limit: limit}}
+	if fromMiddle {
+		before, behind := todo.split(CellOf(w.area.middle.lat, w.area.middle.lng))
+		parts = []part{{todo: behind, limit: limit / 2}, {todo: before, limit: limit / 2, isDescending: true}}
 	}
-	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(todo, w.category), Limit: limit})
-	if err != nil {
+	queries := make([]func() error, len(parts))
+	for i := range parts {
+		queries[i] = func() error { return w.query(ctx, &parts[i]) }
+	}
+	if err := w.all.Together(queries...); err != nil {
 		return nil, 0, err
 	}
-	entries := page.Documents
-	if page.Next != "" {
-		// More entries may be in the last cell.
-		last := entries[len(entries)-1].Cell
-		if entries[0].Cell == last {
-			return w.readStack(ctx, last)
+	for _, p := range parts {
+		n := len(p.entries)
+		if p.isStack {
+			if n, err = w.readStack(ctx, p.todo); err != nil {
+				return nil, 0, err
+			}
+		} else {
+			w.keep(p.entries)
 		}
-		for entries[len(entries)-1].Cell == last {
-			entries = entries[:len(entries)-1]
-		}
-		todo, _ = todo.split(last)
+		w.done = w.done.with(p.todo)
+		read, count = read.with(p.todo), count+n
 	}
-	w.keep(entries)
-	w.done = w.done.with(todo)
-	return todo, len(entries), nil
+	return read, count, nil
+}
+
+// part is one query of entries.
+type part struct {
+	// todo are the cells to read, and then those of which all entries were read.
+	todo         cellSet
+	limit        int
+	isDescending bool
+	entries      []entry
+	// isStack says that todo is a leaf cell with more entries than fit into a query.
+	isStack bool
+}
+
+// query reads a part.
+func (w *walk[P]) query(ctx context.Context, p *part) error {
+	if len(p.todo) == 0 {
+		return nil
+	}
+	page, err := w.entries.Page(ctx, docstore.Query{Where: w.indexes.in(p.todo, w.category), Limit: p.limit, Descending: p.isDescending})
+	if err != nil {
+		return err
+	}
+	p.entries = page.Documents
+	if page.Next == "" {
+		return nil
+	}
+	// More entries may be in the last cell.
+	last := p.entries[len(p.entries)-1].Cell
+	if p.entries[0].Cell == last {
+		p.todo, p.isStack = cellSet{{last, last}}, true
+		return nil
+	}
+	for p.entries[len(p.entries)-1].Cell == last {
+		p.entries = p.entries[:len(p.entries)-1]
+	}
+	if p.isDescending {
+		_, p.todo = p.todo.split(last + nextCell)
+	} else {
+		p.todo, _ = p.todo.split(last)
+	}
+	return nil
 }
 
 // readStack reads all entries of a leaf cell, which has more than fit into a query.
-func (w *walk[P]) readStack(ctx context.Context, cell int64) (read cellSet, count int, err error) {
-	read = cellSet{{cell, cell}}
-	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: w.indexes.in(read, w.category), Limit: firstLimit}, 0) {
+func (w *walk[P]) readStack(ctx context.Context, cell cellSet) (count int, err error) {
+	for batch, err := range w.entries.BatchesUpTo(ctx, docstore.Query{Where: w.indexes.in(cell, w.category), Limit: firstLimit}, 0) {
 		if err != nil {
-			return nil, 0, err
+			return 0, err
 		}
 		w.keep(batch)
 		count += len(batch)
 	}
-	w.done = w.done.with(read)
-	return read, count, nil
+	return count, nil
 }
 
 // keep keeps the entries of documents that the search may want.
