@@ -15,6 +15,12 @@ type somebody struct{ nobody }
 func (somebody) Address() string   { return "192.0.2.1" }
 func (somebody) Devices() []string { return []string{"0123456789abcdef0123456789abcdef"} }
 
+// isUnused reports whether the edge leaves a field to other callers: what it sets is what changes, and
+// the two parts of an album's location change separately.
+func isUnused(request protoreflect.Name, path string) bool {
+	return path == "update_mask.paths" || request == "UpdateAlbumRequest" && strings.HasPrefix(path, "location.")
+}
+
 // A violation of a field must name the parameter of the client. If no parameter feeds the field,
 // the client gets INTERNAL ERROR.
 func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
@@ -38,7 +44,7 @@ func TestEveryFieldOfARequestIsFedByAParameter(t *testing.T) {
 		}
 		for _, path := range leaves(built, "") {
 			// With an empty form, only the edge itself sets fields.
-			if !fed[path] && !isSet(built, path) {
+			if !fed[path] && !isSet(built, path) && !isUnused(request.Name(), path) {
 				t.Errorf("%s: no parameter feeds %s of %s", row.Func, path, request.Name())
 			}
 		}

@@ -59,6 +59,9 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) erro
 		if request.Category != nil {
 			a.Category = int32(request.GetCategory())
 		}
+		if location := request.GetLocation(); location != nil {
+			a.Lat, a.Lng = location.GetLat(), location.GetLng()
+		}
 		if request.Lat != nil {
 			a.Lat = request.GetLat()
 		}

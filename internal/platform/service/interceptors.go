@@ -36,8 +36,8 @@ const (
 // Interceptors process each call before its handler, the same over TCP and in process. They
 // measure and log calls, contain panics, and turn errors into statuses. Over TLS they reject
 // callers that may not call the method, before anything else. They limit the duration of a
-// call and the number of calls in flight, validate requests against the contract, and resolve
-// the old identifiers in them. They may be used concurrently.
+// call and the number of calls in flight, apply the masks of updates, validate requests against
+// the contract, and resolve the old identifiers in them. They may be used concurrently.
 type Interceptors struct {
 	validator protovalidate.Validator
 	gates     *gates
@@ -101,7 +101,9 @@ func (i *Interceptors) Unary(ctx context.Context, request any, info *grpc.UnaryS
 		return nil, err
 	}
 	defer gate.Leave()
-	if err := i.validate(request); err != nil {
+	request, violations := unmask(request)
+	call.Request = request
+	if err := i.validate(request, violations...); err != nil {
 		return nil, err
 	}
 	if err := resolve(ctx, info.Server, request); err != nil {
@@ -144,7 +146,7 @@ type checkedStream struct {
 	grpc.ServerStream
 	server   any
 	ctx      context.Context
-	validate func(any) error
+	validate func(any, ...apierror.Violation) error
 	call     *audit.Call
 	hasFirst bool
 }
@@ -193,8 +195,8 @@ func callerGone(err error) error {
 	return fmt.Errorf("%w: %w", context.Canceled, err)
 }
 
-// validate returns an error that names every invalid field.
-func (i *Interceptors) validate(request any) error {
+// validate returns an error that names every invalid field, and known violations.
+func (i *Interceptors) validate(request any, known ...apierror.Violation) error {
 	message, ok := request.(proto.Message)
 	if !ok {
 		return fmt.Errorf("request is a %T, not a protobuf message", request)
@@ -203,7 +205,7 @@ func (i *Interceptors) validate(request any) error {
 	if err != nil {
 		return err
 	}
-	if len(violations) > 0 {
+	if violations = append(known, violations...); len(violations) > 0 {
 		return apierror.Invalid("INVALID_PARAMETER", violations...)
 	}
 	return nil

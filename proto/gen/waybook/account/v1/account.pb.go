@@ -14,6 +14,7 @@ import (
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -1570,7 +1571,9 @@ type UpdateUserRequest struct {
 	Password *string `protobuf:"bytes,5,opt,name=password,proto3,oneof" json:"password,omitempty"`
 	// Whether the user is disabled. A disabled user cannot log in, and disabling closes all open
 	// sessions and invalidates device tokens, in the same write. What the user owns stays.
-	Disabled      *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
+	Disabled *bool `protobuf:"varint,6,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,7,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1645,6 +1648,13 @@ func (x *UpdateUserRequest) GetDisabled() bool {
 		return *x.Disabled
 	}
 	return false
+}
+
+func (x *UpdateUserRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
 }
 
 // Reply of UpdateUser.
@@ -3286,7 +3296,9 @@ type UpdateApplicationRequest struct {
 	// Whether the application may also sign in the legacy form.
 	AllowLegacy *bool `protobuf:"varint,3,opt,name=allow_legacy,json=allowLegacy,proto3,oneof" json:"allow_legacy,omitempty"`
 	// Whether all its signatures are refused.
-	Disabled      *bool `protobuf:"varint,4,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
+	Disabled *bool `protobuf:"varint,4,opt,name=disabled,proto3,oneof" json:"disabled,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,5,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3347,6 +3359,13 @@ func (x *UpdateApplicationRequest) GetDisabled() bool {
 		return *x.Disabled
 	}
 	return false
+}
+
+func (x *UpdateApplicationRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
 }
 
 // Reply of UpdateApplication.
@@ -3864,7 +3883,7 @@ var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\"\xa7\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa7\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -3965,16 +3984,17 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x14BatchGetUsersRequest\x125\n" +
 	"\buser_ids\x18\x01 \x03(\x03B\x1a\xbaH\x17\x92\x01\x14\b\x01\x10\xe8\a\"\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\auserIds\"G\n" +
 	"\x15BatchGetUsersResponse\x12.\n" +
-	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\xbf\x02\n" +
+	"\x05users\x18\x01 \x03(\v2\x18.waybook.account.v1.UserR\x05users\"\x82\x03\n" +
 	"\x11UpdateUserRequest\x12)\n" +
 	"\auser_id\x18\x01 \x01(\x03B\x10\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01R\x06userId\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12(\n" +
 	"\bicon_url\x18\x03 \x01(\tB\b\xbaH\x05r\x03(\xd0\x0fH\x01R\aiconUrl\x88\x01\x01\x12%\n" +
 	"\x05email\x18\x04 \x01(\tB\n" +
-	"\xbaH\ar\x05(\xfe\x01`\x01H\x02R\x05email\x88\x01\x01\x12+\n" +
-	"\bpassword\x18\x05 \x01(\tB\n" +
-	"\xbaH\ar\x05\x10\b\x18\xc8\x01H\x03R\bpassword\x88\x01\x01\x12\x1f\n" +
-	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01B\a\n" +
+	"\xbaH\ar\x05(\xfe\x01`\x01H\x02R\x05email\x88\x01\x01\x121\n" +
+	"\bpassword\x18\x05 \x01(\tB\x10\xbaH\ar\x05\x10\b\x18\xc8\x01\x9a\xb5\x18\x02\x10\x01H\x03R\bpassword\x88\x01\x01\x12\x1f\n" +
+	"\bdisabled\x18\x06 \x01(\bH\x04R\bdisabled\x88\x01\x01\x12;\n" +
+	"\vupdate_mask\x18\a \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMaskB\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_icon_urlB\b\n" +
 	"\x06_emailB\v\n" +
@@ -4083,12 +4103,14 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"\x87\x01\n" +
 	"\x18ListApplicationsResponse\x12C\n" +
 	"\fapplications\x18\x01 \x03(\v2\x1f.waybook.account.v1.ApplicationR\fapplications\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe3\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa0\x02\n" +
 	"\x18UpdateApplicationRequest\x12/\n" +
 	"\x03key\x18\x01 \x01(\tB\x1d\xbaH\x1ar\x182\x16^[A-Za-z0-9._-]{1,64}$R\x03key\x12&\n" +
 	"\x04name\x18\x02 \x01(\tB\r\xbaH\x06r\x04\x10\x01\x18d\x88\xb5\x18\x01H\x00R\x04name\x88\x01\x01\x12&\n" +
 	"\fallow_legacy\x18\x03 \x01(\bH\x01R\vallowLegacy\x88\x01\x01\x12\x1f\n" +
-	"\bdisabled\x18\x04 \x01(\bH\x02R\bdisabled\x88\x01\x01B\a\n" +
+	"\bdisabled\x18\x04 \x01(\bH\x02R\bdisabled\x88\x01\x01\x12;\n" +
+	"\vupdate_mask\x18\x05 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMaskB\a\n" +
 	"\x05_nameB\x0f\n" +
 	"\r_allow_legacyB\v\n" +
 	"\t_disabled\"^\n" +
@@ -4260,6 +4282,7 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),           // 65: google.protobuf.Timestamp
 	(*v1.MoveOptions)(nil),                  // 66: waybook.type.v1.MoveOptions
 	(*v1.MoveResult)(nil),                   // 67: waybook.type.v1.MoveResult
+	(*fieldmaskpb.FieldMask)(nil),           // 68: google.protobuf.FieldMask
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	65, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
@@ -4284,82 +4307,84 @@ var file_waybook_account_v1_account_proto_depIdxs = []int32{
 	65, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	2,  // 22: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
-	2,  // 23: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	65, // 24: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
-	3,  // 25: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
-	3,  // 26: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
-	31, // 27: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
-	3,  // 28: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
-	45, // 29: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	65, // 30: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	65, // 31: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
-	48, // 32: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 33: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 34: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	48, // 35: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
-	48, // 36: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
-	1,  // 37: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
-	61, // 38: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
-	62, // 39: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
-	48, // 40: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	4,  // 41: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	21, // 42: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	23, // 43: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	25, // 44: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	6,  // 45: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	8,  // 46: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	10, // 47: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	12, // 48: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	15, // 49: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	27, // 50: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	29, // 51: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	31, // 52: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	33, // 53: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	35, // 54: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	37, // 55: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	39, // 56: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	41, // 57: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	43, // 58: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	46, // 59: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	49, // 60: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	51, // 61: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	53, // 62: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	55, // 63: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	57, // 64: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	59, // 65: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	63, // 66: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	5,  // 67: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	22, // 68: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	24, // 69: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	26, // 70: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	7,  // 71: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	9,  // 72: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	11, // 73: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	13, // 74: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	16, // 75: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	28, // 76: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	30, // 77: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	32, // 78: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	34, // 79: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	36, // 80: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	38, // 81: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	40, // 82: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	42, // 83: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	44, // 84: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	47, // 85: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	50, // 86: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	52, // 87: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	54, // 88: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	56, // 89: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	58, // 90: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	60, // 91: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	64, // 92: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	67, // [67:93] is the sub-list for method output_type
-	41, // [41:67] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	68, // 22: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 23: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
+	2,  // 24: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
+	65, // 25: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	3,  // 26: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
+	3,  // 27: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
+	31, // 28: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
+	3,  // 29: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
+	45, // 30: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
+	65, // 31: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	65, // 32: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	48, // 33: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 34: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 35: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
+	68, // 36: waybook.account.v1.UpdateApplicationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	48, // 37: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
+	48, // 38: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
+	1,  // 39: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
+	61, // 40: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
+	62, // 41: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
+	48, // 42: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
+	4,  // 43: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 44: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 45: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 46: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 47: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 48: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 49: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 50: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 51: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 52: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 53: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 54: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 55: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 56: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 57: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 58: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 59: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 60: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 61: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 62: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 63: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 64: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 65: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 66: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 67: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 68: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	5,  // 69: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 70: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 71: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 72: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 73: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 74: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 75: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 76: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 77: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 78: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 79: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 80: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 81: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 82: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 83: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 84: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 85: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 86: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 87: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 88: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 89: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 90: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 91: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 92: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 93: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 94: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	69, // [69:95] is the sub-list for method output_type
+	43, // [43:69] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -534,10 +535,15 @@ type UpdateAlbumRequest struct {
 	Title *string `protobuf:"bytes,3,opt,name=title,proto3,oneof" json:"title,omitempty"`
 	// New category.
 	Category *AlbumCategory `protobuf:"varint,4,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory,oneof" json:"category,omitempty"`
-	// New latitude in decimal degrees, from -90 to 90.
+	// New latitude in decimal degrees, from -90 to 90, if only a part of the location changes.
 	Lat *float64 `protobuf:"fixed64,5,opt,name=lat,proto3,oneof" json:"lat,omitempty"`
-	// New longitude in decimal degrees, from -180 to 180.
-	Lng           *float64 `protobuf:"fixed64,6,opt,name=lng,proto3,oneof" json:"lng,omitempty"`
+	// New longitude in decimal degrees, from -180 to 180, if only a part of the location
+	// changes.
+	Lng *float64 `protobuf:"fixed64,6,opt,name=lng,proto3,oneof" json:"lng,omitempty"`
+	// New location, instead of lat and lng.
+	Location *v1.Location `protobuf:"bytes,7,opt,name=location,proto3" json:"location,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,8,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -612,6 +618,20 @@ func (x *UpdateAlbumRequest) GetLng() float64 {
 		return *x.Lng
 	}
 	return 0
+}
+
+func (x *UpdateAlbumRequest) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *UpdateAlbumRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
 }
 
 // Reply of UpdateAlbum.
@@ -1361,7 +1381,9 @@ type UpdatePhotoRequest struct {
 	// New address of the thumbnail image, 1 to 2,000 bytes.
 	ThumbnailUrl *string `protobuf:"bytes,4,opt,name=thumbnail_url,json=thumbnailUrl,proto3,oneof" json:"thumbnail_url,omitempty"`
 	// New description, at most 2,000 characters; may be empty.
-	Description   *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	Description *string `protobuf:"bytes,5,opt,name=description,proto3,oneof" json:"description,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1429,6 +1451,13 @@ func (x *UpdatePhotoRequest) GetDescription() string {
 		return *x.Description
 	}
 	return ""
+}
+
+func (x *UpdatePhotoRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
 }
 
 // Reply of UpdatePhoto.
@@ -2899,7 +2928,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\"\x83\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x83\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -2931,16 +2960,20 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\bcategory\x12=\n" +
 	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationB\x06\xbaH\x03\xc8\x01\x01R\blocation\"D\n" +
 	"\x13CreateAlbumResponse\x12-\n" +
-	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xf2\x02\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\"\xed\x04\n" +
 	"\x12UpdateAlbumRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12%\n" +
 	"\x05title\x18\x03 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x05title\x88\x01\x01\x12L\n" +
 	"\bcategory\x18\x04 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x12.\n" +
-	"\x03lat\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0H\x02R\x03lat\x88\x01\x01\x12.\n" +
-	"\x03lng\x18\x06 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0H\x03R\x03lng\x88\x01\x01B\b\n" +
+	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x01R\bcategory\x88\x01\x01\x124\n" +
+	"\x03lat\x18\x05 \x01(\x01B\x1d\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0\x9a\xb5\x18\x02\x10\x01H\x02R\x03lat\x88\x01\x01\x124\n" +
+	"\x03lng\x18\x06 \x01(\x01B\x1d\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0\x9a\xb5\x18\x02\x10\x01H\x03R\x03lng\x88\x01\x01\x125\n" +
+	"\blocation\x18\a \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x12;\n" +
+	"\vupdate_mask\x18\b \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask:y\xbaHv\x1at\n" +
+	"\x19update_album.one_location\x12\x1elocation: excludes lat and lng\x1a7!has(this.location) || !has(this.lat) && !has(this.lng)B\b\n" +
 	"\x06_titleB\v\n" +
 	"\t_categoryB\x06\n" +
 	"\x04_latB\x06\n" +
@@ -2989,14 +3022,16 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fR\fthumbnailUrl\x12*\n" +
 	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\vdescription\"A\n" +
 	"\x10AddPhotoResponse\x12-\n" +
-	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xb0\x02\n" +
+	"\x05photo\x18\x01 \x01(\v2\x17.waybook.album.v1.PhotoR\x05photo\"\xed\x02\n" +
 	"\x12UpdatePhotoRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x12/\n" +
 	"\bphoto_id\x18\x03 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x03R\aphotoId\x124\n" +
 	"\rthumbnail_url\x18\x04 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01(\xd0\x0fH\x00R\fthumbnailUrl\x88\x01\x01\x12/\n" +
-	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01B\x10\n" +
+	"\vdescription\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fH\x01R\vdescription\x88\x01\x01\x12;\n" +
+	"\vupdate_mask\x18\x06 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMaskB\x10\n" +
 	"\x0e_thumbnail_urlB\x0e\n" +
 	"\f_description\"D\n" +
 	"\x13UpdatePhotoResponse\x12-\n" +
@@ -3235,11 +3270,12 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*v1.Profile)(nil),                     // 46: waybook.type.v1.Profile
 	(*v1.Location)(nil),                    // 47: waybook.type.v1.Location
 	(*timestamppb.Timestamp)(nil),          // 48: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 49: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 50: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 51: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 52: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 53: waybook.type.v1.OldIdentifier
+	(*fieldmaskpb.FieldMask)(nil),          // 49: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 50: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 51: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 52: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 53: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 54: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
 	46, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
@@ -3251,75 +3287,78 @@ var file_waybook_album_v1_album_proto_depIdxs = []int32{
 	47, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	1,  // 9: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	1,  // 10: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	2,  // 11: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	49, // 12: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
-	1,  // 13: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	1,  // 14: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	3,  // 15: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 16: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 17: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 18: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	49, // 19: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	49, // 20: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	49, // 21: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	46, // 22: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	50, // 23: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	42, // 24: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	51, // 25: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 26: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	47, // 27: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	48, // 28: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	48, // 29: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	43, // 30: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	52, // 31: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	53, // 32: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	4,  // 33: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 34: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 35: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 36: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 37: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	14, // 38: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	16, // 39: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	18, // 40: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	20, // 41: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	22, // 42: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	24, // 43: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	26, // 44: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	28, // 45: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	30, // 46: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	32, // 47: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	34, // 48: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	36, // 49: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	38, // 50: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	40, // 51: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	44, // 52: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	5,  // 53: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 54: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 55: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 56: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 57: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	15, // 58: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	17, // 59: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	19, // 60: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	21, // 61: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	23, // 62: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	25, // 63: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	27, // 64: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	29, // 65: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	31, // 66: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	33, // 67: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	35, // 68: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	37, // 69: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	39, // 70: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	41, // 71: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	45, // 72: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	53, // [53:73] is the sub-list for method output_type
-	33, // [33:53] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	47, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	49, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	1,  // 12: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
+	2,  // 13: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
+	50, // 14: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	1,  // 15: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	1,  // 16: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	3,  // 17: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 18: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	49, // 19: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 20: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 21: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	50, // 22: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	50, // 23: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	50, // 24: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	46, // 25: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	51, // 26: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	42, // 27: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	52, // 28: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 29: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	47, // 30: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	48, // 31: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	48, // 32: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	43, // 33: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	53, // 34: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	54, // 35: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	4,  // 36: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	6,  // 37: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	8,  // 38: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	10, // 39: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	12, // 40: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	14, // 41: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	16, // 42: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	18, // 43: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	20, // 44: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	22, // 45: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	24, // 46: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	26, // 47: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	28, // 48: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	30, // 49: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	32, // 50: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	34, // 51: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	36, // 52: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	38, // 53: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	40, // 54: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	44, // 55: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	5,  // 56: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 57: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 58: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 59: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 60: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	15, // 61: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	17, // 62: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	19, // 63: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	21, // 64: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	23, // 65: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	25, // 66: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	27, // 67: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	29, // 68: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	31, // 69: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	33, // 70: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	35, // 71: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	37, // 72: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	39, // 73: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	41, // 74: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	45, // 75: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	56, // [56:76] is the sub-list for method output_type
+	36, // [36:56] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }

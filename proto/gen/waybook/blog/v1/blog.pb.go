@@ -14,6 +14,7 @@ import (
 	v1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -916,10 +917,12 @@ type UpdateBlogRequest struct {
 	Weather *Weather `protobuf:"varint,8,opt,name=weather,proto3,enum=waybook.blog.v1.Weather,oneof" json:"weather,omitempty"`
 	// The entry that this one now quotes, which must exist; 0 removes the quote.
 	ReplyBlogId *int64 `protobuf:"varint,9,opt,name=reply_blog_id,json=replyBlogId,proto3,oneof" json:"reply_blog_id,omitempty"`
-	// New map zoom level, from 0 to 21.
+	// New map zoom level, from 0 to 21; cleared, 14.
 	ZoomLevel *int32 `protobuf:"varint,10,opt,name=zoom_level,json=zoomLevel,proto3,oneof" json:"zoom_level,omitempty"`
-	// New map type.
-	MapType       *MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType,oneof" json:"map_type,omitempty"`
+	// New map type; cleared, MAP_TYPE_MAP.
+	MapType *MapType `protobuf:"varint,11,opt,name=map_type,json=mapType,proto3,enum=waybook.blog.v1.MapType,oneof" json:"map_type,omitempty"`
+	// The fields to change, instead of those that are set; see waybook.type.v1.update.
+	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,12,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1029,6 +1032,13 @@ func (x *UpdateBlogRequest) GetMapType() MapType {
 		return *x.MapType
 	}
 	return MapType_MAP_TYPE_UNSPECIFIED
+}
+
+func (x *UpdateBlogRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
 }
 
 // Reply of UpdateBlog.
@@ -3391,7 +3401,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\"\xd3\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd3\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -3447,7 +3457,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04vote\x18\f \x01(\v2\x18.waybook.blog.v1.NewVoteR\x04voteB\r\n" +
 	"\v_zoom_level\"?\n" +
 	"\x12CreateBlogResponse\x12)\n" +
-	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\xc3\x05\n" +
+	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\"\x8c\x06\n" +
 	"\x11UpdateBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x12>\n" +
@@ -3460,12 +3470,13 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\tpost_date\x18\a \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12C\n" +
 	"\aweather\x18\b \x01(\x0e2\x18.waybook.blog.v1.WeatherB\n" +
 	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x03R\aweather\x88\x01\x01\x12=\n" +
-	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02H\x04R\vreplyBlogId\x88\x01\x01\x12-\n" +
+	"\rreply_blog_id\x18\t \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x02H\x04R\vreplyBlogId\x88\x01\x01\x123\n" +
 	"\n" +
 	"zoom_level\x18\n" +
-	" \x01(\x05B\t\xbaH\x06\x1a\x04\x18\x15(\x00H\x05R\tzoomLevel\x88\x01\x01\x12D\n" +
-	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00H\x06R\amapType\x88\x01\x01B\a\n" +
+	" \x01(\x05B\x0f\xbaH\x06\x1a\x04\x18\x15(\x00\x9a\xb5\x18\x02\b\x0eH\x05R\tzoomLevel\x88\x01\x01\x12J\n" +
+	"\bmap_type\x18\v \x01(\x0e2\x18.waybook.blog.v1.MapTypeB\x10\xbaH\a\x82\x01\x04\x10\x01 \x00\x9a\xb5\x18\x02\b\x01H\x06R\amapType\x88\x01\x01\x12;\n" +
+	"\vupdate_mask\x18\f \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMaskB\a\n" +
 	"\x05_typeB\b\n" +
 	"\x06_titleB\n" +
 	"\n" +
@@ -3789,11 +3800,12 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*v1.Location)(nil),                    // 52: waybook.type.v1.Location
 	(*v1.Date)(nil),                        // 53: waybook.type.v1.Date
 	(*timestamppb.Timestamp)(nil),          // 54: google.protobuf.Timestamp
-	(*v1.Comment)(nil),                     // 55: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 56: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 57: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 58: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 59: waybook.type.v1.OldIdentifier
+	(*fieldmaskpb.FieldMask)(nil),          // 55: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 56: waybook.type.v1.Comment
+	(*v1.MoveOptions)(nil),                 // 57: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 58: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 59: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 60: waybook.type.v1.OldIdentifier
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	51, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
@@ -3818,80 +3830,81 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	53, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	5,  // 22: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	5,  // 23: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	55, // 24: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	5,  // 25: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	3,  // 26: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	53, // 27: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	53, // 28: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 29: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 30: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 31: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 32: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 33: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	28, // 34: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	51, // 35: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	55, // 36: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 37: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 38: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	51, // 39: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	56, // 40: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	45, // 41: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	57, // 42: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 43: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	52, // 44: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	53, // 45: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 46: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 47: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	54, // 48: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	54, // 49: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	46, // 50: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	48, // 51: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	58, // 52: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	47, // 53: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	59, // 54: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	9,  // 55: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 56: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 57: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 58: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 59: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 60: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	22, // 61: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	24, // 62: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	26, // 63: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	29, // 64: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	31, // 65: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	33, // 66: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	35, // 67: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	37, // 68: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	39, // 69: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	41, // 70: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	43, // 71: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	49, // 72: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	10, // 73: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 74: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 75: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 76: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 77: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 78: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	23, // 79: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	25, // 80: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	27, // 81: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	30, // 82: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	32, // 83: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	34, // 84: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	36, // 85: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	38, // 86: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	40, // 87: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	42, // 88: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	44, // 89: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	50, // 90: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	73, // [73:91] is the sub-list for method output_type
-	55, // [55:73] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	55, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	5,  // 24: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	56, // 25: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	5,  // 26: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	3,  // 27: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	53, // 28: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	53, // 29: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 30: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 31: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,  // 32: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	21, // 33: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 34: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	28, // 35: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	51, // 36: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	56, // 37: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	56, // 38: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	56, // 39: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	51, // 40: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	57, // 41: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	45, // 42: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	58, // 43: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 44: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	52, // 45: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	53, // 46: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 47: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 48: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	54, // 49: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	54, // 50: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	46, // 51: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	48, // 52: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	59, // 53: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	47, // 54: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	60, // 55: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 56: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 57: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 58: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 59: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 60: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 61: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	22, // 62: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	24, // 63: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	26, // 64: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	29, // 65: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	31, // 66: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	33, // 67: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	35, // 68: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	37, // 69: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	39, // 70: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	41, // 71: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	43, // 72: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	49, // 73: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 74: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 75: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 76: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 77: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 78: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 79: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	23, // 80: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	25, // 81: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	27, // 82: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	30, // 83: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	32, // 84: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	34, // 85: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	36, // 86: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	38, // 87: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	40, // 88: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	42, // 89: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	44, // 90: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	50, // 91: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	74, // [74:92] is the sub-list for method output_type
+	56, // [56:74] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
