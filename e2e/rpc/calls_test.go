@@ -117,7 +117,12 @@ func validRequest(method protoreflect.MethodDescriptor, user, album, blog, poi i
 	case "ExportPois":
 		return &poiv1.ExportPoisRequest{OwnerId: user}
 	case "SearchNearby":
-		return circle(taipei.GetLat(), taipei.GetLng(), 10)
+		request := newMessage(method.Input()).ProtoReflect()
+		around := request.Descriptor().Fields().ByName("circle")
+		center := request.NewField(around)
+		center.Message().Set(around.Message().Fields().ByName("center"), protoreflect.ValueOfMessage(taipei.ProtoReflect()))
+		request.Set(around, center)
+		return request.Interface()
 	case "ListPoisInBox":
 		return bounds(20, 120, 30, 130)
 	}

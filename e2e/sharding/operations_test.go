@@ -135,6 +135,7 @@ func operations() []operation {
 		{name: "ImportPois of two landmarks", call: importPois},
 		{name: "ExportPois of an owner", call: exportPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
+		{name: "SearchNearby of albums", call: nearbyAlbums},
 		{name: "MoveInAlbums of two albums", call: moveInAlbums},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},

@@ -44,6 +44,7 @@ func stepsOfOperations() map[string]string {
 		"getAlbum of an old identifier that is no number": "1 1 1",
 		"ExportPois of an owner":                          "1 1 1",
 		"BatchGetAlbums in three places":                  "1 1",
+		"SearchNearby of albums":                          "2 1 1",
 		"addComment with albumID":                         "2 2 1 1",
 		"replyComment with albumID":                       "2 2 1 1",
 		"removeComment with albumID":                      "2 2 1 1",

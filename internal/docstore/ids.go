@@ -40,3 +40,16 @@ func (c *Collection[K, T]) GetFitting(ctx context.Context, ids []K) (documents [
 	documents, err = c.decodeAll(raws)
 	return documents, unread, err
 }
+
+// GetMany returns the documents that exist, in any order, each once. The ids are those of the
+// collection.
+func (p *Projection[T]) GetMany(ctx context.Context, ids []int64) ([]T, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	raws, _, err := p.of.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: p.of.fields})
+	if err != nil {
+		return nil, p.of.wrap("get many", err)
+	}
+	return p.of.decodeAll(raws)
+}

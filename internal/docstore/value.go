@@ -12,7 +12,8 @@ import (
 // Kind is the type of an indexed field, the same in every document of a collection.
 type Kind int
 
-// The kinds of an indexed field. Int64 sorts by value. String is valid UTF-8 and sorts
+// The kinds of an indexed field. Int64 sorts by value; a stored integer may have 32 bits, except in
+// _id. String is valid UTF-8 and sorts
 // by its bytes, independent of language.
 const (
 	Int64 Kind = iota + 1
@@ -105,6 +106,8 @@ func (f Field) sharedValue(document bson.Raw) (Value, error) {
 		return Value{}, fmt.Errorf("docstore: field %q is missing", f.Name)
 	case found.kind == bson.TypeInt64 && f.Kind == Int64:
 		return Value{kind: Int64, number: int64(binary.LittleEndian.Uint64(found.value))}, nil
+	case found.kind == bson.TypeInt32 && f.Kind == Int64 && f.Name != IDIndex:
+		return Value{kind: Int64, number: int64(int32(binary.LittleEndian.Uint32(found.value)))}, nil
 	case found.kind == bson.TypeString && f.Kind == String:
 		return Value{kind: String, text: sharedString(found.value[4 : len(found.value)-1])}, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -27,6 +28,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 				ID: id, OwnerID: request.GetOwnerId(), RequestKey: requestKey,
 				Title: request.GetTitle(), Category: int32(request.GetCategory()),
 				Lat: request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+				Cell:       nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
 				CreateTime: now, UpdateTime: now,
 			}
 		})
@@ -68,6 +70,7 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) erro
 		if request.Lng != nil {
 			a.Lng = request.GetLng()
 		}
+		setCell(a)
 		a.UpdateTime = s.now()
 		return nil
 	}

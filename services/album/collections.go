@@ -6,18 +6,21 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 )
 
 // album is the stored form of an album.
 type album struct {
-	ID         int64     `bson:"_id"`
-	OwnerID    int64     `bson:"owner_id"`
-	RequestKey string    `bson:"request_key"`
-	Title      string    `bson:"title"`
-	Category   int32     `bson:"category"`
-	Lat        float64   `bson:"lat"`
-	Lng        float64   `bson:"lng"`
+	ID         int64   `bson:"_id"`
+	OwnerID    int64   `bson:"owner_id"`
+	RequestKey string  `bson:"request_key"`
+	Title      string  `bson:"title"`
+	Category   int32   `bson:"category"`
+	Lat        float64 `bson:"lat"`
+	Lng        float64 `bson:"lng"`
+	// Cell is the cell of the location; see nearby.CellOf.
+	Cell       int64     `bson:"cell"`
 	CreateTime time.Time `bson:"create_time"`
 	UpdateTime time.Time `bson:"update_time"`
 	Score      int64     `bson:"score"`
@@ -40,13 +43,17 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
 }
 
+// places are the indexes for SearchNearby.
+func places() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+
 // photoCounter is the field that holds the number of photos.
 const photoCounter = "photo_count"
 
 func albumsSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
-		Counters: []string{photoCounter, content.CommentCounter}, Indexes: []docstore.Index{byOwner().Declare(), byRequest().Declare()},
+		Counters: []string{photoCounter, content.CommentCounter}, Defaults: nearby.Defaults(),
+		Indexes: append([]docstore.Index{byOwner().Declare(), byRequest().Declare()}, places().Declare()...),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -62,6 +63,7 @@ func recordOf(moved *albumv1.MovedAlbum) *moving.Record[album, photo] {
 		Document: album{
 			OwnerID: moved.GetOwnerId(), Title: moved.GetTitle(), Category: int32(moved.GetCategory()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
+			Cell:       nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
 			CreateTime: moving.Time(moved.GetCreateTime()), UpdateTime: moving.TimeOr(moved.GetUpdateTime(), moved.GetCreateTime()),
 			UnnamedScore: moved.GetUnnamedScore(),
 		},
@@ -86,6 +88,7 @@ func hasMoved(stored, from *album) bool {
 // takeMoved gives a stored album the content of one that is moved in.
 func takeMoved(stored, from *album) {
 	stored.Title, stored.Category, stored.Lat, stored.Lng = from.Title, from.Category, from.Lat, from.Lng
+	setCell(stored)
 	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
 }
 

@@ -3,6 +3,7 @@ package album
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -14,6 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -26,6 +28,8 @@ type Server struct {
 	albums *content.Kind[album]
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
+	// nearby finds albums by their place.
+	nearby    *nearby.Documents[album]
 	photos    *child.Set[album, photo]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
@@ -63,6 +67,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
+	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, places(), placeOf, setCell)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
 	return s, nil
@@ -81,8 +86,11 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the photos, comments and recommendations of deleted albums.
-func (s *Server) Sweep(ctx context.Context) error { return s.albums.Sweep(ctx) }
+// Sweep removes the photos, comments and recommendations of deleted albums, and places albums of an
+// older version on the map.
+func (s *Server) Sweep(ctx context.Context) error {
+	return errors.Join(s.albums.Sweep(ctx), s.nearby.Sweep(ctx))
+}
 
 // Constraints returns the constraints between albums and their attachments.
 func (s *Server) Constraints() []integrity.Constraint { return s.albums.Constraints() }

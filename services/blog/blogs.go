@@ -9,6 +9,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -81,6 +82,7 @@ func (s *Server) newBlog(id int64, requestKey string, request *blogv1.CreateBlog
 		ID: id, AuthorID: request.GetAuthorId(), RequestKey: requestKey,
 		Type: int32(request.GetType()),
 		Lat:  request.GetLocation().GetLat(), Lng: request.GetLocation().GetLng(),
+		Cell:  nearby.CellOf(request.GetLocation().GetLat(), request.GetLocation().GetLng()),
 		Title: request.GetTitle(), Content: request.GetContent(),
 		PostDay: dayFromProto(request.GetPostDate()), Weather: int32(request.GetWeather()),
 		ReplyBlogID: request.GetReplyBlogId(),
@@ -128,6 +130,7 @@ func change(b *blog, request *blogv1.UpdateBlogRequest) {
 	if location := request.GetLocation(); location != nil {
 		b.Lat, b.Lng = location.GetLat(), location.GetLng()
 	}
+	setCell(b)
 	if request.Title != nil {
 		b.Title = request.GetTitle()
 	}

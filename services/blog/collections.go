@@ -5,17 +5,20 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 )
 
 // blog is the stored form of a diary entry.
 type blog struct {
-	ID          int64     `bson:"_id"`
-	AuthorID    int64     `bson:"author_id"`
-	RequestKey  string    `bson:"request_key"`
-	Type        int32     `bson:"type"`
-	Lat         float64   `bson:"lat"`
-	Lng         float64   `bson:"lng"`
+	ID         int64   `bson:"_id"`
+	AuthorID   int64   `bson:"author_id"`
+	RequestKey string  `bson:"request_key"`
+	Type       int32   `bson:"type"`
+	Lat        float64 `bson:"lat"`
+	Lng        float64 `bson:"lng"`
+	// Cell is the cell of the location; see nearby.CellOf.
+	Cell        int64     `bson:"cell"`
 	Title       string    `bson:"title"`
 	Content     string    `bson:"content"`
 	PostDay     day       `bson:"post_day"`
@@ -102,10 +105,15 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "author_id", B: "request_key", Unique: true}
 }
 
+// places are the indexes for SearchNearby.
+func places() nearby.Indexes { return nearby.Indexes{Category: "type"} }
+
 func blogsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"}, Counters: []string{content.CommentCounter}, Indexes: []docstore.Index{
+		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
+		Counters: []string{content.CommentCounter}, Defaults: nearby.Defaults(),
+		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byDue().Declare(), byRequest().Declare(),
-		},
+		}, places().Declare()...),
 	}
 }

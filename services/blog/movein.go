@@ -6,6 +6,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/id"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -78,6 +79,7 @@ func recordOf(moved *blogv1.MovedBlog) *moving.Record[blog, noPhoto] {
 		Document: blog{
 			AuthorID: moved.GetAuthorId(), Type: int32(moved.GetType()),
 			Lat: moved.GetLocation().GetLat(), Lng: moved.GetLocation().GetLng(),
+			Cell:  nearby.CellOf(moved.GetLocation().GetLat(), moved.GetLocation().GetLng()),
 			Title: moved.GetTitle(), Content: moved.GetContent(),
 			PostDay: dayFromProto(moved.GetPostDate()), Weather: int32(moved.GetWeather()),
 			ZoomLevel: defaultZoomLevel, MapType: int32(blogv1.MapType_MAP_TYPE_MAP),
@@ -179,6 +181,7 @@ func hasMovedVote(stored, from *vote) bool {
 // takeMoved gives a stored entry the content of one that is moved in, whose vote has as many choices.
 func takeMoved(stored, from *blog) {
 	stored.Type, stored.Lat, stored.Lng = from.Type, from.Lat, from.Lng
+	setCell(stored)
 	stored.Title, stored.Content, stored.PostDay = from.Title, from.Content, from.PostDay
 	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
 	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward

@@ -16,7 +16,9 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -37,6 +39,8 @@ type Server struct {
 	blogs *content.Kind[blog]
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary, blogv1.BlogSummary]
+	// nearby finds entries by their place.
+	nearby    *nearby.Documents[located]
 	ballots   *choices.Counter[blog]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
@@ -101,6 +105,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
+	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), places(), placeOf, setCell)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
 	return s, nil
@@ -119,9 +124,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the attachments of deleted entries and settles the rewards that are due.
+// Sweep removes the attachments of deleted entries, settles the rewards that are due, and places
+// entries of an older version on the map.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.nearby.Sweep(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -12,35 +12,25 @@ import (
 // SearchNearby returns a page of the landmarks in an area, nearest first.
 func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
 	found, next, err := s.nearby.Search(ctx, nearby.Query{
-		Area: areaOf(request), Category: int64(request.GetCategory()),
+		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
 		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	ownerIDs := make([]int64, len(found))
-	for i, f := range found {
-		ownerIDs[i] = f.Document.OwnerID
-	}
-	owners := s.profiles.Show(ctx, ownerIDs...)
+	pois := s.showAll(ctx, nearby.DocumentsOf(found))
 	reply := &poiv1.SearchNearbyResponse{Pois: make([]*poiv1.FoundPoi, len(found)), NextPageToken: next}
 	for i, f := range found {
-		reply.Pois[i] = &poiv1.FoundPoi{Poi: poiProto(f.Document, owners[f.Document.OwnerID]), DistanceMeters: f.Distance}
+		reply.Pois[i] = &poiv1.FoundPoi{Poi: pois[i], DistanceMeters: f.Distance}
 	}
 	return reply, nil
 }
 
-func areaOf(request *poiv1.SearchNearbyRequest) nearby.Area {
-	if circle := request.GetCircle(); circle != nil {
-		return nearby.Circle(circle.GetCenter().GetLat(), circle.GetCenter().GetLng(), circle.GetRadiusMeters())
-	}
-	b := request.GetBox()
-	return nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()).Area()
+func placeOf(p *poi) nearby.Place {
+	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng, Cell: p.Cell}
 }
 
-func placeOf(p *poi) nearby.Place {
-	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
-}
+func setCell(p *poi) bool { return nearby.SetCell(&p.Cell, p.Lat, p.Lng) }
 
 // located is the part of a landmark that a map shows.
 type located struct {

@@ -116,7 +116,7 @@ func (s *Server) walkNearby(t testing.TB, request *poiv1.SearchNearbyRequest, si
 
 // bruteForce checks every landmark.
 func bruteForce(pois []poi, request *poiv1.SearchNearbyRequest) []nearby.Position {
-	a := areaOf(request)
+	a := nearby.AreaOf(request)
 	all := []nearby.Position{}
 	for _, p := range pois {
 		away, isInside := a.Locate(p.Lat, p.Lng)
@@ -263,14 +263,19 @@ func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
 	}
 }
 
-// A landmark whose cell is wrong looks like one that moves during each walk.
-func TestASearchEndsWhileLandmarksKeepMoving(t *testing.T) {
+// An older version of Waybook moves a document without its cell.
+func TestALandmarkWhoseCellIsWrongIsMended(t *testing.T) {
 	s := newServer(t)
-	moving := newLandmark(1, 25, 121)
-	moving.Lat = 26
-	s.store(t, []poi{moving})
-	if _, err := s.SearchNearby(t.Context(), circle(25, 121, 10_000)); !errors.Is(err, docstore.ErrConflict) {
-		t.Errorf("got error %v", err)
+	moved := newLandmark(1, 25, 121)
+	moved.Lat = 26
+	s.store(t, []poi{moved})
+	for _, search := range []struct {
+		request *poiv1.SearchNearbyRequest
+		want    int
+	}{{circle(25, 121, 10_000), 0}, {circle(26, 121, 10_000), 1}} {
+		if found := s.walkNearby(t, search.request, 10); len(found) != search.want {
+			t.Errorf("found %v", found)
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package nearby
 
-import "math"
+import (
+	"math"
+
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
 
 // earthRadius is the mean radius of the Earth in metres. Distances are those on a sphere of
 // that radius.
@@ -53,6 +57,34 @@ func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
 
 // Circle returns all points within a distance in metres of a point.
 func Circle(lat, lng, radius float64) Area { return Area{middle: pointAt(lat, lng), radius: radius} }
+
+// circle and edges are how contracts describe areas.
+type (
+	circle interface {
+		comparable
+		GetCenter() *typev1.Location
+		GetRadiusMeters() float64
+	}
+	edges interface {
+		GetSouth() float64
+		GetWest() float64
+		GetNorth() float64
+		GetEast() float64
+	}
+)
+
+// AreaOf returns the area of a request, which has a circle or a box.
+func AreaOf[C circle, B edges](request interface {
+	GetCircle() C
+	GetBox() B
+}) Area {
+	var none C
+	if c := request.GetCircle(); c != none {
+		return Circle(c.GetCenter().GetLat(), c.GetCenter().GetLng(), c.GetRadiusMeters())
+	}
+	b := request.GetBox()
+	return NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()).Area()
+}
 
 // Area returns the box as an area. It must span a few degrees at most.
 func (b Box) Area() Area {

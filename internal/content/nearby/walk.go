@@ -129,7 +129,7 @@ func (w *walk[P]) read(ctx context.Context, todo cellSet, limit int, fromMiddle 
 	for i := range parts {
 		queries[i] = func() error { return w.query(ctx, &parts[i]) }
 	}
-	if err := w.all.Together(queries...); err != nil {
+	if err := w.together(queries...); err != nil {
 		return nil, 0, err
 	}
 	for _, p := range parts {

@@ -1,6 +1,7 @@
 package docstoretest
 
 import (
+	"math"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -15,6 +16,7 @@ func readCases() []testCase {
 		{"a key that no document has is not found", unknownKey},
 		{"Find returns the first document in the order of the index", findsFirst},
 		{"GetMany returns each document that exists once", getMany},
+		{"an indexed integer of 32 bits is found and sorted by its value", smallIntegers},
 		{"a selection or an id that does not fit the declaration is refused", misfitSelections},
 		{"an undeclared index is refused", undeclaredIndex},
 		{"the caller may change documents that a table returns", callersOwn},
@@ -94,6 +96,25 @@ func getMany(t *testing.T, engine docstore.Engine) {
 	got, err = c.GetMany(t.Context(), []int64{8, 9})
 	must(t, err)
 	wantEqual(t, "number of documents for unknown ids", len(got), 0)
+}
+
+func smallIntegers(t *testing.T, engine docstore.Engine) {
+	type small struct {
+		ID    int64 `bson:"_id"`
+		Owner int32 `bson:"owner"`
+	}
+	c := openAs[small](t, engine, docstore.Spec{Name: "small", ID: docstore.Int64, Indexes: []docstore.Index{byOwner().Declare()}})
+	var all []small
+	for i, owner := range []int32{7, -3, math.MaxInt32, 7, math.MinInt32} {
+		all = append(all, small{ID: int64(i + 1), Owner: owner})
+	}
+	insertAll(t, c, all)
+	wantEqual(t, "all", walk(t, c, docstore.Query{Where: byOwner().All(), Limit: 2}), []small{all[4], all[1], all[0], all[3], all[2]})
+	wantEqual(t, "those of 7", walk(t, c, docstore.Query{Where: byOwner().Is(7), Limit: 2}), []small{all[0], all[3]})
+	_, err := c.Update(t.Context(), 2, func(s *small) error { s.Owner = 8; return nil })
+	must(t, err)
+	between := byOwner().In(docstore.Between[int64](-3, 8))
+	wantEqual(t, "those of a range", walk(t, c, docstore.Query{Where: between, Limit: 2}), []small{all[0], all[3], {2, 8}})
 }
 
 func misfitSelections(t *testing.T, engine docstore.Engine) {

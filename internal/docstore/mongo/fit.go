@@ -48,11 +48,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
-			wrong := bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: typeOf(field.Kind)}}}}
-			if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault {
-				wrong = append(wrong, bson.E{Key: "$exists", Value: true}) // Backfill gives the default to the others
-			}
-			alternatives = append(alternatives, bson.D{{Key: field.Name, Value: wrong}})
+			alternatives = append(alternatives, t.misfits(field))
 		}
 	}
 	if len(alternatives) == 0 {
@@ -72,6 +68,24 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 		}
 	}
 	return fmt.Errorf("%w: a document changed during the check", docstore.ErrUnavailable)
+}
+
+// misfits returns a filter for documents that lack a field or have it with another type. An
+// integer may be a small one.
+func (t *table) misfits(field docstore.Field) bson.D {
+	types := []string{typeOf(field.Kind)}
+	if field.Kind == docstore.Int64 {
+		types = append(types, "int")
+	}
+	wrong := bson.A{}
+	for _, each := range types {
+		condition := bson.D{{Key: "$not", Value: bson.D{{Key: "$type", Value: each}}}}
+		if _, hasDefault := t.spec.Defaults[field.Name]; hasDefault {
+			condition = append(condition, bson.E{Key: "$exists", Value: true}) // Backfill gives the default to the others
+		}
+		wrong = append(wrong, bson.D{{Key: field.Name, Value: condition}})
+	}
+	return bson.D{{Key: "$and", Value: wrong}}
 }
 
 // typeOf returns the type alias of a kind in the query language.

@@ -1011,6 +1011,231 @@ func (x *BatchGetAlbumsResponse) GetUnreadAlbumIds() []int64 {
 	return nil
 }
 
+// Request of SearchNearby.
+type SearchNearbyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Area of the search.
+	//
+	// Types that are valid to be assigned to Area:
+	//
+	//	*SearchNearbyRequest_Circle
+	//	*SearchNearbyRequest_Box
+	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// Only albums of this category; all when unspecified.
+	Category AlbumCategory `protobuf:"varint,3,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyRequest) Reset() {
+	*x = SearchNearbyRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyRequest) ProtoMessage() {}
+
+func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
+func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
+	if x != nil {
+		return x.Area
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
+			return x.Circle
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetBox() *v1.Box {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
+			return x.Box
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *SearchNearbyRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchNearbyRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type isSearchNearbyRequest_Area interface {
+	isSearchNearbyRequest_Area()
+}
+
+type SearchNearbyRequest_Circle struct {
+	// Within a distance of a point; results nearest to the point come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
+}
+
+type SearchNearbyRequest_Box struct {
+	// Within a box; results nearest to its middle come first.
+	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
+}
+
+func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
+
+func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
+
+// Reply of SearchNearby.
+type SearchNearbyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The albums that were found.
+	Albums []*FoundAlbum `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyResponse) Reset() {
+	*x = SearchNearbyResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyResponse) ProtoMessage() {}
+
+func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
+func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
+	if x != nil {
+		return x.Albums
+	}
+	return nil
+}
+
+func (x *SearchNearbyResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// An album that was found.
+type FoundAlbum struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The album.
+	Album *Album `protobuf:"bytes,1,opt,name=album,proto3" json:"album,omitempty"`
+	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// a sphere with the Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters float64 `protobuf:"fixed64,2,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *FoundAlbum) Reset() {
+	*x = FoundAlbum{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundAlbum) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundAlbum) ProtoMessage() {}
+
+func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
+func (*FoundAlbum) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *FoundAlbum) GetAlbum() *Album {
+	if x != nil {
+		return x.Album
+	}
+	return nil
+}
+
+func (x *FoundAlbum) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
+}
+
 // Request of ListAlbums.
 type ListAlbumsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1026,7 +1251,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1263,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1276,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1088,7 +1313,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1325,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1338,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1145,7 +1370,7 @@ type StreamAlbumsRequest struct {
 
 func (x *StreamAlbumsRequest) Reset() {
 	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1382,7 @@ func (x *StreamAlbumsRequest) String() string {
 func (*StreamAlbumsRequest) ProtoMessage() {}
 
 func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1395,7 @@ func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
@@ -1205,7 +1430,7 @@ type StreamAlbumsResponse struct {
 
 func (x *StreamAlbumsResponse) Reset() {
 	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1217,7 +1442,7 @@ func (x *StreamAlbumsResponse) String() string {
 func (*StreamAlbumsResponse) ProtoMessage() {}
 
 func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1230,7 +1455,7 @@ func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
@@ -1260,7 +1485,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1497,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1510,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -1334,7 +1559,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1571,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1584,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -1390,7 +1615,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1402,7 +1627,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1415,7 +1640,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -1471,7 +1696,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1483,7 +1708,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1496,7 +1721,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -1521,7 +1746,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +1758,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +1771,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -1579,7 +1804,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1591,7 +1816,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1604,7 +1829,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
 }
 
 // Request of ListPhotos.
@@ -1623,7 +1848,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1860,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1873,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListPhotosRequest) GetAlbumId() int64 {
@@ -1685,7 +1910,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1922,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1935,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -1745,7 +1970,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +1982,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +1995,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -1812,7 +2037,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1824,7 +2049,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1837,7 +2062,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -1864,7 +2089,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1876,7 +2101,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1889,7 +2114,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -1931,7 +2156,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2168,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2181,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -1981,7 +2206,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1993,7 +2218,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2006,7 +2231,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2039,7 +2264,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2051,7 +2276,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2064,7 +2289,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
 }
 
 // Request of ListComments.
@@ -2083,7 +2308,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2095,7 +2320,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2108,7 +2333,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListCommentsRequest) GetAlbumId() int64 {
@@ -2145,7 +2370,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2157,7 +2382,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2170,7 +2395,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2200,7 +2425,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2212,7 +2437,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2225,7 +2450,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2253,7 +2478,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2490,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2503,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2301,7 +2526,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2313,7 +2538,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2326,7 +2551,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2354,7 +2579,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2366,7 +2591,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2379,7 +2604,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2404,7 +2629,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2416,7 +2641,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2429,7 +2654,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListRecommendersRequest) GetAlbumId() int64 {
@@ -2467,7 +2692,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2704,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +2717,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2522,7 +2747,7 @@ type MoveInAlbumsRequest struct {
 
 func (x *MoveInAlbumsRequest) Reset() {
 	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2534,7 +2759,7 @@ func (x *MoveInAlbumsRequest) String() string {
 func (*MoveInAlbumsRequest) ProtoMessage() {}
 
 func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2547,7 +2772,7 @@ func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
@@ -2575,7 +2800,7 @@ type MoveInAlbumsResponse struct {
 
 func (x *MoveInAlbumsResponse) Reset() {
 	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2587,7 +2812,7 @@ func (x *MoveInAlbumsResponse) String() string {
 func (*MoveInAlbumsResponse) ProtoMessage() {}
 
 func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2600,7 +2825,7 @@ func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
@@ -2648,7 +2873,7 @@ type MovedAlbum struct {
 
 func (x *MovedAlbum) Reset() {
 	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2660,7 +2885,7 @@ func (x *MovedAlbum) String() string {
 func (*MovedAlbum) ProtoMessage() {}
 
 func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2673,7 +2898,7 @@ func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
 func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MovedAlbum) GetOldId() string {
@@ -2782,7 +3007,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2794,7 +3019,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2807,7 +3032,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -2842,7 +3067,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2854,7 +3079,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2867,7 +3092,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -2889,7 +3114,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3126,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3139,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -2928,7 +3153,7 @@ var File_waybook_album_v1_album_proto protoreflect.FileDescriptor
 
 const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x83\x03\n" +
+	"\x1cwaybook/album/v1/album.proto\x12\x10waybook.album.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\x83\x03\n" +
 	"\x05Album\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12.\n" +
 	"\x05owner\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x05owner\x12\x14\n" +
@@ -2997,7 +3222,23 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x16BatchGetAlbumsResponse\x12/\n" +
 	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12*\n" +
 	"\x11missing_album_ids\x18\x02 \x03(\x03R\x0fmissingAlbumIds\x12(\n" +
-	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x96\x01\n" +
+	"\x10unread_album_ids\x18\x03 \x03(\x03R\x0eunreadAlbumIds\"\x9a\x02\n" +
+	"\x13SearchNearbyRequest\x121\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
+	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x12E\n" +
+	"\bcategory\x18\x03 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
+	"\x04area\x12\x05\xbaH\x02\b\x01\"t\n" +
+	"\x14SearchNearbyResponse\x124\n" +
+	"\x06albums\x18\x01 \x03(\v2\x1c.waybook.album.v1.FoundAlbumR\x06albums\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"d\n" +
+	"\n" +
+	"FoundAlbum\x12-\n" +
+	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12'\n" +
+	"\x0fdistance_meters\x18\x02 \x01(\x01R\x0edistanceMeters\"\x96\x01\n" +
 	"\x11ListAlbumsRequest\x12/\n" +
 	"\bowner_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aownerId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
@@ -3155,7 +3396,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xe1\x10\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xc9\x11\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -3168,7 +3409,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x04edge\x12`\n" +
 	"\bGetAlbum\x12!.waybook.album.v1.GetAlbumRequest\x1a\".waybook.album.v1.GetAlbumResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12l\n" +
-	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12`\n" +
+	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
+	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12`\n" +
 	"\n" +
 	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
@@ -3219,7 +3461,7 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
@@ -3235,130 +3477,142 @@ var file_waybook_album_v1_album_proto_goTypes = []any{
 	(*GetAlbumResponse)(nil),               // 11: waybook.album.v1.GetAlbumResponse
 	(*BatchGetAlbumsRequest)(nil),          // 12: waybook.album.v1.BatchGetAlbumsRequest
 	(*BatchGetAlbumsResponse)(nil),         // 13: waybook.album.v1.BatchGetAlbumsResponse
-	(*ListAlbumsRequest)(nil),              // 14: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 15: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 16: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 17: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 18: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 19: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 20: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 21: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 22: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 23: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 24: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 25: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 26: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 27: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 28: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 29: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 30: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 31: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 32: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 33: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 34: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 35: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 36: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 37: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 38: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 39: waybook.album.v1.ListRecommendersResponse
-	(*MoveInAlbumsRequest)(nil),            // 40: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 41: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 42: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 43: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 44: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 45: waybook.album.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 46: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 47: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 48: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 49: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 50: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 51: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 52: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 53: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 54: waybook.type.v1.OldIdentifier
+	(*SearchNearbyRequest)(nil),            // 14: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),           // 15: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),                     // 16: waybook.album.v1.FoundAlbum
+	(*ListAlbumsRequest)(nil),              // 17: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),             // 18: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),            // 19: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),           // 20: waybook.album.v1.StreamAlbumsResponse
+	(*AddPhotoRequest)(nil),                // 21: waybook.album.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 22: waybook.album.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 23: waybook.album.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 24: waybook.album.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 25: waybook.album.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 26: waybook.album.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 27: waybook.album.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 28: waybook.album.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 29: waybook.album.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 30: waybook.album.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 31: waybook.album.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 32: waybook.album.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 33: waybook.album.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 34: waybook.album.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 35: waybook.album.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 36: waybook.album.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 37: waybook.album.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 38: waybook.album.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 39: waybook.album.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 40: waybook.album.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 41: waybook.album.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 42: waybook.album.v1.ListRecommendersResponse
+	(*MoveInAlbumsRequest)(nil),            // 43: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 44: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 45: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 46: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 47: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 48: waybook.album.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 51: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 52: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 53: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 54: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 55: waybook.type.v1.Box
+	(*v1.MoveOptions)(nil),                 // 56: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 57: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 58: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 59: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	46, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	49, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	47, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	48, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	48, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	50, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	51, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	51, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
 	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	47, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	50, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	47, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	49, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	50, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	52, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
 	1,  // 12: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
 	2,  // 13: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	50, // 14: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	53, // 14: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
 	1,  // 15: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	1,  // 16: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	3,  // 17: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 18: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	49, // 19: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 20: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 21: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	50, // 22: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	50, // 23: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	50, // 24: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	46, // 25: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	51, // 26: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	42, // 27: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	52, // 28: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 29: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	47, // 30: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	48, // 31: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	48, // 32: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	43, // 33: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	53, // 34: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	54, // 35: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	4,  // 36: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 37: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 38: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 39: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 40: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	14, // 41: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	16, // 42: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	18, // 43: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	20, // 44: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	22, // 45: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	24, // 46: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	26, // 47: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	28, // 48: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	30, // 49: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	32, // 50: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	34, // 51: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	36, // 52: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	38, // 53: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	40, // 54: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	44, // 55: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	5,  // 56: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 57: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 58: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 59: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 60: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	15, // 61: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	17, // 62: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	19, // 63: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	21, // 64: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	23, // 65: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	25, // 66: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	27, // 67: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	29, // 68: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	31, // 69: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	33, // 70: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	35, // 71: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	37, // 72: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	39, // 73: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	41, // 74: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	45, // 75: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	56, // [56:76] is the sub-list for method output_type
-	36, // [36:56] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	54, // 16: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	55, // 17: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	16, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
+	1,  // 21: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	3,  // 22: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 23: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	52, // 24: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 25: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 26: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	53, // 27: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	53, // 28: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	53, // 29: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	49, // 30: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	56, // 31: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	45, // 32: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	57, // 33: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 34: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	50, // 35: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	51, // 36: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	51, // 37: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	46, // 38: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	58, // 39: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	59, // 40: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	4,  // 41: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	6,  // 42: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	8,  // 43: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	10, // 44: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	12, // 45: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	14, // 46: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	17, // 47: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	19, // 48: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	21, // 49: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	23, // 50: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	25, // 51: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	27, // 52: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	29, // 53: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	31, // 54: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	33, // 55: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	35, // 56: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	37, // 57: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	39, // 58: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	41, // 59: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	43, // 60: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	47, // 61: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	5,  // 62: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	7,  // 63: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	9,  // 64: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	11, // 65: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	13, // 66: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	15, // 67: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	18, // 68: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	20, // 69: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	22, // 70: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	24, // 71: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	26, // 72: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	28, // 73: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	30, // 74: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	32, // 75: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	34, // 76: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	36, // 77: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	38, // 78: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	40, // 79: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	42, // 80: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	44, // 81: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	48, // 82: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	62, // [62:83] is the sub-list for method output_type
+	41, // [41:62] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -3367,14 +3621,18 @@ func file_waybook_album_v1_album_proto_init() {
 		return
 	}
 	file_waybook_album_v1_album_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[19].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[13].OneofWrappers = []any{
+		(*SearchNearbyRequest_Circle)(nil),
+		(*SearchNearbyRequest_Box)(nil),
+	}
+	file_waybook_album_v1_album_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   45,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	AlbumService_DeleteAlbum_FullMethodName            = "/waybook.album.v1.AlbumService/DeleteAlbum"
 	AlbumService_GetAlbum_FullMethodName               = "/waybook.album.v1.AlbumService/GetAlbum"
 	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
+	AlbumService_SearchNearby_FullMethodName           = "/waybook.album.v1.AlbumService/SearchNearby"
 	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
 	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
 	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
@@ -73,6 +74,12 @@ type AlbumServiceClient interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(ctx context.Context, in *BatchGetAlbumsRequest, opts ...grpc.CallOption) (*BatchGetAlbumsResponse, error)
+	// Returns a page of the albums around a point, or in a box, nearest first. Results are
+	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// creation order. An album that is created, moved or deleted between pages may be
+	// missing or repeated; every other album is included exactly once. Errors:
+	// INVALID_ARGUMENT (page_token).
+	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -176,6 +183,16 @@ func (c *albumServiceClient) BatchGetAlbums(ctx context.Context, in *BatchGetAlb
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(BatchGetAlbumsResponse)
 	err := c.cc.Invoke(ctx, AlbumService_BatchGetAlbums_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchNearbyResponse)
+	err := c.cc.Invoke(ctx, AlbumService_SearchNearby_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -371,6 +388,12 @@ type AlbumServiceServer interface {
 	// ends before the albums exceed 1 MiB; unread_album_ids names the others, for another
 	// call. It never names all, so repeated calls come to an end.
 	BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error)
+	// Returns a page of the albums around a point, or in a box, nearest first. Results are
+	// correct across the antimeridian and at the poles. Albums at the same distance are in
+	// creation order. An album that is created, moved or deleted between pages may be
+	// missing or repeated; every other album is included exactly once. Errors:
+	// INVALID_ARGUMENT (page_token).
+	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Returns a page of a user's albums in creation order.
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
@@ -444,6 +467,9 @@ func (UnimplementedAlbumServiceServer) GetAlbum(context.Context, *GetAlbumReques
 }
 func (UnimplementedAlbumServiceServer) BatchGetAlbums(context.Context, *BatchGetAlbumsRequest) (*BatchGetAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BatchGetAlbums not implemented")
+}
+func (UnimplementedAlbumServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
@@ -597,6 +623,24 @@ func _AlbumService_BatchGetAlbums_Handler(srv interface{}, ctx context.Context, 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AlbumServiceServer).BatchGetAlbums(ctx, req.(*BatchGetAlbumsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchNearbyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).SearchNearby(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_SearchNearby_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -890,6 +934,10 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "BatchGetAlbums",
 			Handler:    _AlbumService_BatchGetAlbums_Handler,
+		},
+		{
+			MethodName: "SearchNearby",
+			Handler:    _AlbumService_SearchNearby_Handler,
 		},
 		{
 			MethodName: "ListAlbums",

@@ -1400,6 +1400,286 @@ func (x *BatchGetBlogsResponse) GetUnreadBlogIds() []int64 {
 	return nil
 }
 
+// Request of SearchNearby.
+type SearchNearbyRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Area of the search.
+	//
+	// Types that are valid to be assigned to Area:
+	//
+	//	*SearchNearbyRequest_Circle
+	//	*SearchNearbyRequest_Box
+	Area isSearchNearbyRequest_Area `protobuf_oneof:"area"`
+	// Only entries of this type; all when unspecified.
+	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyRequest) Reset() {
+	*x = SearchNearbyRequest{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyRequest) ProtoMessage() {}
+
+func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
+func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
+	if x != nil {
+		return x.Area
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetCircle() *v1.Circle {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Circle); ok {
+			return x.Circle
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetBox() *v1.Box {
+	if x != nil {
+		if x, ok := x.Area.(*SearchNearbyRequest_Box); ok {
+			return x.Box
+		}
+	}
+	return nil
+}
+
+func (x *SearchNearbyRequest) GetType() BlogType {
+	if x != nil {
+		return x.Type
+	}
+	return BlogType_BLOG_TYPE_UNSPECIFIED
+}
+
+func (x *SearchNearbyRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *SearchNearbyRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+type isSearchNearbyRequest_Area interface {
+	isSearchNearbyRequest_Area()
+}
+
+type SearchNearbyRequest_Circle struct {
+	// Within a distance of a point; results nearest to the point come first.
+	Circle *v1.Circle `protobuf:"bytes,1,opt,name=circle,proto3,oneof"`
+}
+
+type SearchNearbyRequest_Box struct {
+	// Within a box; results nearest to its middle come first.
+	Box *v1.Box `protobuf:"bytes,2,opt,name=box,proto3,oneof"`
+}
+
+func (*SearchNearbyRequest_Circle) isSearchNearbyRequest_Area() {}
+
+func (*SearchNearbyRequest_Box) isSearchNearbyRequest_Area() {}
+
+// Reply of SearchNearby.
+type SearchNearbyResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entries that were found.
+	Blogs []*FoundBlog `protobuf:"bytes,1,rep,name=blogs,proto3" json:"blogs,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchNearbyResponse) Reset() {
+	*x = SearchNearbyResponse{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchNearbyResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchNearbyResponse) ProtoMessage() {}
+
+func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
+func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SearchNearbyResponse) GetBlogs() []*FoundBlog {
+	if x != nil {
+		return x.Blogs
+	}
+	return nil
+}
+
+func (x *SearchNearbyResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Summary of an entry that was found.
+type FoundBlog struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The entry.
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// The author of the entry.
+	Author *v1.Profile `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
+	// Type of the entry.
+	Type BlogType `protobuf:"varint,3,opt,name=type,proto3,enum=waybook.blog.v1.BlogType" json:"type,omitempty"`
+	// Title, 1 to 200 characters.
+	Title string `protobuf:"bytes,4,opt,name=title,proto3" json:"title,omitempty"`
+	// Location on the map.
+	Location *v1.Location `protobuf:"bytes,5,opt,name=location,proto3" json:"location,omitempty"`
+	// Planned date.
+	PostDate *v1.Date `protobuf:"bytes,6,opt,name=post_date,json=postDate,proto3" json:"post_date,omitempty"`
+	// The identifier in the old service of an entry that was moved in, if blog_id does
+	// not tell it (docs/moving-in.md).
+	OldId string `protobuf:"bytes,7,opt,name=old_id,json=oldId,proto3" json:"old_id,omitempty"`
+	// Distance from the circle's center or the box's middle, in metres along the surface of
+	// a sphere with the Earth's mean radius, 6,371,008.8 m.
+	DistanceMeters float64 `protobuf:"fixed64,8,opt,name=distance_meters,json=distanceMeters,proto3" json:"distance_meters,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *FoundBlog) Reset() {
+	*x = FoundBlog{}
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundBlog) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundBlog) ProtoMessage() {}
+
+func (x *FoundBlog) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundBlog.ProtoReflect.Descriptor instead.
+func (*FoundBlog) Descriptor() ([]byte, []int) {
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *FoundBlog) GetBlogId() int64 {
+	if x != nil {
+		return x.BlogId
+	}
+	return 0
+}
+
+func (x *FoundBlog) GetAuthor() *v1.Profile {
+	if x != nil {
+		return x.Author
+	}
+	return nil
+}
+
+func (x *FoundBlog) GetType() BlogType {
+	if x != nil {
+		return x.Type
+	}
+	return BlogType_BLOG_TYPE_UNSPECIFIED
+}
+
+func (x *FoundBlog) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *FoundBlog) GetLocation() *v1.Location {
+	if x != nil {
+		return x.Location
+	}
+	return nil
+}
+
+func (x *FoundBlog) GetPostDate() *v1.Date {
+	if x != nil {
+		return x.PostDate
+	}
+	return nil
+}
+
+func (x *FoundBlog) GetOldId() string {
+	if x != nil {
+		return x.OldId
+	}
+	return ""
+}
+
+func (x *FoundBlog) GetDistanceMeters() float64 {
+	if x != nil {
+		return x.DistanceMeters
+	}
+	return 0
+}
+
 // Request of ListBlogs.
 type ListBlogsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1424,7 +1704,7 @@ type ListBlogsRequest struct {
 
 func (x *ListBlogsRequest) Reset() {
 	*x = ListBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1436,7 +1716,7 @@ func (x *ListBlogsRequest) String() string {
 func (*ListBlogsRequest) ProtoMessage() {}
 
 func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[14]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1449,7 +1729,7 @@ func (x *ListBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsRequest.ProtoReflect.Descriptor instead.
 func (*ListBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{14}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListBlogsRequest) GetAuthorId() int64 {
@@ -1515,7 +1795,7 @@ type ListBlogsResponse struct {
 
 func (x *ListBlogsResponse) Reset() {
 	*x = ListBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1807,7 @@ func (x *ListBlogsResponse) String() string {
 func (*ListBlogsResponse) ProtoMessage() {}
 
 func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[15]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1820,7 @@ func (x *ListBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBlogsResponse.ProtoReflect.Descriptor instead.
 func (*ListBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{15}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListBlogsResponse) GetBlogs() []*Blog {
@@ -1573,7 +1853,7 @@ type BlogSummary struct {
 
 func (x *BlogSummary) Reset() {
 	*x = BlogSummary{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1585,7 +1865,7 @@ func (x *BlogSummary) String() string {
 func (*BlogSummary) ProtoMessage() {}
 
 func (x *BlogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[16]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1598,7 +1878,7 @@ func (x *BlogSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BlogSummary.ProtoReflect.Descriptor instead.
 func (*BlogSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{16}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *BlogSummary) GetBlogId() int64 {
@@ -1639,7 +1919,7 @@ type StreamBlogsRequest struct {
 
 func (x *StreamBlogsRequest) Reset() {
 	*x = StreamBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1651,7 +1931,7 @@ func (x *StreamBlogsRequest) String() string {
 func (*StreamBlogsRequest) ProtoMessage() {}
 
 func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[17]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1664,7 +1944,7 @@ func (x *StreamBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsRequest.ProtoReflect.Descriptor instead.
 func (*StreamBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{17}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StreamBlogsRequest) GetAuthorId() int64 {
@@ -1706,7 +1986,7 @@ type StreamBlogsResponse struct {
 
 func (x *StreamBlogsResponse) Reset() {
 	*x = StreamBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1998,7 @@ func (x *StreamBlogsResponse) String() string {
 func (*StreamBlogsResponse) ProtoMessage() {}
 
 func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[18]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +2011,7 @@ func (x *StreamBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamBlogsResponse.ProtoReflect.Descriptor instead.
 func (*StreamBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{18}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StreamBlogsResponse) GetBlogs() []*BlogSummary {
@@ -1756,7 +2036,7 @@ type CastBallotRequest struct {
 
 func (x *CastBallotRequest) Reset() {
 	*x = CastBallotRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +2048,7 @@ func (x *CastBallotRequest) String() string {
 func (*CastBallotRequest) ProtoMessage() {}
 
 func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[19]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +2061,7 @@ func (x *CastBallotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotRequest.ProtoReflect.Descriptor instead.
 func (*CastBallotRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{19}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CastBallotRequest) GetVoterId() int64 {
@@ -1816,7 +2096,7 @@ type CastBallotResponse struct {
 
 func (x *CastBallotResponse) Reset() {
 	*x = CastBallotResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1828,7 +2108,7 @@ func (x *CastBallotResponse) String() string {
 func (*CastBallotResponse) ProtoMessage() {}
 
 func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[20]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1841,7 +2121,7 @@ func (x *CastBallotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastBallotResponse.ProtoReflect.Descriptor instead.
 func (*CastBallotResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{20}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CastBallotResponse) GetVote() *Vote {
@@ -1866,7 +2146,7 @@ type ListBallotsRequest struct {
 
 func (x *ListBallotsRequest) Reset() {
 	*x = ListBallotsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1878,7 +2158,7 @@ func (x *ListBallotsRequest) String() string {
 func (*ListBallotsRequest) ProtoMessage() {}
 
 func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[21]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1891,7 +2171,7 @@ func (x *ListBallotsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsRequest.ProtoReflect.Descriptor instead.
 func (*ListBallotsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{21}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBallotsRequest) GetBlogId() int64 {
@@ -1929,7 +2209,7 @@ type ListBallotsResponse struct {
 
 func (x *ListBallotsResponse) Reset() {
 	*x = ListBallotsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1941,7 +2221,7 @@ func (x *ListBallotsResponse) String() string {
 func (*ListBallotsResponse) ProtoMessage() {}
 
 func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[22]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1954,7 +2234,7 @@ func (x *ListBallotsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBallotsResponse.ProtoReflect.Descriptor instead.
 func (*ListBallotsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{22}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListBallotsResponse) GetBallots() []*Ballot {
@@ -1984,7 +2264,7 @@ type Ballot struct {
 
 func (x *Ballot) Reset() {
 	*x = Ballot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2276,7 @@ func (x *Ballot) String() string {
 func (*Ballot) ProtoMessage() {}
 
 func (x *Ballot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[23]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2289,7 @@ func (x *Ballot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ballot.ProtoReflect.Descriptor instead.
 func (*Ballot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{23}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Ballot) GetVoter() *v1.Profile {
@@ -2044,7 +2324,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2336,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[24]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2349,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{24}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -2111,7 +2391,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2123,7 +2403,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[25]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2136,7 +2416,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{25}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -2163,7 +2443,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2455,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[26]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2468,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{26}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -2230,7 +2510,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2522,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[27]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2535,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{27}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -2280,7 +2560,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2292,7 +2572,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[28]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2305,7 +2585,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{28}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2338,7 +2618,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2350,7 +2630,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[29]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2363,7 +2643,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{29}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
 }
 
 // Request of ListComments.
@@ -2382,7 +2662,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2394,7 +2674,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[30]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2407,7 +2687,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{30}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListCommentsRequest) GetBlogId() int64 {
@@ -2444,7 +2724,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2456,7 +2736,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[31]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2469,7 +2749,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{31}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2499,7 +2779,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2511,7 +2791,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[32]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2524,7 +2804,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{32}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2552,7 +2832,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2564,7 +2844,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[33]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2577,7 +2857,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{33}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2600,7 +2880,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2612,7 +2892,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[34]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2625,7 +2905,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{34}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2653,7 +2933,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2665,7 +2945,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[35]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2678,7 +2958,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{35}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2703,7 +2983,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2995,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[36]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +3008,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{36}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ListRecommendersRequest) GetBlogId() int64 {
@@ -2766,7 +3046,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2778,7 +3058,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[37]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2791,7 +3071,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{37}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2821,7 +3101,7 @@ type MoveInBlogsRequest struct {
 
 func (x *MoveInBlogsRequest) Reset() {
 	*x = MoveInBlogsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2833,7 +3113,7 @@ func (x *MoveInBlogsRequest) String() string {
 func (*MoveInBlogsRequest) ProtoMessage() {}
 
 func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[38]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2846,7 +3126,7 @@ func (x *MoveInBlogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{38}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *MoveInBlogsRequest) GetOptions() *v1.MoveOptions {
@@ -2874,7 +3154,7 @@ type MoveInBlogsResponse struct {
 
 func (x *MoveInBlogsResponse) Reset() {
 	*x = MoveInBlogsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2886,7 +3166,7 @@ func (x *MoveInBlogsResponse) String() string {
 func (*MoveInBlogsResponse) ProtoMessage() {}
 
 func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[39]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2899,7 +3179,7 @@ func (x *MoveInBlogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInBlogsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInBlogsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{39}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *MoveInBlogsResponse) GetResults() []*v1.MoveResult {
@@ -2964,7 +3244,7 @@ type MovedBlog struct {
 
 func (x *MovedBlog) Reset() {
 	*x = MovedBlog{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2976,7 +3256,7 @@ func (x *MovedBlog) String() string {
 func (*MovedBlog) ProtoMessage() {}
 
 func (x *MovedBlog) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[40]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2989,7 +3269,7 @@ func (x *MovedBlog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBlog.ProtoReflect.Descriptor instead.
 func (*MovedBlog) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{40}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MovedBlog) GetOldId() string {
@@ -3152,7 +3432,7 @@ type MovedVote struct {
 
 func (x *MovedVote) Reset() {
 	*x = MovedVote{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3444,7 @@ func (x *MovedVote) String() string {
 func (*MovedVote) ProtoMessage() {}
 
 func (x *MovedVote) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[41]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3457,7 @@ func (x *MovedVote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedVote.ProtoReflect.Descriptor instead.
 func (*MovedVote) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{41}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MovedVote) GetDescription() string {
@@ -3207,7 +3487,7 @@ type MovedChoice struct {
 
 func (x *MovedChoice) Reset() {
 	*x = MovedChoice{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3219,7 +3499,7 @@ func (x *MovedChoice) String() string {
 func (*MovedChoice) ProtoMessage() {}
 
 func (x *MovedChoice) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[42]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3232,7 +3512,7 @@ func (x *MovedChoice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedChoice.ProtoReflect.Descriptor instead.
 func (*MovedChoice) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{42}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *MovedChoice) GetDescription() string {
@@ -3262,7 +3542,7 @@ type MovedBallot struct {
 
 func (x *MovedBallot) Reset() {
 	*x = MovedBallot{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3274,7 +3554,7 @@ func (x *MovedBallot) String() string {
 func (*MovedBallot) ProtoMessage() {}
 
 func (x *MovedBallot) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[43]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3567,7 @@ func (x *MovedBallot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedBallot.ProtoReflect.Descriptor instead.
 func (*MovedBallot) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{43}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *MovedBallot) GetVoterId() int64 {
@@ -3315,7 +3595,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3327,7 +3607,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[44]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3340,7 +3620,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{44}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3362,7 +3642,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3654,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_blog_v1_blog_proto_msgTypes[45]
+	mi := &file_waybook_blog_v1_blog_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3667,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{45}
+	return file_waybook_blog_v1_blog_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3401,7 +3681,7 @@ var File_waybook_blog_v1_blog_proto protoreflect.FileDescriptor
 
 const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\n" +
-	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd3\x05\n" +
+	"\x1awaybook/blog/v1/blog.proto\x12\x0fwaybook.blog.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1awaybook/type/v1/area.proto\x1a waybook/type/v1/identifier.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/type.proto\x1a\x1cwaybook/type/v1/update.proto\"\xd3\x05\n" +
 	"\x04Blog\x12\x17\n" +
 	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
 	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
@@ -3503,7 +3783,28 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x15BatchGetBlogsResponse\x12+\n" +
 	"\x05blogs\x18\x01 \x03(\v2\x15.waybook.blog.v1.BlogR\x05blogs\x12(\n" +
 	"\x10missing_blog_ids\x18\x02 \x03(\x03R\x0emissingBlogIds\x12&\n" +
-	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\xf6\x05\n" +
+	"\x0funread_blog_ids\x18\x03 \x03(\x03R\runreadBlogIds\"\x8c\x02\n" +
+	"\x13SearchNearbyRequest\x121\n" +
+	"\x06circle\x18\x01 \x01(\v2\x17.waybook.type.v1.CircleH\x00R\x06circle\x12(\n" +
+	"\x03box\x18\x02 \x01(\v2\x14.waybook.type.v1.BoxH\x00R\x03box\x127\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04type\x12'\n" +
+	"\tpage_size\x18\x04 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageTokenB\r\n" +
+	"\x04area\x12\x05\xbaH\x02\b\x01\"p\n" +
+	"\x14SearchNearbyResponse\x120\n" +
+	"\x05blogs\x18\x01 \x03(\v2\x1a.waybook.blog.v1.FoundBlogR\x05blogs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc6\x02\n" +
+	"\tFoundBlog\x12\x17\n" +
+	"\ablog_id\x18\x01 \x01(\x03R\x06blogId\x120\n" +
+	"\x06author\x18\x02 \x01(\v2\x18.waybook.type.v1.ProfileR\x06author\x12-\n" +
+	"\x04type\x18\x03 \x01(\x0e2\x19.waybook.blog.v1.BlogTypeR\x04type\x12\x14\n" +
+	"\x05title\x18\x04 \x01(\tR\x05title\x125\n" +
+	"\blocation\x18\x05 \x01(\v2\x19.waybook.type.v1.LocationR\blocation\x122\n" +
+	"\tpost_date\x18\x06 \x01(\v2\x15.waybook.type.v1.DateR\bpostDate\x12\x15\n" +
+	"\x06old_id\x18\a \x01(\tR\x05oldId\x12'\n" +
+	"\x0fdistance_meters\x18\b \x01(\x01R\x0edistanceMeters\"\xf6\x05\n" +
 	"\x10ListBlogsRequest\x121\n" +
 	"\tauthor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x00\x90\xb5\x18\x01R\bauthorId\x12&\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04\x18d(\x00R\bpageSize\x12'\n" +
@@ -3682,7 +3983,7 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x14BLOG_ORDER_POST_DATE\x10\x01*S\n" +
 	"\x0fBlogPublication\x12 \n" +
 	"\x1cBLOG_PUBLICATION_UNSPECIFIED\x10\x00\x12\x1e\n" +
-	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xdd\x0e\n" +
+	"\x1aBLOG_PUBLICATION_PUBLISHED\x10\x012\xc3\x0f\n" +
 	"\vBlogService\x12a\n" +
 	"\n" +
 	"CreateBlog\x12\".waybook.blog.v1.CreateBlogRequest\x1a#.waybook.blog.v1.CreateBlogResponse\"\n" +
@@ -3698,7 +3999,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x04edge\x12[\n" +
 	"\aGetBlog\x12\x1f.waybook.blog.v1.GetBlogRequest\x1a .waybook.blog.v1.GetBlogResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12g\n" +
-	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12[\n" +
+	"\rBatchGetBlogs\x12%.waybook.blog.v1.BatchGetBlogsRequest\x1a&.waybook.blog.v1.BatchGetBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12d\n" +
+	"\fSearchNearby\x12$.waybook.blog.v1.SearchNearbyRequest\x1a%.waybook.blog.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12[\n" +
 	"\tListBlogs\x12!.waybook.blog.v1.ListBlogsRequest\x1a\".waybook.blog.v1.ListBlogsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12i\n" +
 	"\vStreamBlogs\x12#.waybook.blog.v1.StreamBlogsRequest\x1a$.waybook.blog.v1.StreamBlogsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x010\x01\x12a\n" +
@@ -3743,7 +4045,7 @@ func file_waybook_blog_v1_blog_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_blog_v1_blog_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 46)
+var file_waybook_blog_v1_blog_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(BlogType)(0),                          // 0: waybook.blog.v1.BlogType
 	(Weather)(0),                           // 1: waybook.blog.v1.Weather
@@ -3764,147 +4066,162 @@ var file_waybook_blog_v1_blog_proto_goTypes = []any{
 	(*GetBlogResponse)(nil),                // 16: waybook.blog.v1.GetBlogResponse
 	(*BatchGetBlogsRequest)(nil),           // 17: waybook.blog.v1.BatchGetBlogsRequest
 	(*BatchGetBlogsResponse)(nil),          // 18: waybook.blog.v1.BatchGetBlogsResponse
-	(*ListBlogsRequest)(nil),               // 19: waybook.blog.v1.ListBlogsRequest
-	(*ListBlogsResponse)(nil),              // 20: waybook.blog.v1.ListBlogsResponse
-	(*BlogSummary)(nil),                    // 21: waybook.blog.v1.BlogSummary
-	(*StreamBlogsRequest)(nil),             // 22: waybook.blog.v1.StreamBlogsRequest
-	(*StreamBlogsResponse)(nil),            // 23: waybook.blog.v1.StreamBlogsResponse
-	(*CastBallotRequest)(nil),              // 24: waybook.blog.v1.CastBallotRequest
-	(*CastBallotResponse)(nil),             // 25: waybook.blog.v1.CastBallotResponse
-	(*ListBallotsRequest)(nil),             // 26: waybook.blog.v1.ListBallotsRequest
-	(*ListBallotsResponse)(nil),            // 27: waybook.blog.v1.ListBallotsResponse
-	(*Ballot)(nil),                         // 28: waybook.blog.v1.Ballot
-	(*AddCommentRequest)(nil),              // 29: waybook.blog.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 30: waybook.blog.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 31: waybook.blog.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 32: waybook.blog.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 33: waybook.blog.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 34: waybook.blog.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 35: waybook.blog.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 36: waybook.blog.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 37: waybook.blog.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 38: waybook.blog.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 39: waybook.blog.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 40: waybook.blog.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 41: waybook.blog.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 42: waybook.blog.v1.ListRecommendersResponse
-	(*MoveInBlogsRequest)(nil),             // 43: waybook.blog.v1.MoveInBlogsRequest
-	(*MoveInBlogsResponse)(nil),            // 44: waybook.blog.v1.MoveInBlogsResponse
-	(*MovedBlog)(nil),                      // 45: waybook.blog.v1.MovedBlog
-	(*MovedVote)(nil),                      // 46: waybook.blog.v1.MovedVote
-	(*MovedChoice)(nil),                    // 47: waybook.blog.v1.MovedChoice
-	(*MovedBallot)(nil),                    // 48: waybook.blog.v1.MovedBallot
-	(*ResolveOldIdsRequest)(nil),           // 49: waybook.blog.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 50: waybook.blog.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 51: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 52: waybook.type.v1.Location
-	(*v1.Date)(nil),                        // 53: waybook.type.v1.Date
-	(*timestamppb.Timestamp)(nil),          // 54: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 55: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 56: waybook.type.v1.Comment
-	(*v1.MoveOptions)(nil),                 // 57: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 58: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 59: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 60: waybook.type.v1.OldIdentifier
+	(*SearchNearbyRequest)(nil),            // 19: waybook.blog.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),           // 20: waybook.blog.v1.SearchNearbyResponse
+	(*FoundBlog)(nil),                      // 21: waybook.blog.v1.FoundBlog
+	(*ListBlogsRequest)(nil),               // 22: waybook.blog.v1.ListBlogsRequest
+	(*ListBlogsResponse)(nil),              // 23: waybook.blog.v1.ListBlogsResponse
+	(*BlogSummary)(nil),                    // 24: waybook.blog.v1.BlogSummary
+	(*StreamBlogsRequest)(nil),             // 25: waybook.blog.v1.StreamBlogsRequest
+	(*StreamBlogsResponse)(nil),            // 26: waybook.blog.v1.StreamBlogsResponse
+	(*CastBallotRequest)(nil),              // 27: waybook.blog.v1.CastBallotRequest
+	(*CastBallotResponse)(nil),             // 28: waybook.blog.v1.CastBallotResponse
+	(*ListBallotsRequest)(nil),             // 29: waybook.blog.v1.ListBallotsRequest
+	(*ListBallotsResponse)(nil),            // 30: waybook.blog.v1.ListBallotsResponse
+	(*Ballot)(nil),                         // 31: waybook.blog.v1.Ballot
+	(*AddCommentRequest)(nil),              // 32: waybook.blog.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 33: waybook.blog.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 34: waybook.blog.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 35: waybook.blog.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 36: waybook.blog.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 37: waybook.blog.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 38: waybook.blog.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 39: waybook.blog.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 40: waybook.blog.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 41: waybook.blog.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 42: waybook.blog.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 43: waybook.blog.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 44: waybook.blog.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 45: waybook.blog.v1.ListRecommendersResponse
+	(*MoveInBlogsRequest)(nil),             // 46: waybook.blog.v1.MoveInBlogsRequest
+	(*MoveInBlogsResponse)(nil),            // 47: waybook.blog.v1.MoveInBlogsResponse
+	(*MovedBlog)(nil),                      // 48: waybook.blog.v1.MovedBlog
+	(*MovedVote)(nil),                      // 49: waybook.blog.v1.MovedVote
+	(*MovedChoice)(nil),                    // 50: waybook.blog.v1.MovedChoice
+	(*MovedBallot)(nil),                    // 51: waybook.blog.v1.MovedBallot
+	(*ResolveOldIdsRequest)(nil),           // 52: waybook.blog.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 53: waybook.blog.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 54: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 55: waybook.type.v1.Location
+	(*v1.Date)(nil),                        // 56: waybook.type.v1.Date
+	(*timestamppb.Timestamp)(nil),          // 57: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 58: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 59: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 60: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 61: waybook.type.v1.Box
+	(*v1.MoveOptions)(nil),                 // 62: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 63: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 64: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 65: waybook.type.v1.OldIdentifier
 }
 var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
-	51, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
+	54, // 0: waybook.blog.v1.Blog.author:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.blog.v1.Blog.type:type_name -> waybook.blog.v1.BlogType
-	52, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
-	53, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
+	55, // 2: waybook.blog.v1.Blog.location:type_name -> waybook.type.v1.Location
+	56, // 3: waybook.blog.v1.Blog.post_date:type_name -> waybook.type.v1.Date
 	1,  // 4: waybook.blog.v1.Blog.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 5: waybook.blog.v1.Blog.map_type:type_name -> waybook.blog.v1.MapType
 	6,  // 6: waybook.blog.v1.Blog.vote:type_name -> waybook.blog.v1.Vote
-	54, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
-	54, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
+	57, // 7: waybook.blog.v1.Blog.create_time:type_name -> google.protobuf.Timestamp
+	57, // 8: waybook.blog.v1.Blog.update_time:type_name -> google.protobuf.Timestamp
 	7,  // 9: waybook.blog.v1.Vote.choices:type_name -> waybook.blog.v1.Choice
 	0,  // 10: waybook.blog.v1.CreateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	52, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
-	53, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	55, // 11: waybook.blog.v1.CreateBlogRequest.location:type_name -> waybook.type.v1.Location
+	56, // 12: waybook.blog.v1.CreateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 13: waybook.blog.v1.CreateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 14: waybook.blog.v1.CreateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	8,  // 15: waybook.blog.v1.CreateBlogRequest.vote:type_name -> waybook.blog.v1.NewVote
 	5,  // 16: waybook.blog.v1.CreateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	0,  // 17: waybook.blog.v1.UpdateBlogRequest.type:type_name -> waybook.blog.v1.BlogType
-	52, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
-	53, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
+	55, // 18: waybook.blog.v1.UpdateBlogRequest.location:type_name -> waybook.type.v1.Location
+	56, // 19: waybook.blog.v1.UpdateBlogRequest.post_date:type_name -> waybook.type.v1.Date
 	1,  // 20: waybook.blog.v1.UpdateBlogRequest.weather:type_name -> waybook.blog.v1.Weather
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
-	55, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
+	58, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
 	5,  // 24: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	56, // 25: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	59, // 25: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
 	5,  // 26: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	3,  // 27: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	53, // 28: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	53, // 29: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 30: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 31: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 32: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	21, // 33: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 34: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	28, // 35: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	51, // 36: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	56, // 37: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	56, // 38: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	56, // 39: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	51, // 40: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	57, // 41: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	45, // 42: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	58, // 43: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 44: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	52, // 45: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	53, // 46: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 47: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 48: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	54, // 49: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	54, // 50: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	46, // 51: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	48, // 52: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	59, // 53: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	47, // 54: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	60, // 55: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	9,  // 56: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 57: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 58: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 59: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 60: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 61: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	22, // 62: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	24, // 63: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	26, // 64: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	29, // 65: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	31, // 66: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	33, // 67: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	35, // 68: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	37, // 69: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	39, // 70: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	41, // 71: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	43, // 72: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	49, // 73: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	10, // 74: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 75: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 76: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 77: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 78: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 79: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	23, // 80: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	25, // 81: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	27, // 82: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	30, // 83: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	32, // 84: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	34, // 85: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	36, // 86: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	38, // 87: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	40, // 88: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	42, // 89: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	44, // 90: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	50, // 91: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	74, // [74:92] is the sub-list for method output_type
-	56, // [56:74] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	60, // 27: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	61, // 28: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	21, // 30: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	54, // 31: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,  // 32: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	55, // 33: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	56, // 34: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	3,  // 35: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	56, // 36: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	56, // 37: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 38: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 39: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,  // 40: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	24, // 41: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 42: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	31, // 43: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	54, // 44: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	59, // 45: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	59, // 46: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	59, // 47: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	54, // 48: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	62, // 49: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	48, // 50: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	63, // 51: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 52: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	55, // 53: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	56, // 54: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 55: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 56: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	57, // 57: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	57, // 58: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	49, // 59: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	51, // 60: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	64, // 61: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	50, // 62: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	65, // 63: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 64: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 65: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 66: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 67: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 68: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 69: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 70: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	25, // 71: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	27, // 72: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	29, // 73: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	32, // 74: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	34, // 75: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	36, // 76: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	38, // 77: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	40, // 78: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	42, // 79: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	44, // 80: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	46, // 81: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	52, // 82: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 83: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 84: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 85: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 86: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 87: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 88: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 89: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	26, // 90: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	28, // 91: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	30, // 92: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	33, // 93: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	35, // 94: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	37, // 95: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	39, // 96: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	41, // 97: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	43, // 98: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	45, // 99: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	47, // 100: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	53, // 101: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	83, // [83:102] is the sub-list for method output_type
+	64, // [64:83] is the sub-list for method input_type
+	64, // [64:64] is the sub-list for extension type_name
+	64, // [64:64] is the sub-list for extension extendee
+	0,  // [0:64] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }
@@ -3914,14 +4231,18 @@ func file_waybook_blog_v1_blog_proto_init() {
 	}
 	file_waybook_blog_v1_blog_proto_msgTypes[4].OneofWrappers = []any{}
 	file_waybook_blog_v1_blog_proto_msgTypes[6].OneofWrappers = []any{}
-	file_waybook_blog_v1_blog_proto_msgTypes[40].OneofWrappers = []any{}
+	file_waybook_blog_v1_blog_proto_msgTypes[14].OneofWrappers = []any{
+		(*SearchNearbyRequest_Circle)(nil),
+		(*SearchNearbyRequest_Box)(nil),
+	}
+	file_waybook_blog_v1_blog_proto_msgTypes[43].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_blog_v1_blog_proto_rawDesc), len(file_waybook_blog_v1_blog_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   46,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -26,6 +26,7 @@ const (
 	BlogService_DeleteBlog_FullMethodName             = "/waybook.blog.v1.BlogService/DeleteBlog"
 	BlogService_GetBlog_FullMethodName                = "/waybook.blog.v1.BlogService/GetBlog"
 	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
+	BlogService_SearchNearby_FullMethodName           = "/waybook.blog.v1.BlogService/SearchNearby"
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
 	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
@@ -73,6 +74,12 @@ type BlogServiceClient interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(ctx context.Context, in *BatchGetBlogsRequest, opts ...grpc.CallOption) (*BatchGetBlogsResponse, error)
+	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
+	// even before their planned dates. Results are correct across the antimeridian and at
+	// the poles. Entries at the same distance are in creation order. An entry that is
+	// created, moved or deleted between pages may be missing or repeated; every other entry
+	// is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -175,6 +182,16 @@ func (c *blogServiceClient) BatchGetBlogs(ctx context.Context, in *BatchGetBlogs
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(BatchGetBlogsResponse)
 	err := c.cc.Invoke(ctx, BlogService_BatchGetBlogs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) SearchNearby(ctx context.Context, in *SearchNearbyRequest, opts ...grpc.CallOption) (*SearchNearbyResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchNearbyResponse)
+	err := c.cc.Invoke(ctx, BlogService_SearchNearby_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -352,6 +369,12 @@ type BlogServiceServer interface {
 	// not exist. The reply ends before the entries exceed 1 MiB; unread_blog_ids names the
 	// others, for another call. It never names all, so repeated calls come to an end.
 	BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error)
+	// Returns a page of summaries of the entries around a point, or in a box, nearest first,
+	// even before their planned dates. Results are correct across the antimeridian and at
+	// the poles. Entries at the same distance are in creation order. An entry that is
+	// created, moved or deleted between pages may be missing or repeated; every other entry
+	// is included exactly once. Errors: INVALID_ARGUMENT (page_token).
+	SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error)
 	// Returns a page of entries: a user's entries in creation order, or the entries of one
 	// or all users by planned date. Entries of one day are in creation order,
 	// those of different users to within 16 ms. Errors:
@@ -424,6 +447,9 @@ func (UnimplementedBlogServiceServer) GetBlog(context.Context, *GetBlogRequest) 
 }
 func (UnimplementedBlogServiceServer) BatchGetBlogs(context.Context, *BatchGetBlogsRequest) (*BatchGetBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BatchGetBlogs not implemented")
+}
+func (UnimplementedBlogServiceServer) SearchNearby(context.Context, *SearchNearbyRequest) (*SearchNearbyResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchNearby not implemented")
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
@@ -571,6 +597,24 @@ func _BlogService_BatchGetBlogs_Handler(srv interface{}, ctx context.Context, de
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(BlogServiceServer).BatchGetBlogs(ctx, req.(*BatchGetBlogsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_SearchNearby_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchNearbyRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).SearchNearby(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_SearchNearby_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).SearchNearby(ctx, req.(*SearchNearbyRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -828,6 +872,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "BatchGetBlogs",
 			Handler:    _BlogService_BatchGetBlogs_Handler,
+		},
+		{
+			MethodName: "SearchNearby",
+			Handler:    _BlogService_SearchNearby_Handler,
 		},
 		{
 			MethodName: "ListBlogs",
