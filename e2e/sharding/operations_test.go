@@ -136,6 +136,8 @@ func operations() []operation {
 		{name: "ExportPois of an owner", call: exportPois},
 		{name: "BatchGetAlbums in three places", call: batchGet},
 		{name: "SearchNearby of albums", call: nearbyAlbums},
+		{name: "ListRecentAlbums", call: recentAlbums},
+		{name: "ListRecentBlogs", call: recentBlogs},
 		{name: "MoveInAlbums of two albums", call: moveInAlbums},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},

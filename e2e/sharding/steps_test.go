@@ -45,6 +45,8 @@ func stepsOfOperations() map[string]string {
 		"ExportPois of an owner":                          "1 1 1",
 		"BatchGetAlbums in three places":                  "1 1",
 		"SearchNearby of albums":                          "2 1 1",
+		"ListRecentAlbums":                                "1 1",
+		"ListRecentBlogs":                                 "1 1",
 		"addComment with albumID":                         "2 2 1 1",
 		"replyComment with albumID":                       "2 2 1 1",
 		"removeComment with albumID":                      "2 2 1 1",

@@ -38,6 +38,11 @@ func byOwner() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "owner", A: "owner_id"}
 }
 
+// byCategory orders a category's albums by creation: ListRecentAlbums.
+func byCategory() docstore.Index1[int64] {
+	return docstore.Index1[int64]{Name: "category", A: "category"}
+}
+
 // byRequest finds the album that a request created.
 func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
@@ -53,7 +58,7 @@ func albumsSpec() docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
 		Counters: []string{photoCounter, content.CommentCounter}, Defaults: nearby.Defaults(),
-		Indexes: append([]docstore.Index{byOwner().Declare(), byRequest().Declare()}, places().Declare()...),
+		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, places().Declare()...),
 	}
 }
 

@@ -32,6 +32,22 @@ func (s *Server) ListAlbums(ctx context.Context, request *albumv1.ListAlbumsRequ
 	return reply, nil
 }
 
+// ListRecentAlbums returns a page of all users' albums, newest first.
+func (s *Server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRecentAlbumsRequest) (*albumv1.ListRecentAlbumsResponse, error) {
+	where := docstore.All(docstore.IDIndex)
+	if category := request.GetCategory(); category != albumv1.AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED {
+		where = byCategory().Is(int64(category))
+	}
+	page, err := s.albums.Documents.Page(ctx, docstore.Query{
+		Where: where.Everywhere(), Descending: true,
+		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &albumv1.ListRecentAlbumsResponse{Albums: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+}
+
 // summary is the part of an album that a list shows.
 type summary struct {
 	ID    int64  `bson:"_id"`

@@ -95,6 +95,11 @@ func byPostDay() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "post_day", A: "post_day"}
 }
 
+// byTypePostDay orders the entries of a type by planned date: ListRecentBlogs.
+func byTypePostDay() docstore.Index2[int64, int64] {
+	return docstore.Index2[int64, int64]{Name: "type_post_day", A: "type", B: "post_day"}
+}
+
 // byDue separates the entries whose reward is due, for the sweep that settles it.
 func byDue() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "due", A: "reward_due"}
@@ -113,7 +118,7 @@ func blogsSpec() docstore.Spec {
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
 		Counters: []string{content.CommentCounter}, Defaults: nearby.Defaults(),
 		Indexes: append([]docstore.Index{
-			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byDue().Declare(), byRequest().Declare(),
+			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, places().Declare()...),
 	}
 }

@@ -330,6 +330,125 @@ func (x *Photo) GetOldId() string {
 	return ""
 }
 
+// Request of ListRecentAlbums.
+type ListRecentAlbumsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only albums of this category; all when unspecified.
+	Category AlbumCategory `protobuf:"varint,1,opt,name=category,proto3,enum=waybook.album.v1.AlbumCategory" json:"category,omitempty"`
+	// Maximum number of results, from 1 to 1,000; 0 means 100.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of the previous page; empty for the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecentAlbumsRequest) Reset() {
+	*x = ListRecentAlbumsRequest{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecentAlbumsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecentAlbumsRequest) ProtoMessage() {}
+
+func (x *ListRecentAlbumsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecentAlbumsRequest.ProtoReflect.Descriptor instead.
+func (*ListRecentAlbumsRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ListRecentAlbumsRequest) GetCategory() AlbumCategory {
+	if x != nil {
+		return x.Category
+	}
+	return AlbumCategory_ALBUM_CATEGORY_UNSPECIFIED
+}
+
+func (x *ListRecentAlbumsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListRecentAlbumsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Reply of ListRecentAlbums.
+type ListRecentAlbumsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The albums.
+	Albums []*Album `protobuf:"bytes,1,rep,name=albums,proto3" json:"albums,omitempty"`
+	// Page token of the next page; empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListRecentAlbumsResponse) Reset() {
+	*x = ListRecentAlbumsResponse{}
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRecentAlbumsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRecentAlbumsResponse) ProtoMessage() {}
+
+func (x *ListRecentAlbumsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRecentAlbumsResponse.ProtoReflect.Descriptor instead.
+func (*ListRecentAlbumsResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ListRecentAlbumsResponse) GetAlbums() []*Album {
+	if x != nil {
+		return x.Albums
+	}
+	return nil
+}
+
+func (x *ListRecentAlbumsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Summary of an album, for long lists.
 type AlbumSummary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -346,7 +465,7 @@ type AlbumSummary struct {
 
 func (x *AlbumSummary) Reset() {
 	*x = AlbumSummary{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -358,7 +477,7 @@ func (x *AlbumSummary) String() string {
 func (*AlbumSummary) ProtoMessage() {}
 
 func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[2]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -371,7 +490,7 @@ func (x *AlbumSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlbumSummary.ProtoReflect.Descriptor instead.
 func (*AlbumSummary) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{2}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AlbumSummary) GetAlbumId() int64 {
@@ -415,7 +534,7 @@ type CreateAlbumRequest struct {
 
 func (x *CreateAlbumRequest) Reset() {
 	*x = CreateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -427,7 +546,7 @@ func (x *CreateAlbumRequest) String() string {
 func (*CreateAlbumRequest) ProtoMessage() {}
 
 func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[3]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -440,7 +559,7 @@ func (x *CreateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*CreateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{3}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CreateAlbumRequest) GetRequestId() string {
@@ -489,7 +608,7 @@ type CreateAlbumResponse struct {
 
 func (x *CreateAlbumResponse) Reset() {
 	*x = CreateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -501,7 +620,7 @@ func (x *CreateAlbumResponse) String() string {
 func (*CreateAlbumResponse) ProtoMessage() {}
 
 func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[4]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -514,7 +633,7 @@ func (x *CreateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*CreateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{4}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CreateAlbumResponse) GetAlbum() *Album {
@@ -550,7 +669,7 @@ type UpdateAlbumRequest struct {
 
 func (x *UpdateAlbumRequest) Reset() {
 	*x = UpdateAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +681,7 @@ func (x *UpdateAlbumRequest) String() string {
 func (*UpdateAlbumRequest) ProtoMessage() {}
 
 func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[5]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +694,7 @@ func (x *UpdateAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{5}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *UpdateAlbumRequest) GetActorId() int64 {
@@ -645,7 +764,7 @@ type UpdateAlbumResponse struct {
 
 func (x *UpdateAlbumResponse) Reset() {
 	*x = UpdateAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +776,7 @@ func (x *UpdateAlbumResponse) String() string {
 func (*UpdateAlbumResponse) ProtoMessage() {}
 
 func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[6]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +789,7 @@ func (x *UpdateAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAlbumResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{6}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateAlbumResponse) GetAlbum() *Album {
@@ -693,7 +812,7 @@ type DeleteAlbumRequest struct {
 
 func (x *DeleteAlbumRequest) Reset() {
 	*x = DeleteAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +824,7 @@ func (x *DeleteAlbumRequest) String() string {
 func (*DeleteAlbumRequest) ProtoMessage() {}
 
 func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[7]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +837,7 @@ func (x *DeleteAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{7}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteAlbumRequest) GetActorId() int64 {
@@ -744,7 +863,7 @@ type DeleteAlbumResponse struct {
 
 func (x *DeleteAlbumResponse) Reset() {
 	*x = DeleteAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -756,7 +875,7 @@ func (x *DeleteAlbumResponse) String() string {
 func (*DeleteAlbumResponse) ProtoMessage() {}
 
 func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[8]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -769,7 +888,7 @@ func (x *DeleteAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAlbumResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{8}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
 }
 
 // Request of GetAlbum.
@@ -783,7 +902,7 @@ type GetAlbumRequest struct {
 
 func (x *GetAlbumRequest) Reset() {
 	*x = GetAlbumRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +914,7 @@ func (x *GetAlbumRequest) String() string {
 func (*GetAlbumRequest) ProtoMessage() {}
 
 func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[9]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +927,7 @@ func (x *GetAlbumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumRequest.ProtoReflect.Descriptor instead.
 func (*GetAlbumRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{9}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *GetAlbumRequest) GetAlbumId() int64 {
@@ -837,7 +956,7 @@ type GetAlbumResponse struct {
 
 func (x *GetAlbumResponse) Reset() {
 	*x = GetAlbumResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -849,7 +968,7 @@ func (x *GetAlbumResponse) String() string {
 func (*GetAlbumResponse) ProtoMessage() {}
 
 func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[10]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -862,7 +981,7 @@ func (x *GetAlbumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAlbumResponse.ProtoReflect.Descriptor instead.
 func (*GetAlbumResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{10}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *GetAlbumResponse) GetAlbum() *Album {
@@ -911,7 +1030,7 @@ type BatchGetAlbumsRequest struct {
 
 func (x *BatchGetAlbumsRequest) Reset() {
 	*x = BatchGetAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1042,7 @@ func (x *BatchGetAlbumsRequest) String() string {
 func (*BatchGetAlbumsRequest) ProtoMessage() {}
 
 func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[11]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1055,7 @@ func (x *BatchGetAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{11}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BatchGetAlbumsRequest) GetAlbumIds() []int64 {
@@ -962,7 +1081,7 @@ type BatchGetAlbumsResponse struct {
 
 func (x *BatchGetAlbumsResponse) Reset() {
 	*x = BatchGetAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -974,7 +1093,7 @@ func (x *BatchGetAlbumsResponse) String() string {
 func (*BatchGetAlbumsResponse) ProtoMessage() {}
 
 func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[12]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -987,7 +1106,7 @@ func (x *BatchGetAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BatchGetAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*BatchGetAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{12}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BatchGetAlbumsResponse) GetAlbums() []*Album {
@@ -1033,7 +1152,7 @@ type SearchNearbyRequest struct {
 
 func (x *SearchNearbyRequest) Reset() {
 	*x = SearchNearbyRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1164,7 @@ func (x *SearchNearbyRequest) String() string {
 func (*SearchNearbyRequest) ProtoMessage() {}
 
 func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[13]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1177,7 @@ func (x *SearchNearbyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyRequest.ProtoReflect.Descriptor instead.
 func (*SearchNearbyRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{13}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SearchNearbyRequest) GetArea() isSearchNearbyRequest_Area {
@@ -1138,7 +1257,7 @@ type SearchNearbyResponse struct {
 
 func (x *SearchNearbyResponse) Reset() {
 	*x = SearchNearbyResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1269,7 @@ func (x *SearchNearbyResponse) String() string {
 func (*SearchNearbyResponse) ProtoMessage() {}
 
 func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[14]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1282,7 @@ func (x *SearchNearbyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchNearbyResponse.ProtoReflect.Descriptor instead.
 func (*SearchNearbyResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{14}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SearchNearbyResponse) GetAlbums() []*FoundAlbum {
@@ -1194,7 +1313,7 @@ type FoundAlbum struct {
 
 func (x *FoundAlbum) Reset() {
 	*x = FoundAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1325,7 @@ func (x *FoundAlbum) String() string {
 func (*FoundAlbum) ProtoMessage() {}
 
 func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[15]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1338,7 @@ func (x *FoundAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundAlbum.ProtoReflect.Descriptor instead.
 func (*FoundAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{15}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FoundAlbum) GetAlbum() *Album {
@@ -1251,7 +1370,7 @@ type ListAlbumsRequest struct {
 
 func (x *ListAlbumsRequest) Reset() {
 	*x = ListAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1382,7 @@ func (x *ListAlbumsRequest) String() string {
 func (*ListAlbumsRequest) ProtoMessage() {}
 
 func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[16]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1395,7 @@ func (x *ListAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*ListAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{16}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListAlbumsRequest) GetOwnerId() int64 {
@@ -1313,7 +1432,7 @@ type ListAlbumsResponse struct {
 
 func (x *ListAlbumsResponse) Reset() {
 	*x = ListAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1444,7 @@ func (x *ListAlbumsResponse) String() string {
 func (*ListAlbumsResponse) ProtoMessage() {}
 
 func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[17]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1457,7 @@ func (x *ListAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*ListAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{17}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListAlbumsResponse) GetAlbums() []*Album {
@@ -1370,7 +1489,7 @@ type StreamAlbumsRequest struct {
 
 func (x *StreamAlbumsRequest) Reset() {
 	*x = StreamAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1382,7 +1501,7 @@ func (x *StreamAlbumsRequest) String() string {
 func (*StreamAlbumsRequest) ProtoMessage() {}
 
 func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[18]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1395,7 +1514,7 @@ func (x *StreamAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{18}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StreamAlbumsRequest) GetOwnerId() int64 {
@@ -1430,7 +1549,7 @@ type StreamAlbumsResponse struct {
 
 func (x *StreamAlbumsResponse) Reset() {
 	*x = StreamAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1561,7 @@ func (x *StreamAlbumsResponse) String() string {
 func (*StreamAlbumsResponse) ProtoMessage() {}
 
 func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[19]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1574,7 @@ func (x *StreamAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StreamAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*StreamAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{19}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StreamAlbumsResponse) GetAlbums() []*AlbumSummary {
@@ -1485,7 +1604,7 @@ type AddPhotoRequest struct {
 
 func (x *AddPhotoRequest) Reset() {
 	*x = AddPhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1497,7 +1616,7 @@ func (x *AddPhotoRequest) String() string {
 func (*AddPhotoRequest) ProtoMessage() {}
 
 func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[20]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1510,7 +1629,7 @@ func (x *AddPhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoRequest.ProtoReflect.Descriptor instead.
 func (*AddPhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{20}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AddPhotoRequest) GetRequestId() string {
@@ -1559,7 +1678,7 @@ type AddPhotoResponse struct {
 
 func (x *AddPhotoResponse) Reset() {
 	*x = AddPhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1571,7 +1690,7 @@ func (x *AddPhotoResponse) String() string {
 func (*AddPhotoResponse) ProtoMessage() {}
 
 func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[21]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1584,7 +1703,7 @@ func (x *AddPhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddPhotoResponse.ProtoReflect.Descriptor instead.
 func (*AddPhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{21}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *AddPhotoResponse) GetPhoto() *Photo {
@@ -1615,7 +1734,7 @@ type UpdatePhotoRequest struct {
 
 func (x *UpdatePhotoRequest) Reset() {
 	*x = UpdatePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1627,7 +1746,7 @@ func (x *UpdatePhotoRequest) String() string {
 func (*UpdatePhotoRequest) ProtoMessage() {}
 
 func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[22]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1640,7 +1759,7 @@ func (x *UpdatePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{22}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *UpdatePhotoRequest) GetActorId() int64 {
@@ -1696,7 +1815,7 @@ type UpdatePhotoResponse struct {
 
 func (x *UpdatePhotoResponse) Reset() {
 	*x = UpdatePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1708,7 +1827,7 @@ func (x *UpdatePhotoResponse) String() string {
 func (*UpdatePhotoResponse) ProtoMessage() {}
 
 func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[23]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1721,7 +1840,7 @@ func (x *UpdatePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePhotoResponse.ProtoReflect.Descriptor instead.
 func (*UpdatePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{23}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *UpdatePhotoResponse) GetPhoto() *Photo {
@@ -1746,7 +1865,7 @@ type RemovePhotoRequest struct {
 
 func (x *RemovePhotoRequest) Reset() {
 	*x = RemovePhotoRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1758,7 +1877,7 @@ func (x *RemovePhotoRequest) String() string {
 func (*RemovePhotoRequest) ProtoMessage() {}
 
 func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[24]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1771,7 +1890,7 @@ func (x *RemovePhotoRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoRequest.ProtoReflect.Descriptor instead.
 func (*RemovePhotoRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{24}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RemovePhotoRequest) GetActorId() int64 {
@@ -1804,7 +1923,7 @@ type RemovePhotoResponse struct {
 
 func (x *RemovePhotoResponse) Reset() {
 	*x = RemovePhotoResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1816,7 +1935,7 @@ func (x *RemovePhotoResponse) String() string {
 func (*RemovePhotoResponse) ProtoMessage() {}
 
 func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[25]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1829,7 +1948,7 @@ func (x *RemovePhotoResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemovePhotoResponse.ProtoReflect.Descriptor instead.
 func (*RemovePhotoResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{25}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
 }
 
 // Request of ListPhotos.
@@ -1848,7 +1967,7 @@ type ListPhotosRequest struct {
 
 func (x *ListPhotosRequest) Reset() {
 	*x = ListPhotosRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1860,7 +1979,7 @@ func (x *ListPhotosRequest) String() string {
 func (*ListPhotosRequest) ProtoMessage() {}
 
 func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[26]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1873,7 +1992,7 @@ func (x *ListPhotosRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosRequest.ProtoReflect.Descriptor instead.
 func (*ListPhotosRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{26}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListPhotosRequest) GetAlbumId() int64 {
@@ -1910,7 +2029,7 @@ type ListPhotosResponse struct {
 
 func (x *ListPhotosResponse) Reset() {
 	*x = ListPhotosResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1922,7 +2041,7 @@ func (x *ListPhotosResponse) String() string {
 func (*ListPhotosResponse) ProtoMessage() {}
 
 func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[27]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1935,7 +2054,7 @@ func (x *ListPhotosResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPhotosResponse.ProtoReflect.Descriptor instead.
 func (*ListPhotosResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{27}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListPhotosResponse) GetPhotos() []*Photo {
@@ -1970,7 +2089,7 @@ type AddCommentRequest struct {
 
 func (x *AddCommentRequest) Reset() {
 	*x = AddCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1982,7 +2101,7 @@ func (x *AddCommentRequest) String() string {
 func (*AddCommentRequest) ProtoMessage() {}
 
 func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[28]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1995,7 +2114,7 @@ func (x *AddCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentRequest.ProtoReflect.Descriptor instead.
 func (*AddCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{28}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AddCommentRequest) GetRequestId() string {
@@ -2037,7 +2156,7 @@ type AddCommentResponse struct {
 
 func (x *AddCommentResponse) Reset() {
 	*x = AddCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2168,7 @@ func (x *AddCommentResponse) String() string {
 func (*AddCommentResponse) ProtoMessage() {}
 
 func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[29]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2181,7 @@ func (x *AddCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddCommentResponse.ProtoReflect.Descriptor instead.
 func (*AddCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{29}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AddCommentResponse) GetComment() *v1.Comment {
@@ -2089,7 +2208,7 @@ type ReplyToCommentRequest struct {
 
 func (x *ReplyToCommentRequest) Reset() {
 	*x = ReplyToCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2101,7 +2220,7 @@ func (x *ReplyToCommentRequest) String() string {
 func (*ReplyToCommentRequest) ProtoMessage() {}
 
 func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[30]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2114,7 +2233,7 @@ func (x *ReplyToCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentRequest.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{30}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ReplyToCommentRequest) GetActorId() int64 {
@@ -2156,7 +2275,7 @@ type ReplyToCommentResponse struct {
 
 func (x *ReplyToCommentResponse) Reset() {
 	*x = ReplyToCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2168,7 +2287,7 @@ func (x *ReplyToCommentResponse) String() string {
 func (*ReplyToCommentResponse) ProtoMessage() {}
 
 func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[31]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2181,7 +2300,7 @@ func (x *ReplyToCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReplyToCommentResponse.ProtoReflect.Descriptor instead.
 func (*ReplyToCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{31}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ReplyToCommentResponse) GetComment() *v1.Comment {
@@ -2206,7 +2325,7 @@ type RemoveCommentRequest struct {
 
 func (x *RemoveCommentRequest) Reset() {
 	*x = RemoveCommentRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2218,7 +2337,7 @@ func (x *RemoveCommentRequest) String() string {
 func (*RemoveCommentRequest) ProtoMessage() {}
 
 func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[32]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2231,7 +2350,7 @@ func (x *RemoveCommentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentRequest.ProtoReflect.Descriptor instead.
 func (*RemoveCommentRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{32}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RemoveCommentRequest) GetActorId() int64 {
@@ -2264,7 +2383,7 @@ type RemoveCommentResponse struct {
 
 func (x *RemoveCommentResponse) Reset() {
 	*x = RemoveCommentResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2276,7 +2395,7 @@ func (x *RemoveCommentResponse) String() string {
 func (*RemoveCommentResponse) ProtoMessage() {}
 
 func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[33]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2289,7 +2408,7 @@ func (x *RemoveCommentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveCommentResponse.ProtoReflect.Descriptor instead.
 func (*RemoveCommentResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{33}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
 }
 
 // Request of ListComments.
@@ -2308,7 +2427,7 @@ type ListCommentsRequest struct {
 
 func (x *ListCommentsRequest) Reset() {
 	*x = ListCommentsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2320,7 +2439,7 @@ func (x *ListCommentsRequest) String() string {
 func (*ListCommentsRequest) ProtoMessage() {}
 
 func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[34]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2333,7 +2452,7 @@ func (x *ListCommentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsRequest.ProtoReflect.Descriptor instead.
 func (*ListCommentsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{34}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ListCommentsRequest) GetAlbumId() int64 {
@@ -2370,7 +2489,7 @@ type ListCommentsResponse struct {
 
 func (x *ListCommentsResponse) Reset() {
 	*x = ListCommentsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2382,7 +2501,7 @@ func (x *ListCommentsResponse) String() string {
 func (*ListCommentsResponse) ProtoMessage() {}
 
 func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[35]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2395,7 +2514,7 @@ func (x *ListCommentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCommentsResponse.ProtoReflect.Descriptor instead.
 func (*ListCommentsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{35}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ListCommentsResponse) GetComments() []*v1.Comment {
@@ -2425,7 +2544,7 @@ type RecommendRequest struct {
 
 func (x *RecommendRequest) Reset() {
 	*x = RecommendRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2437,7 +2556,7 @@ func (x *RecommendRequest) String() string {
 func (*RecommendRequest) ProtoMessage() {}
 
 func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[36]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2450,7 +2569,7 @@ func (x *RecommendRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendRequest.ProtoReflect.Descriptor instead.
 func (*RecommendRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{36}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RecommendRequest) GetUserId() int64 {
@@ -2478,7 +2597,7 @@ type RecommendResponse struct {
 
 func (x *RecommendResponse) Reset() {
 	*x = RecommendResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2609,7 @@ func (x *RecommendResponse) String() string {
 func (*RecommendResponse) ProtoMessage() {}
 
 func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[37]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2622,7 @@ func (x *RecommendResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RecommendResponse.ProtoReflect.Descriptor instead.
 func (*RecommendResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{37}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RecommendResponse) GetScore() int64 {
@@ -2526,7 +2645,7 @@ type WithdrawRecommendationRequest struct {
 
 func (x *WithdrawRecommendationRequest) Reset() {
 	*x = WithdrawRecommendationRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2538,7 +2657,7 @@ func (x *WithdrawRecommendationRequest) String() string {
 func (*WithdrawRecommendationRequest) ProtoMessage() {}
 
 func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[38]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2551,7 +2670,7 @@ func (x *WithdrawRecommendationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationRequest.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{38}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WithdrawRecommendationRequest) GetUserId() int64 {
@@ -2579,7 +2698,7 @@ type WithdrawRecommendationResponse struct {
 
 func (x *WithdrawRecommendationResponse) Reset() {
 	*x = WithdrawRecommendationResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2591,7 +2710,7 @@ func (x *WithdrawRecommendationResponse) String() string {
 func (*WithdrawRecommendationResponse) ProtoMessage() {}
 
 func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[39]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2604,7 +2723,7 @@ func (x *WithdrawRecommendationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WithdrawRecommendationResponse.ProtoReflect.Descriptor instead.
 func (*WithdrawRecommendationResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{39}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WithdrawRecommendationResponse) GetScore() int64 {
@@ -2629,7 +2748,7 @@ type ListRecommendersRequest struct {
 
 func (x *ListRecommendersRequest) Reset() {
 	*x = ListRecommendersRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2641,7 +2760,7 @@ func (x *ListRecommendersRequest) String() string {
 func (*ListRecommendersRequest) ProtoMessage() {}
 
 func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[40]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2654,7 +2773,7 @@ func (x *ListRecommendersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersRequest.ProtoReflect.Descriptor instead.
 func (*ListRecommendersRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{40}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListRecommendersRequest) GetAlbumId() int64 {
@@ -2692,7 +2811,7 @@ type ListRecommendersResponse struct {
 
 func (x *ListRecommendersResponse) Reset() {
 	*x = ListRecommendersResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2704,7 +2823,7 @@ func (x *ListRecommendersResponse) String() string {
 func (*ListRecommendersResponse) ProtoMessage() {}
 
 func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[41]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2717,7 +2836,7 @@ func (x *ListRecommendersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRecommendersResponse.ProtoReflect.Descriptor instead.
 func (*ListRecommendersResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{41}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListRecommendersResponse) GetRecommenders() []*v1.Profile {
@@ -2747,7 +2866,7 @@ type MoveInAlbumsRequest struct {
 
 func (x *MoveInAlbumsRequest) Reset() {
 	*x = MoveInAlbumsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2759,7 +2878,7 @@ func (x *MoveInAlbumsRequest) String() string {
 func (*MoveInAlbumsRequest) ProtoMessage() {}
 
 func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[42]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2772,7 +2891,7 @@ func (x *MoveInAlbumsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsRequest.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{42}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MoveInAlbumsRequest) GetOptions() *v1.MoveOptions {
@@ -2800,7 +2919,7 @@ type MoveInAlbumsResponse struct {
 
 func (x *MoveInAlbumsResponse) Reset() {
 	*x = MoveInAlbumsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2812,7 +2931,7 @@ func (x *MoveInAlbumsResponse) String() string {
 func (*MoveInAlbumsResponse) ProtoMessage() {}
 
 func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[43]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2825,7 +2944,7 @@ func (x *MoveInAlbumsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MoveInAlbumsResponse.ProtoReflect.Descriptor instead.
 func (*MoveInAlbumsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{43}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *MoveInAlbumsResponse) GetResults() []*v1.MoveResult {
@@ -2873,7 +2992,7 @@ type MovedAlbum struct {
 
 func (x *MovedAlbum) Reset() {
 	*x = MovedAlbum{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2885,7 +3004,7 @@ func (x *MovedAlbum) String() string {
 func (*MovedAlbum) ProtoMessage() {}
 
 func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[44]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2898,7 +3017,7 @@ func (x *MovedAlbum) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedAlbum.ProtoReflect.Descriptor instead.
 func (*MovedAlbum) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{44}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *MovedAlbum) GetOldId() string {
@@ -3007,7 +3126,7 @@ type MovedPhoto struct {
 
 func (x *MovedPhoto) Reset() {
 	*x = MovedPhoto{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3019,7 +3138,7 @@ func (x *MovedPhoto) String() string {
 func (*MovedPhoto) ProtoMessage() {}
 
 func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[45]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3032,7 +3151,7 @@ func (x *MovedPhoto) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MovedPhoto.ProtoReflect.Descriptor instead.
 func (*MovedPhoto) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{45}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *MovedPhoto) GetOldId() string {
@@ -3067,7 +3186,7 @@ type ResolveOldIdsRequest struct {
 
 func (x *ResolveOldIdsRequest) Reset() {
 	*x = ResolveOldIdsRequest{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3079,7 +3198,7 @@ func (x *ResolveOldIdsRequest) String() string {
 func (*ResolveOldIdsRequest) ProtoMessage() {}
 
 func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[46]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3092,7 +3211,7 @@ func (x *ResolveOldIdsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsRequest.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsRequest) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{46}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ResolveOldIdsRequest) GetOldIds() []*v1.OldIdentifier {
@@ -3114,7 +3233,7 @@ type ResolveOldIdsResponse struct {
 
 func (x *ResolveOldIdsResponse) Reset() {
 	*x = ResolveOldIdsResponse{}
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3126,7 +3245,7 @@ func (x *ResolveOldIdsResponse) String() string {
 func (*ResolveOldIdsResponse) ProtoMessage() {}
 
 func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_waybook_album_v1_album_proto_msgTypes[47]
+	mi := &file_waybook_album_v1_album_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3139,7 +3258,7 @@ func (x *ResolveOldIdsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveOldIdsResponse.ProtoReflect.Descriptor instead.
 func (*ResolveOldIdsResponse) Descriptor() ([]byte, []int) {
-	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{47}
+	return file_waybook_album_v1_album_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ResolveOldIdsResponse) GetIds() []int64 {
@@ -3170,7 +3289,16 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\bphoto_id\x18\x01 \x01(\x03R\aphotoId\x12#\n" +
 	"\rthumbnail_url\x18\x02 \x01(\tR\fthumbnailUrl\x12 \n" +
 	"\vdescription\x18\x03 \x01(\tR\vdescription\x12\x15\n" +
-	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"V\n" +
+	"\x06old_id\x18\x04 \x01(\tR\x05oldId\"\xb2\x01\n" +
+	"\x17ListRecentAlbumsRequest\x12E\n" +
+	"\bcategory\x18\x01 \x01(\x0e2\x1f.waybook.album.v1.AlbumCategoryB\b\xbaH\x05\x82\x01\x02\x10\x01R\bcategory\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\"s\n" +
+	"\x18ListRecentAlbumsResponse\x12/\n" +
+	"\x06albums\x18\x01 \x03(\v2\x17.waybook.album.v1.AlbumR\x06albums\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"V\n" +
 	"\fAlbumSummary\x12\x19\n" +
 	"\balbum_id\x18\x01 \x01(\x03R\aalbumId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12\x15\n" +
@@ -3396,7 +3524,7 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x1bALBUM_CATEGORY_PHOTO_SHOOTS\x10\r\x12\x1d\n" +
 	"\x19ALBUM_CATEGORY_LANDSCAPES\x10\x0e\x12\x1a\n" +
 	"\x16ALBUM_CATEGORY_ARTWORK\x10\x0f\x12\x18\n" +
-	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xc9\x11\n" +
+	"\x14ALBUM_CATEGORY_OTHER\x10\x102\xbd\x12\n" +
 	"\fAlbumService\x12f\n" +
 	"\vCreateAlbum\x12$.waybook.album.v1.CreateAlbumRequest\x1a%.waybook.album.v1.CreateAlbumResponse\"\n" +
 	"\xaa\xbb\x18\x06\n" +
@@ -3412,7 +3540,8 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x0eBatchGetAlbums\x12'.waybook.album.v1.BatchGetAlbumsRequest\x1a(.waybook.album.v1.BatchGetAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12f\n" +
 	"\fSearchNearby\x12%.waybook.album.v1.SearchNearbyRequest\x1a&.waybook.album.v1.SearchNearbyResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12`\n" +
 	"\n" +
-	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
+	"ListAlbums\x12#.waybook.album.v1.ListAlbumsRequest\x1a$.waybook.album.v1.ListAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
+	"\x10ListRecentAlbums\x12).waybook.album.v1.ListRecentAlbumsRequest\x1a*.waybook.album.v1.ListRecentAlbumsResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12n\n" +
 	"\fStreamAlbums\x12%.waybook.album.v1.StreamAlbumsRequest\x1a&.waybook.album.v1.StreamAlbumsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x010\x01\x12]\n" +
 	"\bAddPhoto\x12!.waybook.album.v1.AddPhotoRequest\x1a\".waybook.album.v1.AddPhotoResponse\"\n" +
@@ -3461,158 +3590,164 @@ func file_waybook_album_v1_album_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_album_v1_album_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_waybook_album_v1_album_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_waybook_album_v1_album_proto_goTypes = []any{
 	(AlbumCategory)(0),                     // 0: waybook.album.v1.AlbumCategory
 	(*Album)(nil),                          // 1: waybook.album.v1.Album
 	(*Photo)(nil),                          // 2: waybook.album.v1.Photo
-	(*AlbumSummary)(nil),                   // 3: waybook.album.v1.AlbumSummary
-	(*CreateAlbumRequest)(nil),             // 4: waybook.album.v1.CreateAlbumRequest
-	(*CreateAlbumResponse)(nil),            // 5: waybook.album.v1.CreateAlbumResponse
-	(*UpdateAlbumRequest)(nil),             // 6: waybook.album.v1.UpdateAlbumRequest
-	(*UpdateAlbumResponse)(nil),            // 7: waybook.album.v1.UpdateAlbumResponse
-	(*DeleteAlbumRequest)(nil),             // 8: waybook.album.v1.DeleteAlbumRequest
-	(*DeleteAlbumResponse)(nil),            // 9: waybook.album.v1.DeleteAlbumResponse
-	(*GetAlbumRequest)(nil),                // 10: waybook.album.v1.GetAlbumRequest
-	(*GetAlbumResponse)(nil),               // 11: waybook.album.v1.GetAlbumResponse
-	(*BatchGetAlbumsRequest)(nil),          // 12: waybook.album.v1.BatchGetAlbumsRequest
-	(*BatchGetAlbumsResponse)(nil),         // 13: waybook.album.v1.BatchGetAlbumsResponse
-	(*SearchNearbyRequest)(nil),            // 14: waybook.album.v1.SearchNearbyRequest
-	(*SearchNearbyResponse)(nil),           // 15: waybook.album.v1.SearchNearbyResponse
-	(*FoundAlbum)(nil),                     // 16: waybook.album.v1.FoundAlbum
-	(*ListAlbumsRequest)(nil),              // 17: waybook.album.v1.ListAlbumsRequest
-	(*ListAlbumsResponse)(nil),             // 18: waybook.album.v1.ListAlbumsResponse
-	(*StreamAlbumsRequest)(nil),            // 19: waybook.album.v1.StreamAlbumsRequest
-	(*StreamAlbumsResponse)(nil),           // 20: waybook.album.v1.StreamAlbumsResponse
-	(*AddPhotoRequest)(nil),                // 21: waybook.album.v1.AddPhotoRequest
-	(*AddPhotoResponse)(nil),               // 22: waybook.album.v1.AddPhotoResponse
-	(*UpdatePhotoRequest)(nil),             // 23: waybook.album.v1.UpdatePhotoRequest
-	(*UpdatePhotoResponse)(nil),            // 24: waybook.album.v1.UpdatePhotoResponse
-	(*RemovePhotoRequest)(nil),             // 25: waybook.album.v1.RemovePhotoRequest
-	(*RemovePhotoResponse)(nil),            // 26: waybook.album.v1.RemovePhotoResponse
-	(*ListPhotosRequest)(nil),              // 27: waybook.album.v1.ListPhotosRequest
-	(*ListPhotosResponse)(nil),             // 28: waybook.album.v1.ListPhotosResponse
-	(*AddCommentRequest)(nil),              // 29: waybook.album.v1.AddCommentRequest
-	(*AddCommentResponse)(nil),             // 30: waybook.album.v1.AddCommentResponse
-	(*ReplyToCommentRequest)(nil),          // 31: waybook.album.v1.ReplyToCommentRequest
-	(*ReplyToCommentResponse)(nil),         // 32: waybook.album.v1.ReplyToCommentResponse
-	(*RemoveCommentRequest)(nil),           // 33: waybook.album.v1.RemoveCommentRequest
-	(*RemoveCommentResponse)(nil),          // 34: waybook.album.v1.RemoveCommentResponse
-	(*ListCommentsRequest)(nil),            // 35: waybook.album.v1.ListCommentsRequest
-	(*ListCommentsResponse)(nil),           // 36: waybook.album.v1.ListCommentsResponse
-	(*RecommendRequest)(nil),               // 37: waybook.album.v1.RecommendRequest
-	(*RecommendResponse)(nil),              // 38: waybook.album.v1.RecommendResponse
-	(*WithdrawRecommendationRequest)(nil),  // 39: waybook.album.v1.WithdrawRecommendationRequest
-	(*WithdrawRecommendationResponse)(nil), // 40: waybook.album.v1.WithdrawRecommendationResponse
-	(*ListRecommendersRequest)(nil),        // 41: waybook.album.v1.ListRecommendersRequest
-	(*ListRecommendersResponse)(nil),       // 42: waybook.album.v1.ListRecommendersResponse
-	(*MoveInAlbumsRequest)(nil),            // 43: waybook.album.v1.MoveInAlbumsRequest
-	(*MoveInAlbumsResponse)(nil),           // 44: waybook.album.v1.MoveInAlbumsResponse
-	(*MovedAlbum)(nil),                     // 45: waybook.album.v1.MovedAlbum
-	(*MovedPhoto)(nil),                     // 46: waybook.album.v1.MovedPhoto
-	(*ResolveOldIdsRequest)(nil),           // 47: waybook.album.v1.ResolveOldIdsRequest
-	(*ResolveOldIdsResponse)(nil),          // 48: waybook.album.v1.ResolveOldIdsResponse
-	(*v1.Profile)(nil),                     // 49: waybook.type.v1.Profile
-	(*v1.Location)(nil),                    // 50: waybook.type.v1.Location
-	(*timestamppb.Timestamp)(nil),          // 51: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),          // 52: google.protobuf.FieldMask
-	(*v1.Comment)(nil),                     // 53: waybook.type.v1.Comment
-	(*v1.Circle)(nil),                      // 54: waybook.type.v1.Circle
-	(*v1.Box)(nil),                         // 55: waybook.type.v1.Box
-	(*v1.MoveOptions)(nil),                 // 56: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                  // 57: waybook.type.v1.MoveResult
-	(*v1.MovedComment)(nil),                // 58: waybook.type.v1.MovedComment
-	(*v1.OldIdentifier)(nil),               // 59: waybook.type.v1.OldIdentifier
+	(*ListRecentAlbumsRequest)(nil),        // 3: waybook.album.v1.ListRecentAlbumsRequest
+	(*ListRecentAlbumsResponse)(nil),       // 4: waybook.album.v1.ListRecentAlbumsResponse
+	(*AlbumSummary)(nil),                   // 5: waybook.album.v1.AlbumSummary
+	(*CreateAlbumRequest)(nil),             // 6: waybook.album.v1.CreateAlbumRequest
+	(*CreateAlbumResponse)(nil),            // 7: waybook.album.v1.CreateAlbumResponse
+	(*UpdateAlbumRequest)(nil),             // 8: waybook.album.v1.UpdateAlbumRequest
+	(*UpdateAlbumResponse)(nil),            // 9: waybook.album.v1.UpdateAlbumResponse
+	(*DeleteAlbumRequest)(nil),             // 10: waybook.album.v1.DeleteAlbumRequest
+	(*DeleteAlbumResponse)(nil),            // 11: waybook.album.v1.DeleteAlbumResponse
+	(*GetAlbumRequest)(nil),                // 12: waybook.album.v1.GetAlbumRequest
+	(*GetAlbumResponse)(nil),               // 13: waybook.album.v1.GetAlbumResponse
+	(*BatchGetAlbumsRequest)(nil),          // 14: waybook.album.v1.BatchGetAlbumsRequest
+	(*BatchGetAlbumsResponse)(nil),         // 15: waybook.album.v1.BatchGetAlbumsResponse
+	(*SearchNearbyRequest)(nil),            // 16: waybook.album.v1.SearchNearbyRequest
+	(*SearchNearbyResponse)(nil),           // 17: waybook.album.v1.SearchNearbyResponse
+	(*FoundAlbum)(nil),                     // 18: waybook.album.v1.FoundAlbum
+	(*ListAlbumsRequest)(nil),              // 19: waybook.album.v1.ListAlbumsRequest
+	(*ListAlbumsResponse)(nil),             // 20: waybook.album.v1.ListAlbumsResponse
+	(*StreamAlbumsRequest)(nil),            // 21: waybook.album.v1.StreamAlbumsRequest
+	(*StreamAlbumsResponse)(nil),           // 22: waybook.album.v1.StreamAlbumsResponse
+	(*AddPhotoRequest)(nil),                // 23: waybook.album.v1.AddPhotoRequest
+	(*AddPhotoResponse)(nil),               // 24: waybook.album.v1.AddPhotoResponse
+	(*UpdatePhotoRequest)(nil),             // 25: waybook.album.v1.UpdatePhotoRequest
+	(*UpdatePhotoResponse)(nil),            // 26: waybook.album.v1.UpdatePhotoResponse
+	(*RemovePhotoRequest)(nil),             // 27: waybook.album.v1.RemovePhotoRequest
+	(*RemovePhotoResponse)(nil),            // 28: waybook.album.v1.RemovePhotoResponse
+	(*ListPhotosRequest)(nil),              // 29: waybook.album.v1.ListPhotosRequest
+	(*ListPhotosResponse)(nil),             // 30: waybook.album.v1.ListPhotosResponse
+	(*AddCommentRequest)(nil),              // 31: waybook.album.v1.AddCommentRequest
+	(*AddCommentResponse)(nil),             // 32: waybook.album.v1.AddCommentResponse
+	(*ReplyToCommentRequest)(nil),          // 33: waybook.album.v1.ReplyToCommentRequest
+	(*ReplyToCommentResponse)(nil),         // 34: waybook.album.v1.ReplyToCommentResponse
+	(*RemoveCommentRequest)(nil),           // 35: waybook.album.v1.RemoveCommentRequest
+	(*RemoveCommentResponse)(nil),          // 36: waybook.album.v1.RemoveCommentResponse
+	(*ListCommentsRequest)(nil),            // 37: waybook.album.v1.ListCommentsRequest
+	(*ListCommentsResponse)(nil),           // 38: waybook.album.v1.ListCommentsResponse
+	(*RecommendRequest)(nil),               // 39: waybook.album.v1.RecommendRequest
+	(*RecommendResponse)(nil),              // 40: waybook.album.v1.RecommendResponse
+	(*WithdrawRecommendationRequest)(nil),  // 41: waybook.album.v1.WithdrawRecommendationRequest
+	(*WithdrawRecommendationResponse)(nil), // 42: waybook.album.v1.WithdrawRecommendationResponse
+	(*ListRecommendersRequest)(nil),        // 43: waybook.album.v1.ListRecommendersRequest
+	(*ListRecommendersResponse)(nil),       // 44: waybook.album.v1.ListRecommendersResponse
+	(*MoveInAlbumsRequest)(nil),            // 45: waybook.album.v1.MoveInAlbumsRequest
+	(*MoveInAlbumsResponse)(nil),           // 46: waybook.album.v1.MoveInAlbumsResponse
+	(*MovedAlbum)(nil),                     // 47: waybook.album.v1.MovedAlbum
+	(*MovedPhoto)(nil),                     // 48: waybook.album.v1.MovedPhoto
+	(*ResolveOldIdsRequest)(nil),           // 49: waybook.album.v1.ResolveOldIdsRequest
+	(*ResolveOldIdsResponse)(nil),          // 50: waybook.album.v1.ResolveOldIdsResponse
+	(*v1.Profile)(nil),                     // 51: waybook.type.v1.Profile
+	(*v1.Location)(nil),                    // 52: waybook.type.v1.Location
+	(*timestamppb.Timestamp)(nil),          // 53: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),          // 54: google.protobuf.FieldMask
+	(*v1.Comment)(nil),                     // 55: waybook.type.v1.Comment
+	(*v1.Circle)(nil),                      // 56: waybook.type.v1.Circle
+	(*v1.Box)(nil),                         // 57: waybook.type.v1.Box
+	(*v1.MoveOptions)(nil),                 // 58: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                  // 59: waybook.type.v1.MoveResult
+	(*v1.MovedComment)(nil),                // 60: waybook.type.v1.MovedComment
+	(*v1.OldIdentifier)(nil),               // 61: waybook.type.v1.OldIdentifier
 }
 var file_waybook_album_v1_album_proto_depIdxs = []int32{
-	49, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
+	51, // 0: waybook.album.v1.Album.owner:type_name -> waybook.type.v1.Profile
 	0,  // 1: waybook.album.v1.Album.category:type_name -> waybook.album.v1.AlbumCategory
-	50, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
-	51, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
-	51, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
-	0,  // 5: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	50, // 6: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	1,  // 7: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	0,  // 8: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	50, // 9: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
-	52, // 10: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 11: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	1,  // 12: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	2,  // 13: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	53, // 14: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
-	1,  // 15: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	54, // 16: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	55, // 17: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 18: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	16, // 19: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 20: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	1,  // 21: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	3,  // 22: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 23: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	52, // 24: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 25: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 26: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	53, // 27: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	53, // 28: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	53, // 29: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	49, // 30: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	56, // 31: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	45, // 32: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	57, // 33: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 34: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	50, // 35: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	51, // 36: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	51, // 37: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	46, // 38: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	58, // 39: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	59, // 40: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	4,  // 41: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	6,  // 42: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	8,  // 43: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	10, // 44: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	12, // 45: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	14, // 46: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	17, // 47: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	19, // 48: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	21, // 49: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	23, // 50: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	25, // 51: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	27, // 52: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	29, // 53: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	31, // 54: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	33, // 55: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	35, // 56: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	37, // 57: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	39, // 58: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	41, // 59: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	43, // 60: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	47, // 61: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	5,  // 62: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	7,  // 63: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	9,  // 64: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	11, // 65: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	13, // 66: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	15, // 67: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	18, // 68: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	20, // 69: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	22, // 70: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	24, // 71: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	26, // 72: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	28, // 73: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	30, // 74: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	32, // 75: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	34, // 76: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	36, // 77: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	38, // 78: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	40, // 79: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	42, // 80: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	44, // 81: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	48, // 82: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	62, // [62:83] is the sub-list for method output_type
-	41, // [41:62] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	52, // 2: waybook.album.v1.Album.location:type_name -> waybook.type.v1.Location
+	53, // 3: waybook.album.v1.Album.create_time:type_name -> google.protobuf.Timestamp
+	53, // 4: waybook.album.v1.Album.update_time:type_name -> google.protobuf.Timestamp
+	0,  // 5: waybook.album.v1.ListRecentAlbumsRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	1,  // 6: waybook.album.v1.ListRecentAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	0,  // 7: waybook.album.v1.CreateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	52, // 8: waybook.album.v1.CreateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	1,  // 9: waybook.album.v1.CreateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	0,  // 10: waybook.album.v1.UpdateAlbumRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	52, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
+	54, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
+	1,  // 14: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
+	2,  // 15: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
+	55, // 16: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	1,  // 17: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	56, // 18: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	57, // 19: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 20: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	18, // 21: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	1,  // 22: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
+	1,  // 23: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	5,  // 24: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 25: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	54, // 26: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 27: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 28: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	55, // 29: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 30: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 31: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	51, // 32: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	58, // 33: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	47, // 34: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	59, // 35: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 36: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	52, // 37: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	53, // 38: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	53, // 39: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	48, // 40: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	60, // 41: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	61, // 42: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	6,  // 43: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 44: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 45: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 46: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 47: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 48: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 49: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 50: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	21, // 51: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	23, // 52: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	25, // 53: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	27, // 54: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	29, // 55: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	31, // 56: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	33, // 57: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	35, // 58: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	37, // 59: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	39, // 60: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	41, // 61: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	43, // 62: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	45, // 63: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	49, // 64: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	7,  // 65: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 66: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 67: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 68: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 69: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 70: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 71: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 72: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	22, // 73: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	24, // 74: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	26, // 75: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	28, // 76: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	30, // 77: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	32, // 78: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	34, // 79: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	36, // 80: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	38, // 81: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	40, // 82: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	42, // 83: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	44, // 84: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	46, // 85: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	50, // 86: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	65, // [65:87] is the sub-list for method output_type
+	43, // [43:65] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }
@@ -3620,19 +3755,19 @@ func file_waybook_album_v1_album_proto_init() {
 	if File_waybook_album_v1_album_proto != nil {
 		return
 	}
-	file_waybook_album_v1_album_proto_msgTypes[5].OneofWrappers = []any{}
-	file_waybook_album_v1_album_proto_msgTypes[13].OneofWrappers = []any{
+	file_waybook_album_v1_album_proto_msgTypes[7].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[15].OneofWrappers = []any{
 		(*SearchNearbyRequest_Circle)(nil),
 		(*SearchNearbyRequest_Box)(nil),
 	}
-	file_waybook_album_v1_album_proto_msgTypes[22].OneofWrappers = []any{}
+	file_waybook_album_v1_album_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_album_v1_album_proto_rawDesc), len(file_waybook_album_v1_album_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   48,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	AlbumService_BatchGetAlbums_FullMethodName         = "/waybook.album.v1.AlbumService/BatchGetAlbums"
 	AlbumService_SearchNearby_FullMethodName           = "/waybook.album.v1.AlbumService/SearchNearby"
 	AlbumService_ListAlbums_FullMethodName             = "/waybook.album.v1.AlbumService/ListAlbums"
+	AlbumService_ListRecentAlbums_FullMethodName       = "/waybook.album.v1.AlbumService/ListRecentAlbums"
 	AlbumService_StreamAlbums_FullMethodName           = "/waybook.album.v1.AlbumService/StreamAlbums"
 	AlbumService_AddPhoto_FullMethodName               = "/waybook.album.v1.AlbumService/AddPhoto"
 	AlbumService_UpdatePhoto_FullMethodName            = "/waybook.album.v1.AlbumService/UpdatePhoto"
@@ -84,6 +85,10 @@ type AlbumServiceClient interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(ctx context.Context, in *ListAlbumsRequest, opts ...grpc.CallOption) (*ListAlbumsResponse, error)
+	// Returns a page of the albums of all users, or of those of a category, newest first. An
+	// album that is created during a walk from page to page does not appear; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error)
 	// Streams the albums of a user, or a range of them, in creation order, in batches. The
 	// stream may or may not include albums that are created or deleted during the call. It
 	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
@@ -203,6 +208,16 @@ func (c *albumServiceClient) ListAlbums(ctx context.Context, in *ListAlbumsReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAlbumsResponse)
 	err := c.cc.Invoke(ctx, AlbumService_ListAlbums_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *albumServiceClient) ListRecentAlbums(ctx context.Context, in *ListRecentAlbumsRequest, opts ...grpc.CallOption) (*ListRecentAlbumsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecentAlbumsResponse)
+	err := c.cc.Invoke(ctx, AlbumService_ListRecentAlbums_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -398,6 +413,10 @@ type AlbumServiceServer interface {
 	// Errors: NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no albums),
 	// INVALID_ARGUMENT (page_token).
 	ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error)
+	// Returns a page of the albums of all users, or of those of a category, newest first. An
+	// album that is created during a walk from page to page does not appear; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error)
 	// Streams the albums of a user, or a range of them, in creation order, in batches. The
 	// stream may or may not include albums that are created or deleted during the call. It
 	// includes every other album exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
@@ -473,6 +492,9 @@ func (UnimplementedAlbumServiceServer) SearchNearby(context.Context, *SearchNear
 }
 func (UnimplementedAlbumServiceServer) ListAlbums(context.Context, *ListAlbumsRequest) (*ListAlbumsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAlbums not implemented")
+}
+func (UnimplementedAlbumServiceServer) ListRecentAlbums(context.Context, *ListRecentAlbumsRequest) (*ListRecentAlbumsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecentAlbums not implemented")
 }
 func (UnimplementedAlbumServiceServer) StreamAlbums(*StreamAlbumsRequest, grpc.ServerStreamingServer[StreamAlbumsResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamAlbums not implemented")
@@ -659,6 +681,24 @@ func _AlbumService_ListAlbums_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AlbumServiceServer).ListAlbums(ctx, req.(*ListAlbumsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AlbumService_ListRecentAlbums_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecentAlbumsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AlbumService_ListRecentAlbums_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AlbumServiceServer).ListRecentAlbums(ctx, req.(*ListRecentAlbumsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -942,6 +982,10 @@ var AlbumService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListAlbums",
 			Handler:    _AlbumService_ListAlbums_Handler,
+		},
+		{
+			MethodName: "ListRecentAlbums",
+			Handler:    _AlbumService_ListRecentAlbums_Handler,
 		},
 		{
 			MethodName: "AddPhoto",

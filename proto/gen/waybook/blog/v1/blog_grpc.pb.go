@@ -28,6 +28,7 @@ const (
 	BlogService_BatchGetBlogs_FullMethodName          = "/waybook.blog.v1.BlogService/BatchGetBlogs"
 	BlogService_SearchNearby_FullMethodName           = "/waybook.blog.v1.BlogService/SearchNearby"
 	BlogService_ListBlogs_FullMethodName              = "/waybook.blog.v1.BlogService/ListBlogs"
+	BlogService_ListRecentBlogs_FullMethodName        = "/waybook.blog.v1.BlogService/ListRecentBlogs"
 	BlogService_StreamBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/StreamBlogs"
 	BlogService_CastBallot_FullMethodName             = "/waybook.blog.v1.BlogService/CastBallot"
 	BlogService_ListBallots_FullMethodName            = "/waybook.blog.v1.BlogService/ListBallots"
@@ -86,6 +87,12 @@ type BlogServiceClient interface {
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(ctx context.Context, in *ListBlogsRequest, opts ...grpc.CallOption) (*ListBlogsResponse, error)
+	// Returns a page of the entries of all users, or of those of a type, whose planned date
+	// is today or earlier, in the service's time zone: those with the latest date first, and
+	// of one day the newest first. A walk from page to page keeps to the day on which it
+	// began. An entry that is created during it may or may not appear; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error)
 	// Streams the entries of a user, or a range of them, in creation order, in batches. The
 	// stream may or may not include entries that are created or deleted during the call. It
 	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
@@ -202,6 +209,16 @@ func (c *blogServiceClient) ListBlogs(ctx context.Context, in *ListBlogsRequest,
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListBlogsResponse)
 	err := c.cc.Invoke(ctx, BlogService_ListBlogs_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) ListRecentBlogs(ctx context.Context, in *ListRecentBlogsRequest, opts ...grpc.CallOption) (*ListRecentBlogsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListRecentBlogsResponse)
+	err := c.cc.Invoke(ctx, BlogService_ListRecentBlogs_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -381,6 +398,12 @@ type BlogServiceServer interface {
 	// NOT_FOUND (USER_NOT_FOUND: the user does not exist and has no such entries),
 	// INVALID_ARGUMENT (page_token).
 	ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error)
+	// Returns a page of the entries of all users, or of those of a type, whose planned date
+	// is today or earlier, in the service's time zone: those with the latest date first, and
+	// of one day the newest first. A walk from page to page keeps to the day on which it
+	// began. An entry that is created during it may or may not appear; every other one
+	// appears exactly once. Errors: INVALID_ARGUMENT (page_token).
+	ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error)
 	// Streams the entries of a user, or a range of them, in creation order, in batches. The
 	// stream may or may not include entries that are created or deleted during the call. It
 	// includes every other entry exactly once. Errors: NOT_FOUND (USER_NOT_FOUND, as in
@@ -453,6 +476,9 @@ func (UnimplementedBlogServiceServer) SearchNearby(context.Context, *SearchNearb
 }
 func (UnimplementedBlogServiceServer) ListBlogs(context.Context, *ListBlogsRequest) (*ListBlogsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListBlogs not implemented")
+}
+func (UnimplementedBlogServiceServer) ListRecentBlogs(context.Context, *ListRecentBlogsRequest) (*ListRecentBlogsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListRecentBlogs not implemented")
 }
 func (UnimplementedBlogServiceServer) StreamBlogs(*StreamBlogsRequest, grpc.ServerStreamingServer[StreamBlogsResponse]) error {
 	return status.Error(codes.Unimplemented, "method StreamBlogs not implemented")
@@ -633,6 +659,24 @@ func _BlogService_ListBlogs_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(BlogServiceServer).ListBlogs(ctx, req.(*ListBlogsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_ListRecentBlogs_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListRecentBlogsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ListRecentBlogs(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ListRecentBlogs_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ListRecentBlogs(ctx, req.(*ListRecentBlogsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -880,6 +924,10 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListBlogs",
 			Handler:    _BlogService_ListBlogs_Handler,
+		},
+		{
+			MethodName: "ListRecentBlogs",
+			Handler:    _BlogService_ListRecentBlogs_Handler,
 		},
 		{
 			MethodName: "CastBallot",

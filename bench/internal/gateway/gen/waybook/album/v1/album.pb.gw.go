@@ -225,6 +225,33 @@ func local_request_AlbumService_ListAlbums_0(ctx context.Context, marshaler runt
 	return msg, metadata, err
 }
 
+func request_AlbumService_ListRecentAlbums_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListRecentAlbumsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListRecentAlbums(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_AlbumService_ListRecentAlbums_0(ctx context.Context, marshaler runtime.Marshaler, server extAlbumv1.AlbumServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListRecentAlbumsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListRecentAlbums(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_AlbumService_StreamAlbums_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (extAlbumv1.AlbumService_StreamAlbumsClient, runtime.ServerMetadata, error) {
 	var (
 		protoReq extAlbumv1.StreamAlbumsRequest
@@ -745,6 +772,26 @@ func RegisterAlbumServiceHandlerServer(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_ListAlbums_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListRecentAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListRecentAlbums", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListRecentAlbums"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_AlbumService_ListRecentAlbums_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListRecentAlbums_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 
 	mux.Handle(http.MethodPost, pattern_AlbumService_StreamAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		err := status.Error(codes.Unimplemented, "streaming calls are not yet supported in the in-process transport")
@@ -1171,6 +1218,23 @@ func RegisterAlbumServiceHandlerClient(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_ListAlbums_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListRecentAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListRecentAlbums", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListRecentAlbums"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_AlbumService_ListRecentAlbums_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListRecentAlbums_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_AlbumService_StreamAlbums_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1420,6 +1484,7 @@ var (
 	pattern_AlbumService_BatchGetAlbums_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "BatchGetAlbums"}, ""))
 	pattern_AlbumService_SearchNearby_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "SearchNearby"}, ""))
 	pattern_AlbumService_ListAlbums_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListAlbums"}, ""))
+	pattern_AlbumService_ListRecentAlbums_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListRecentAlbums"}, ""))
 	pattern_AlbumService_StreamAlbums_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "StreamAlbums"}, ""))
 	pattern_AlbumService_AddPhoto_0               = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "AddPhoto"}, ""))
 	pattern_AlbumService_UpdatePhoto_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "UpdatePhoto"}, ""))
@@ -1444,6 +1509,7 @@ var (
 	forward_AlbumService_BatchGetAlbums_0         = runtime.ForwardResponseMessage
 	forward_AlbumService_SearchNearby_0           = runtime.ForwardResponseMessage
 	forward_AlbumService_ListAlbums_0             = runtime.ForwardResponseMessage
+	forward_AlbumService_ListRecentAlbums_0       = runtime.ForwardResponseMessage
 	forward_AlbumService_StreamAlbums_0           = runtime.ForwardResponseStream
 	forward_AlbumService_AddPhoto_0               = runtime.ForwardResponseMessage
 	forward_AlbumService_UpdatePhoto_0            = runtime.ForwardResponseMessage

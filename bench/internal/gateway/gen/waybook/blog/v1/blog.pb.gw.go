@@ -225,6 +225,33 @@ func local_request_BlogService_ListBlogs_0(ctx context.Context, marshaler runtim
 	return msg, metadata, err
 }
 
+func request_BlogService_ListRecentBlogs_0(ctx context.Context, marshaler runtime.Marshaler, client extBlogv1.BlogServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extBlogv1.ListRecentBlogsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListRecentBlogs(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_BlogService_ListRecentBlogs_0(ctx context.Context, marshaler runtime.Marshaler, server extBlogv1.BlogServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extBlogv1.ListRecentBlogsRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListRecentBlogs(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_BlogService_StreamBlogs_0(ctx context.Context, marshaler runtime.Marshaler, client extBlogv1.BlogServiceClient, req *http.Request, pathParams map[string]string) (extBlogv1.BlogService_StreamBlogsClient, runtime.ServerMetadata, error) {
 	var (
 		protoReq extBlogv1.StreamBlogsRequest
@@ -691,6 +718,26 @@ func RegisterBlogServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux
 		}
 		forward_BlogService_ListBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_BlogService_ListRecentBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.blog.v1.BlogService/ListRecentBlogs", runtime.WithHTTPPathPattern("/waybook.blog.v1.BlogService/ListRecentBlogs"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_BlogService_ListRecentBlogs_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_BlogService_ListRecentBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 
 	mux.Handle(http.MethodPost, pattern_BlogService_StreamBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		err := status.Error(codes.Unimplemented, "streaming calls are not yet supported in the in-process transport")
@@ -1077,6 +1124,23 @@ func RegisterBlogServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux
 		}
 		forward_BlogService_ListBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_BlogService_ListRecentBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.blog.v1.BlogService/ListRecentBlogs", runtime.WithHTTPPathPattern("/waybook.blog.v1.BlogService/ListRecentBlogs"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_BlogService_ListRecentBlogs_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_BlogService_ListRecentBlogs_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_BlogService_StreamBlogs_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1292,6 +1356,7 @@ var (
 	pattern_BlogService_BatchGetBlogs_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "BatchGetBlogs"}, ""))
 	pattern_BlogService_SearchNearby_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "SearchNearby"}, ""))
 	pattern_BlogService_ListBlogs_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "ListBlogs"}, ""))
+	pattern_BlogService_ListRecentBlogs_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "ListRecentBlogs"}, ""))
 	pattern_BlogService_StreamBlogs_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "StreamBlogs"}, ""))
 	pattern_BlogService_CastBallot_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "CastBallot"}, ""))
 	pattern_BlogService_ListBallots_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.blog.v1.BlogService", "ListBallots"}, ""))
@@ -1314,6 +1379,7 @@ var (
 	forward_BlogService_BatchGetBlogs_0          = runtime.ForwardResponseMessage
 	forward_BlogService_SearchNearby_0           = runtime.ForwardResponseMessage
 	forward_BlogService_ListBlogs_0              = runtime.ForwardResponseMessage
+	forward_BlogService_ListRecentBlogs_0        = runtime.ForwardResponseMessage
 	forward_BlogService_StreamBlogs_0            = runtime.ForwardResponseStream
 	forward_BlogService_CastBallot_0             = runtime.ForwardResponseMessage
 	forward_BlogService_ListBallots_0            = runtime.ForwardResponseMessage
