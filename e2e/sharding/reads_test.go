@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"testing"
 
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -44,4 +47,26 @@ func recentBlogs(t *testing.T, p *process, _ material) error {
 		err = fmt.Errorf("got %v", reply)
 	}
 	return err
+}
+
+// getAlbumOf, getBlogOf and getPoiOf read a part of the content with photos and comments.
+func getAlbumOf(path string) func(*testing.T, *process, material) error {
+	return func(t *testing.T, p *process, about material) error {
+		_, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: about.album, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		return err
+	}
+}
+
+func getBlogOf(path string) func(*testing.T, *process, material) error {
+	return func(t *testing.T, p *process, about material) error {
+		_, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: about.blog, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		return err
+	}
+}
+
+func getPoiOf(path string) func(*testing.T, *process, material) error {
+	return func(t *testing.T, p *process, about material) error {
+		_, err := p.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: about.poi, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{path}}})
+		return err
+	}
 }

@@ -86,30 +86,40 @@ func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRe
 
 // GetAlbum returns an album with its first photos and comments.
 func (s *Server) GetAlbum(ctx context.Context, request *albumv1.GetAlbumRequest) (*albumv1.GetAlbumResponse, error) {
+	mask, err := service.ReadMaskOf(request.GetReadMask(), (*albumv1.GetAlbumResponse)(nil))
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.albums.Get(ctx, request.GetAlbumId())
 	if err != nil {
 		return nil, err
 	}
 	var photos docstore.Page[photo]
 	var written docstore.Page[comments.Comment]
-	err = s.albums.Together(func() (err error) {
+	err = s.albums.Together(mask.Read(func() (err error) {
 		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
 		return err
-	}, func() (err error) {
+	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.albums.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, func() error { s.profiles.Expect(ctx, found.OwnerID); return nil })
+	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "album.owner"))
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
-	return &albumv1.GetAlbumResponse{
+	names := comments.Authors(written.Documents)
+	if mask.Wants("album.owner") {
+		names = append(names, found.OwnerID)
+	}
+	profiles := s.profiles.Show(ctx, names...)
+	reply := &albumv1.GetAlbumResponse{
 		Album:             albumProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),
 		NextPhotosToken:   photos.Next,
 		Comments:          comments.Proto(written.Documents, profiles),
 		NextCommentsToken: written.Next,
-	}, nil
+	}
+	mask.Keep(reply)
+	return reply, nil
 }
 
 // BatchGetAlbums returns several albums.

@@ -188,22 +188,32 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 
 // GetBlog returns an entry with its first comments.
 func (s *Server) GetBlog(ctx context.Context, request *blogv1.GetBlogRequest) (*blogv1.GetBlogResponse, error) {
+	mask, err := service.ReadMaskOf(request.GetReadMask(), (*blogv1.GetBlogResponse)(nil))
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.blogs.Get(ctx, request.GetBlogId())
 	if err != nil {
 		return nil, err
 	}
 	var written docstore.Page[comments.Comment]
-	err = s.blogs.Together(func() (err error) {
+	err = s.blogs.Together(mask.Read(func() (err error) {
 		written, err = s.blogs.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, func() error { s.profiles.Expect(ctx, found.AuthorID); return nil })
+	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.AuthorID); return nil }, "blog.author"))
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.AuthorID)...)
-	return &blogv1.GetBlogResponse{
+	names := comments.Authors(written.Documents)
+	if mask.Wants("blog.author") {
+		names = append(names, found.AuthorID)
+	}
+	profiles := s.profiles.Show(ctx, names...)
+	reply := &blogv1.GetBlogResponse{
 		Blog:              blogProto(found, profiles[found.AuthorID]),
 		Comments:          comments.Proto(written.Documents, profiles),
 		NextCommentsToken: written.Next,
-	}, nil
+	}
+	mask.Keep(reply)
+	return reply, nil
 }

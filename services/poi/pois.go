@@ -84,30 +84,40 @@ func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest)
 
 // GetPoi returns a landmark with its first photos and comments.
 func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poiv1.GetPoiResponse, error) {
+	mask, err := service.ReadMaskOf(request.GetReadMask(), (*poiv1.GetPoiResponse)(nil))
+	if err != nil {
+		return nil, err
+	}
 	found, err := s.pois.Get(ctx, request.GetPoiId())
 	if err != nil {
 		return nil, err
 	}
 	var photos docstore.Page[photo]
 	var written docstore.Page[comments.Comment]
-	err = s.pois.Together(func() (err error) {
+	err = s.pois.Together(mask.Read(func() (err error) {
 		photos, err = s.photos.First(ctx, found.ID, &found, firstPhotos)
 		return err
-	}, func() (err error) {
+	}, "photos", "next_photos_token"), mask.Read(func() (err error) {
 		written, err = s.pois.Comments.First(ctx, found.ID, &found, comments.FirstPage)
 		return err
-	}, func() error { s.profiles.Expect(ctx, found.OwnerID); return nil })
+	}, "comments", "next_comments_token"), mask.Read(func() error { s.profiles.Expect(ctx, found.OwnerID); return nil }, "poi.owner"))
 	if err != nil {
 		return nil, err
 	}
-	profiles := s.profiles.Show(ctx, comments.Authors(written.Documents, found.OwnerID)...)
-	return &poiv1.GetPoiResponse{
+	names := comments.Authors(written.Documents)
+	if mask.Wants("poi.owner") {
+		names = append(names, found.OwnerID)
+	}
+	profiles := s.profiles.Show(ctx, names...)
+	reply := &poiv1.GetPoiResponse{
 		Poi:               poiProto(found, profiles[found.OwnerID]),
 		Photos:            photosProto(photos.Documents),
 		NextPhotosToken:   photos.Next,
 		Comments:          comments.Proto(written.Documents, profiles),
 		NextCommentsToken: written.Next,
-	}, nil
+	}
+	mask.Keep(reply)
+	return reply, nil
 }
 
 func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {

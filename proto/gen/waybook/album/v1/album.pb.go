@@ -895,7 +895,10 @@ func (*DeleteAlbumResponse) Descriptor() ([]byte, []int) {
 type GetAlbumRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The album.
-	AlbumId       int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	AlbumId int64 `protobuf:"varint,1,opt,name=album_id,json=albumId,proto3" json:"album_id,omitempty"`
+	// The fields of the reply to return, such as `photos`, `album.title`; all if it has no paths.
+	// The service reads nothing for the others.
+	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -935,6 +938,13 @@ func (x *GetAlbumRequest) GetAlbumId() int64 {
 		return x.AlbumId
 	}
 	return 0
+}
+
+func (x *GetAlbumRequest) GetReadMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.ReadMask
+	}
+	return nil
 }
 
 // Reply of GetAlbum.
@@ -3336,9 +3346,10 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x12DeleteAlbumRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12/\n" +
 	"\balbum_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"\x15\n" +
-	"\x13DeleteAlbumResponse\"B\n" +
+	"\x13DeleteAlbumResponse\"{\n" +
 	"\x0fGetAlbumRequest\x12/\n" +
-	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\"\x84\x02\n" +
+	"\balbum_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\aalbumId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\x84\x02\n" +
 	"\x10GetAlbumResponse\x12-\n" +
 	"\x05album\x18\x01 \x01(\v2\x17.waybook.album.v1.AlbumR\x05album\x12/\n" +
 	"\x06photos\x18\x02 \x03(\v2\x17.waybook.album.v1.PhotoR\x06photos\x12*\n" +
@@ -3670,84 +3681,85 @@ var file_waybook_album_v1_album_proto_depIdxs = []int32{
 	52, // 11: waybook.album.v1.UpdateAlbumRequest.location:type_name -> waybook.type.v1.Location
 	54, // 12: waybook.album.v1.UpdateAlbumRequest.update_mask:type_name -> google.protobuf.FieldMask
 	1,  // 13: waybook.album.v1.UpdateAlbumResponse.album:type_name -> waybook.album.v1.Album
-	1,  // 14: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
-	2,  // 15: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
-	55, // 16: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
-	1,  // 17: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	56, // 18: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	57, // 19: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 20: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
-	18, // 21: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
-	1,  // 22: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
-	1,  // 23: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
-	5,  // 24: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
-	2,  // 25: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	54, // 26: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	2,  // 27: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
-	2,  // 28: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
-	55, // 29: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 30: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	55, // 31: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	51, // 32: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	58, // 33: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	47, // 34: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
-	59, // 35: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 36: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
-	52, // 37: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
-	53, // 38: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
-	53, // 39: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
-	48, // 40: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
-	60, // 41: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
-	61, // 42: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	6,  // 43: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
-	8,  // 44: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
-	10, // 45: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
-	12, // 46: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
-	14, // 47: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
-	16, // 48: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
-	19, // 49: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
-	3,  // 50: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
-	21, // 51: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
-	23, // 52: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
-	25, // 53: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
-	27, // 54: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
-	29, // 55: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
-	31, // 56: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
-	33, // 57: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
-	35, // 58: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
-	37, // 59: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
-	39, // 60: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
-	41, // 61: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
-	43, // 62: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
-	45, // 63: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
-	49, // 64: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
-	7,  // 65: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
-	9,  // 66: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
-	11, // 67: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
-	13, // 68: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
-	15, // 69: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
-	17, // 70: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
-	20, // 71: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
-	4,  // 72: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
-	22, // 73: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
-	24, // 74: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
-	26, // 75: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
-	28, // 76: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
-	30, // 77: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
-	32, // 78: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
-	34, // 79: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
-	36, // 80: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
-	38, // 81: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
-	40, // 82: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
-	42, // 83: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
-	44, // 84: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
-	46, // 85: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
-	50, // 86: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
-	65, // [65:87] is the sub-list for method output_type
-	43, // [43:65] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	54, // 14: waybook.album.v1.GetAlbumRequest.read_mask:type_name -> google.protobuf.FieldMask
+	1,  // 15: waybook.album.v1.GetAlbumResponse.album:type_name -> waybook.album.v1.Album
+	2,  // 16: waybook.album.v1.GetAlbumResponse.photos:type_name -> waybook.album.v1.Photo
+	55, // 17: waybook.album.v1.GetAlbumResponse.comments:type_name -> waybook.type.v1.Comment
+	1,  // 18: waybook.album.v1.BatchGetAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	56, // 19: waybook.album.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	57, // 20: waybook.album.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 21: waybook.album.v1.SearchNearbyRequest.category:type_name -> waybook.album.v1.AlbumCategory
+	18, // 22: waybook.album.v1.SearchNearbyResponse.albums:type_name -> waybook.album.v1.FoundAlbum
+	1,  // 23: waybook.album.v1.FoundAlbum.album:type_name -> waybook.album.v1.Album
+	1,  // 24: waybook.album.v1.ListAlbumsResponse.albums:type_name -> waybook.album.v1.Album
+	5,  // 25: waybook.album.v1.StreamAlbumsResponse.albums:type_name -> waybook.album.v1.AlbumSummary
+	2,  // 26: waybook.album.v1.AddPhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	54, // 27: waybook.album.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	2,  // 28: waybook.album.v1.UpdatePhotoResponse.photo:type_name -> waybook.album.v1.Photo
+	2,  // 29: waybook.album.v1.ListPhotosResponse.photos:type_name -> waybook.album.v1.Photo
+	55, // 30: waybook.album.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 31: waybook.album.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	55, // 32: waybook.album.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	51, // 33: waybook.album.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	58, // 34: waybook.album.v1.MoveInAlbumsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	47, // 35: waybook.album.v1.MoveInAlbumsRequest.albums:type_name -> waybook.album.v1.MovedAlbum
+	59, // 36: waybook.album.v1.MoveInAlbumsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 37: waybook.album.v1.MovedAlbum.category:type_name -> waybook.album.v1.AlbumCategory
+	52, // 38: waybook.album.v1.MovedAlbum.location:type_name -> waybook.type.v1.Location
+	53, // 39: waybook.album.v1.MovedAlbum.create_time:type_name -> google.protobuf.Timestamp
+	53, // 40: waybook.album.v1.MovedAlbum.update_time:type_name -> google.protobuf.Timestamp
+	48, // 41: waybook.album.v1.MovedAlbum.photos:type_name -> waybook.album.v1.MovedPhoto
+	60, // 42: waybook.album.v1.MovedAlbum.comments:type_name -> waybook.type.v1.MovedComment
+	61, // 43: waybook.album.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	6,  // 44: waybook.album.v1.AlbumService.CreateAlbum:input_type -> waybook.album.v1.CreateAlbumRequest
+	8,  // 45: waybook.album.v1.AlbumService.UpdateAlbum:input_type -> waybook.album.v1.UpdateAlbumRequest
+	10, // 46: waybook.album.v1.AlbumService.DeleteAlbum:input_type -> waybook.album.v1.DeleteAlbumRequest
+	12, // 47: waybook.album.v1.AlbumService.GetAlbum:input_type -> waybook.album.v1.GetAlbumRequest
+	14, // 48: waybook.album.v1.AlbumService.BatchGetAlbums:input_type -> waybook.album.v1.BatchGetAlbumsRequest
+	16, // 49: waybook.album.v1.AlbumService.SearchNearby:input_type -> waybook.album.v1.SearchNearbyRequest
+	19, // 50: waybook.album.v1.AlbumService.ListAlbums:input_type -> waybook.album.v1.ListAlbumsRequest
+	3,  // 51: waybook.album.v1.AlbumService.ListRecentAlbums:input_type -> waybook.album.v1.ListRecentAlbumsRequest
+	21, // 52: waybook.album.v1.AlbumService.StreamAlbums:input_type -> waybook.album.v1.StreamAlbumsRequest
+	23, // 53: waybook.album.v1.AlbumService.AddPhoto:input_type -> waybook.album.v1.AddPhotoRequest
+	25, // 54: waybook.album.v1.AlbumService.UpdatePhoto:input_type -> waybook.album.v1.UpdatePhotoRequest
+	27, // 55: waybook.album.v1.AlbumService.RemovePhoto:input_type -> waybook.album.v1.RemovePhotoRequest
+	29, // 56: waybook.album.v1.AlbumService.ListPhotos:input_type -> waybook.album.v1.ListPhotosRequest
+	31, // 57: waybook.album.v1.AlbumService.AddComment:input_type -> waybook.album.v1.AddCommentRequest
+	33, // 58: waybook.album.v1.AlbumService.ReplyToComment:input_type -> waybook.album.v1.ReplyToCommentRequest
+	35, // 59: waybook.album.v1.AlbumService.RemoveComment:input_type -> waybook.album.v1.RemoveCommentRequest
+	37, // 60: waybook.album.v1.AlbumService.ListComments:input_type -> waybook.album.v1.ListCommentsRequest
+	39, // 61: waybook.album.v1.AlbumService.Recommend:input_type -> waybook.album.v1.RecommendRequest
+	41, // 62: waybook.album.v1.AlbumService.WithdrawRecommendation:input_type -> waybook.album.v1.WithdrawRecommendationRequest
+	43, // 63: waybook.album.v1.AlbumService.ListRecommenders:input_type -> waybook.album.v1.ListRecommendersRequest
+	45, // 64: waybook.album.v1.AlbumService.MoveInAlbums:input_type -> waybook.album.v1.MoveInAlbumsRequest
+	49, // 65: waybook.album.v1.AlbumService.ResolveOldIds:input_type -> waybook.album.v1.ResolveOldIdsRequest
+	7,  // 66: waybook.album.v1.AlbumService.CreateAlbum:output_type -> waybook.album.v1.CreateAlbumResponse
+	9,  // 67: waybook.album.v1.AlbumService.UpdateAlbum:output_type -> waybook.album.v1.UpdateAlbumResponse
+	11, // 68: waybook.album.v1.AlbumService.DeleteAlbum:output_type -> waybook.album.v1.DeleteAlbumResponse
+	13, // 69: waybook.album.v1.AlbumService.GetAlbum:output_type -> waybook.album.v1.GetAlbumResponse
+	15, // 70: waybook.album.v1.AlbumService.BatchGetAlbums:output_type -> waybook.album.v1.BatchGetAlbumsResponse
+	17, // 71: waybook.album.v1.AlbumService.SearchNearby:output_type -> waybook.album.v1.SearchNearbyResponse
+	20, // 72: waybook.album.v1.AlbumService.ListAlbums:output_type -> waybook.album.v1.ListAlbumsResponse
+	4,  // 73: waybook.album.v1.AlbumService.ListRecentAlbums:output_type -> waybook.album.v1.ListRecentAlbumsResponse
+	22, // 74: waybook.album.v1.AlbumService.StreamAlbums:output_type -> waybook.album.v1.StreamAlbumsResponse
+	24, // 75: waybook.album.v1.AlbumService.AddPhoto:output_type -> waybook.album.v1.AddPhotoResponse
+	26, // 76: waybook.album.v1.AlbumService.UpdatePhoto:output_type -> waybook.album.v1.UpdatePhotoResponse
+	28, // 77: waybook.album.v1.AlbumService.RemovePhoto:output_type -> waybook.album.v1.RemovePhotoResponse
+	30, // 78: waybook.album.v1.AlbumService.ListPhotos:output_type -> waybook.album.v1.ListPhotosResponse
+	32, // 79: waybook.album.v1.AlbumService.AddComment:output_type -> waybook.album.v1.AddCommentResponse
+	34, // 80: waybook.album.v1.AlbumService.ReplyToComment:output_type -> waybook.album.v1.ReplyToCommentResponse
+	36, // 81: waybook.album.v1.AlbumService.RemoveComment:output_type -> waybook.album.v1.RemoveCommentResponse
+	38, // 82: waybook.album.v1.AlbumService.ListComments:output_type -> waybook.album.v1.ListCommentsResponse
+	40, // 83: waybook.album.v1.AlbumService.Recommend:output_type -> waybook.album.v1.RecommendResponse
+	42, // 84: waybook.album.v1.AlbumService.WithdrawRecommendation:output_type -> waybook.album.v1.WithdrawRecommendationResponse
+	44, // 85: waybook.album.v1.AlbumService.ListRecommenders:output_type -> waybook.album.v1.ListRecommendersResponse
+	46, // 86: waybook.album.v1.AlbumService.MoveInAlbums:output_type -> waybook.album.v1.MoveInAlbumsResponse
+	50, // 87: waybook.album.v1.AlbumService.ResolveOldIds:output_type -> waybook.album.v1.ResolveOldIdsResponse
+	66, // [66:88] is the sub-list for method output_type
+	44, // [44:66] is the sub-list for method input_type
+	44, // [44:44] is the sub-list for extension type_name
+	44, // [44:44] is the sub-list for extension extendee
+	0,  // [0:44] is the sub-list for field type_name
 }
 
 func init() { file_waybook_album_v1_album_proto_init() }

@@ -1183,7 +1183,10 @@ func (*DeleteBlogResponse) Descriptor() ([]byte, []int) {
 type GetBlogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The entry.
-	BlogId        int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	BlogId int64 `protobuf:"varint,1,opt,name=blog_id,json=blogId,proto3" json:"blog_id,omitempty"`
+	// The fields of the reply to return, such as `blog.title`; all if it has no paths.
+	// The service reads nothing for the others.
+	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1223,6 +1226,13 @@ func (x *GetBlogRequest) GetBlogId() int64 {
 		return x.BlogId
 	}
 	return 0
+}
+
+func (x *GetBlogRequest) GetReadMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.ReadMask
+	}
+	return nil
 }
 
 // Reply of GetBlog.
@@ -3891,9 +3901,10 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x11DeleteBlogRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12-\n" +
 	"\ablog_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\x14\n" +
-	"\x12DeleteBlogResponse\"?\n" +
+	"\x12DeleteBlogResponse\"x\n" +
 	"\x0eGetBlogRequest\x12-\n" +
-	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\"\xa2\x01\n" +
+	"\ablog_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x06blogId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xa2\x01\n" +
 	"\x0fGetBlogResponse\x12)\n" +
 	"\x04blog\x18\x01 \x01(\v2\x15.waybook.blog.v1.BlogR\x04blog\x124\n" +
 	"\bcomments\x18\x02 \x03(\v2\x18.waybook.type.v1.CommentR\bcomments\x12.\n" +
@@ -4270,93 +4281,94 @@ var file_waybook_blog_v1_blog_proto_depIdxs = []int32{
 	2,  // 21: waybook.blog.v1.UpdateBlogRequest.map_type:type_name -> waybook.blog.v1.MapType
 	60, // 22: waybook.blog.v1.UpdateBlogRequest.update_mask:type_name -> google.protobuf.FieldMask
 	5,  // 23: waybook.blog.v1.UpdateBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	5,  // 24: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
-	61, // 25: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
-	5,  // 26: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	62, // 27: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
-	63, // 28: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
-	0,  // 29: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
-	21, // 30: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
-	56, // 31: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
-	0,  // 32: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
-	57, // 33: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
-	58, // 34: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
-	3,  // 35: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
-	58, // 36: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
-	58, // 37: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
-	4,  // 38: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	5,  // 39: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	0,  // 40: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
-	5,  // 41: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
-	4,  // 42: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
-	26, // 43: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
-	6,  // 44: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
-	33, // 45: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
-	56, // 46: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
-	61, // 47: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	61, // 48: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	61, // 49: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	56, // 50: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	64, // 51: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
-	50, // 52: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
-	65, // 53: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 54: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
-	57, // 55: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
-	58, // 56: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
-	1,  // 57: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
-	2,  // 58: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
-	59, // 59: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
-	59, // 60: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
-	51, // 61: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
-	53, // 62: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
-	66, // 63: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
-	52, // 64: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
-	67, // 65: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	9,  // 66: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
-	11, // 67: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
-	13, // 68: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
-	15, // 69: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
-	17, // 70: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
-	19, // 71: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
-	22, // 72: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
-	24, // 73: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
-	27, // 74: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
-	29, // 75: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
-	31, // 76: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
-	34, // 77: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
-	36, // 78: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
-	38, // 79: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
-	40, // 80: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
-	42, // 81: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
-	44, // 82: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
-	46, // 83: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
-	48, // 84: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
-	54, // 85: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
-	10, // 86: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
-	12, // 87: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
-	14, // 88: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
-	16, // 89: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
-	18, // 90: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
-	20, // 91: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
-	23, // 92: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
-	25, // 93: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
-	28, // 94: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
-	30, // 95: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
-	32, // 96: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
-	35, // 97: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
-	37, // 98: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
-	39, // 99: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
-	41, // 100: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
-	43, // 101: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
-	45, // 102: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
-	47, // 103: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
-	49, // 104: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
-	55, // 105: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
-	86, // [86:106] is the sub-list for method output_type
-	66, // [66:86] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	60, // 24: waybook.blog.v1.GetBlogRequest.read_mask:type_name -> google.protobuf.FieldMask
+	5,  // 25: waybook.blog.v1.GetBlogResponse.blog:type_name -> waybook.blog.v1.Blog
+	61, // 26: waybook.blog.v1.GetBlogResponse.comments:type_name -> waybook.type.v1.Comment
+	5,  // 27: waybook.blog.v1.BatchGetBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	62, // 28: waybook.blog.v1.SearchNearbyRequest.circle:type_name -> waybook.type.v1.Circle
+	63, // 29: waybook.blog.v1.SearchNearbyRequest.box:type_name -> waybook.type.v1.Box
+	0,  // 30: waybook.blog.v1.SearchNearbyRequest.type:type_name -> waybook.blog.v1.BlogType
+	21, // 31: waybook.blog.v1.SearchNearbyResponse.blogs:type_name -> waybook.blog.v1.FoundBlog
+	56, // 32: waybook.blog.v1.FoundBlog.author:type_name -> waybook.type.v1.Profile
+	0,  // 33: waybook.blog.v1.FoundBlog.type:type_name -> waybook.blog.v1.BlogType
+	57, // 34: waybook.blog.v1.FoundBlog.location:type_name -> waybook.type.v1.Location
+	58, // 35: waybook.blog.v1.FoundBlog.post_date:type_name -> waybook.type.v1.Date
+	3,  // 36: waybook.blog.v1.ListBlogsRequest.order:type_name -> waybook.blog.v1.BlogOrder
+	58, // 37: waybook.blog.v1.ListBlogsRequest.post_date_from:type_name -> waybook.type.v1.Date
+	58, // 38: waybook.blog.v1.ListBlogsRequest.post_date_to:type_name -> waybook.type.v1.Date
+	4,  // 39: waybook.blog.v1.ListBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	5,  // 40: waybook.blog.v1.ListBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	0,  // 41: waybook.blog.v1.ListRecentBlogsRequest.type:type_name -> waybook.blog.v1.BlogType
+	5,  // 42: waybook.blog.v1.ListRecentBlogsResponse.blogs:type_name -> waybook.blog.v1.Blog
+	4,  // 43: waybook.blog.v1.StreamBlogsRequest.publication:type_name -> waybook.blog.v1.BlogPublication
+	26, // 44: waybook.blog.v1.StreamBlogsResponse.blogs:type_name -> waybook.blog.v1.BlogSummary
+	6,  // 45: waybook.blog.v1.CastBallotResponse.vote:type_name -> waybook.blog.v1.Vote
+	33, // 46: waybook.blog.v1.ListBallotsResponse.ballots:type_name -> waybook.blog.v1.Ballot
+	56, // 47: waybook.blog.v1.Ballot.voter:type_name -> waybook.type.v1.Profile
+	61, // 48: waybook.blog.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	61, // 49: waybook.blog.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	61, // 50: waybook.blog.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	56, // 51: waybook.blog.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	64, // 52: waybook.blog.v1.MoveInBlogsRequest.options:type_name -> waybook.type.v1.MoveOptions
+	50, // 53: waybook.blog.v1.MoveInBlogsRequest.blogs:type_name -> waybook.blog.v1.MovedBlog
+	65, // 54: waybook.blog.v1.MoveInBlogsResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 55: waybook.blog.v1.MovedBlog.type:type_name -> waybook.blog.v1.BlogType
+	57, // 56: waybook.blog.v1.MovedBlog.location:type_name -> waybook.type.v1.Location
+	58, // 57: waybook.blog.v1.MovedBlog.post_date:type_name -> waybook.type.v1.Date
+	1,  // 58: waybook.blog.v1.MovedBlog.weather:type_name -> waybook.blog.v1.Weather
+	2,  // 59: waybook.blog.v1.MovedBlog.map_type:type_name -> waybook.blog.v1.MapType
+	59, // 60: waybook.blog.v1.MovedBlog.create_time:type_name -> google.protobuf.Timestamp
+	59, // 61: waybook.blog.v1.MovedBlog.update_time:type_name -> google.protobuf.Timestamp
+	51, // 62: waybook.blog.v1.MovedBlog.vote:type_name -> waybook.blog.v1.MovedVote
+	53, // 63: waybook.blog.v1.MovedBlog.ballots:type_name -> waybook.blog.v1.MovedBallot
+	66, // 64: waybook.blog.v1.MovedBlog.comments:type_name -> waybook.type.v1.MovedComment
+	52, // 65: waybook.blog.v1.MovedVote.choices:type_name -> waybook.blog.v1.MovedChoice
+	67, // 66: waybook.blog.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	9,  // 67: waybook.blog.v1.BlogService.CreateBlog:input_type -> waybook.blog.v1.CreateBlogRequest
+	11, // 68: waybook.blog.v1.BlogService.UpdateBlog:input_type -> waybook.blog.v1.UpdateBlogRequest
+	13, // 69: waybook.blog.v1.BlogService.DeleteBlog:input_type -> waybook.blog.v1.DeleteBlogRequest
+	15, // 70: waybook.blog.v1.BlogService.GetBlog:input_type -> waybook.blog.v1.GetBlogRequest
+	17, // 71: waybook.blog.v1.BlogService.BatchGetBlogs:input_type -> waybook.blog.v1.BatchGetBlogsRequest
+	19, // 72: waybook.blog.v1.BlogService.SearchNearby:input_type -> waybook.blog.v1.SearchNearbyRequest
+	22, // 73: waybook.blog.v1.BlogService.ListBlogs:input_type -> waybook.blog.v1.ListBlogsRequest
+	24, // 74: waybook.blog.v1.BlogService.ListRecentBlogs:input_type -> waybook.blog.v1.ListRecentBlogsRequest
+	27, // 75: waybook.blog.v1.BlogService.StreamBlogs:input_type -> waybook.blog.v1.StreamBlogsRequest
+	29, // 76: waybook.blog.v1.BlogService.CastBallot:input_type -> waybook.blog.v1.CastBallotRequest
+	31, // 77: waybook.blog.v1.BlogService.ListBallots:input_type -> waybook.blog.v1.ListBallotsRequest
+	34, // 78: waybook.blog.v1.BlogService.AddComment:input_type -> waybook.blog.v1.AddCommentRequest
+	36, // 79: waybook.blog.v1.BlogService.ReplyToComment:input_type -> waybook.blog.v1.ReplyToCommentRequest
+	38, // 80: waybook.blog.v1.BlogService.RemoveComment:input_type -> waybook.blog.v1.RemoveCommentRequest
+	40, // 81: waybook.blog.v1.BlogService.ListComments:input_type -> waybook.blog.v1.ListCommentsRequest
+	42, // 82: waybook.blog.v1.BlogService.Recommend:input_type -> waybook.blog.v1.RecommendRequest
+	44, // 83: waybook.blog.v1.BlogService.WithdrawRecommendation:input_type -> waybook.blog.v1.WithdrawRecommendationRequest
+	46, // 84: waybook.blog.v1.BlogService.ListRecommenders:input_type -> waybook.blog.v1.ListRecommendersRequest
+	48, // 85: waybook.blog.v1.BlogService.MoveInBlogs:input_type -> waybook.blog.v1.MoveInBlogsRequest
+	54, // 86: waybook.blog.v1.BlogService.ResolveOldIds:input_type -> waybook.blog.v1.ResolveOldIdsRequest
+	10, // 87: waybook.blog.v1.BlogService.CreateBlog:output_type -> waybook.blog.v1.CreateBlogResponse
+	12, // 88: waybook.blog.v1.BlogService.UpdateBlog:output_type -> waybook.blog.v1.UpdateBlogResponse
+	14, // 89: waybook.blog.v1.BlogService.DeleteBlog:output_type -> waybook.blog.v1.DeleteBlogResponse
+	16, // 90: waybook.blog.v1.BlogService.GetBlog:output_type -> waybook.blog.v1.GetBlogResponse
+	18, // 91: waybook.blog.v1.BlogService.BatchGetBlogs:output_type -> waybook.blog.v1.BatchGetBlogsResponse
+	20, // 92: waybook.blog.v1.BlogService.SearchNearby:output_type -> waybook.blog.v1.SearchNearbyResponse
+	23, // 93: waybook.blog.v1.BlogService.ListBlogs:output_type -> waybook.blog.v1.ListBlogsResponse
+	25, // 94: waybook.blog.v1.BlogService.ListRecentBlogs:output_type -> waybook.blog.v1.ListRecentBlogsResponse
+	28, // 95: waybook.blog.v1.BlogService.StreamBlogs:output_type -> waybook.blog.v1.StreamBlogsResponse
+	30, // 96: waybook.blog.v1.BlogService.CastBallot:output_type -> waybook.blog.v1.CastBallotResponse
+	32, // 97: waybook.blog.v1.BlogService.ListBallots:output_type -> waybook.blog.v1.ListBallotsResponse
+	35, // 98: waybook.blog.v1.BlogService.AddComment:output_type -> waybook.blog.v1.AddCommentResponse
+	37, // 99: waybook.blog.v1.BlogService.ReplyToComment:output_type -> waybook.blog.v1.ReplyToCommentResponse
+	39, // 100: waybook.blog.v1.BlogService.RemoveComment:output_type -> waybook.blog.v1.RemoveCommentResponse
+	41, // 101: waybook.blog.v1.BlogService.ListComments:output_type -> waybook.blog.v1.ListCommentsResponse
+	43, // 102: waybook.blog.v1.BlogService.Recommend:output_type -> waybook.blog.v1.RecommendResponse
+	45, // 103: waybook.blog.v1.BlogService.WithdrawRecommendation:output_type -> waybook.blog.v1.WithdrawRecommendationResponse
+	47, // 104: waybook.blog.v1.BlogService.ListRecommenders:output_type -> waybook.blog.v1.ListRecommendersResponse
+	49, // 105: waybook.blog.v1.BlogService.MoveInBlogs:output_type -> waybook.blog.v1.MoveInBlogsResponse
+	55, // 106: waybook.blog.v1.BlogService.ResolveOldIds:output_type -> waybook.blog.v1.ResolveOldIdsResponse
+	87, // [87:107] is the sub-list for method output_type
+	67, // [67:87] is the sub-list for method input_type
+	67, // [67:67] is the sub-list for extension type_name
+	67, // [67:67] is the sub-list for extension extendee
+	0,  // [0:67] is the sub-list for field type_name
 }
 
 func init() { file_waybook_blog_v1_blog_proto_init() }

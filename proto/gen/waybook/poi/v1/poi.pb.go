@@ -763,7 +763,10 @@ func (*DeletePoiResponse) Descriptor() ([]byte, []int) {
 type GetPoiRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The landmark.
-	PoiId         int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	PoiId int64 `protobuf:"varint,1,opt,name=poi_id,json=poiId,proto3" json:"poi_id,omitempty"`
+	// The fields of the reply to return, such as `photos`, `poi.name`; all if it has no paths.
+	// The service reads nothing for the others.
+	ReadMask      *fieldmaskpb.FieldMask `protobuf:"bytes,2,opt,name=read_mask,json=readMask,proto3" json:"read_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -803,6 +806,13 @@ func (x *GetPoiRequest) GetPoiId() int64 {
 		return x.PoiId
 	}
 	return 0
+}
+
+func (x *GetPoiRequest) GetReadMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.ReadMask
+	}
+	return nil
 }
 
 // Reply of GetPoi.
@@ -4030,9 +4040,10 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\x10DeletePoiRequest\x12/\n" +
 	"\bactor_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x01R\aactorId\x12+\n" +
 	"\x06poi_id\x18\x02 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"\x13\n" +
-	"\x11DeletePoiResponse\"<\n" +
+	"\x11DeletePoiResponse\"u\n" +
 	"\rGetPoiRequest\x12+\n" +
-	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\"\xf8\x01\n" +
+	"\x06poi_id\x18\x01 \x01(\x03B\x14\xbaH\r\"\v\x18\xff\xff\xff\xff\xff\xff\xff\x0f(\x01\x90\xb5\x18\x02R\x05poiId\x127\n" +
+	"\tread_mask\x18\x02 \x01(\v2\x1a.google.protobuf.FieldMaskR\breadMask\"\xf8\x01\n" +
 	"\x0eGetPoiResponse\x12%\n" +
 	"\x03poi\x18\x01 \x01(\v2\x13.waybook.poi.v1.PoiR\x03poi\x12-\n" +
 	"\x06photos\x18\x02 \x03(\v2\x15.waybook.poi.v1.PhotoR\x06photos\x12*\n" +
@@ -4429,103 +4440,104 @@ var file_waybook_poi_v1_poi_proto_depIdxs = []int32{
 	63, // 9: waybook.poi.v1.UpdatePoiRequest.location:type_name -> waybook.type.v1.Location
 	65, // 10: waybook.poi.v1.UpdatePoiRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 11: waybook.poi.v1.UpdatePoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	2,  // 12: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
-	3,  // 13: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
-	66, // 14: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
-	2,  // 15: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	0,  // 16: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	2,  // 17: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
-	0,  // 18: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	4,  // 19: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
-	3,  // 20: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	65, // 21: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
-	3,  // 22: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
-	3,  // 23: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
-	66, // 24: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	66, // 25: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
-	66, // 26: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
-	62, // 27: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
-	42, // 28: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
-	1,  // 29: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
-	0,  // 30: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	63, // 31: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
-	46, // 32: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
-	0,  // 33: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	42, // 34: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
-	48, // 35: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
-	49, // 36: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
-	0,  // 37: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	63, // 38: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
-	51, // 39: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
-	2,  // 40: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
-	53, // 41: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
-	0,  // 42: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
-	55, // 43: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
-	0,  // 44: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	63, // 45: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
-	67, // 46: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
-	58, // 47: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
-	68, // 48: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
-	0,  // 49: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
-	63, // 50: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
-	64, // 51: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
-	64, // 52: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
-	59, // 53: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
-	69, // 54: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
-	70, // 55: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
-	5,  // 56: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
-	7,  // 57: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
-	9,  // 58: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
-	11, // 59: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
-	13, // 60: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
-	15, // 61: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
-	17, // 62: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
-	41, // 63: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
-	44, // 64: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
-	47, // 65: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
-	52, // 66: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
-	19, // 67: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
-	21, // 68: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
-	23, // 69: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
-	25, // 70: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
-	27, // 71: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
-	29, // 72: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
-	31, // 73: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
-	33, // 74: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
-	35, // 75: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
-	37, // 76: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
-	39, // 77: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
-	56, // 78: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
-	60, // 79: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
-	6,  // 80: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
-	8,  // 81: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
-	10, // 82: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
-	12, // 83: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
-	14, // 84: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
-	16, // 85: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
-	18, // 86: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
-	43, // 87: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
-	45, // 88: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
-	50, // 89: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
-	54, // 90: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
-	20, // 91: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
-	22, // 92: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
-	24, // 93: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
-	26, // 94: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
-	28, // 95: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
-	30, // 96: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
-	32, // 97: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
-	34, // 98: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
-	36, // 99: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
-	38, // 100: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
-	40, // 101: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
-	57, // 102: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
-	61, // 103: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
-	80, // [80:104] is the sub-list for method output_type
-	56, // [56:80] is the sub-list for method input_type
-	56, // [56:56] is the sub-list for extension type_name
-	56, // [56:56] is the sub-list for extension extendee
-	0,  // [0:56] is the sub-list for field type_name
+	65, // 12: waybook.poi.v1.GetPoiRequest.read_mask:type_name -> google.protobuf.FieldMask
+	2,  // 13: waybook.poi.v1.GetPoiResponse.poi:type_name -> waybook.poi.v1.Poi
+	3,  // 14: waybook.poi.v1.GetPoiResponse.photos:type_name -> waybook.poi.v1.Photo
+	66, // 15: waybook.poi.v1.GetPoiResponse.comments:type_name -> waybook.type.v1.Comment
+	2,  // 16: waybook.poi.v1.BatchGetPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	0,  // 17: waybook.poi.v1.ListPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	2,  // 18: waybook.poi.v1.ListPoisResponse.pois:type_name -> waybook.poi.v1.Poi
+	0,  // 19: waybook.poi.v1.StreamPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	4,  // 20: waybook.poi.v1.StreamPoisResponse.pois:type_name -> waybook.poi.v1.PoiSummary
+	3,  // 21: waybook.poi.v1.AddPhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	65, // 22: waybook.poi.v1.UpdatePhotoRequest.update_mask:type_name -> google.protobuf.FieldMask
+	3,  // 23: waybook.poi.v1.UpdatePhotoResponse.photo:type_name -> waybook.poi.v1.Photo
+	3,  // 24: waybook.poi.v1.ListPhotosResponse.photos:type_name -> waybook.poi.v1.Photo
+	66, // 25: waybook.poi.v1.AddCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	66, // 26: waybook.poi.v1.ReplyToCommentResponse.comment:type_name -> waybook.type.v1.Comment
+	66, // 27: waybook.poi.v1.ListCommentsResponse.comments:type_name -> waybook.type.v1.Comment
+	62, // 28: waybook.poi.v1.ListRecommendersResponse.recommenders:type_name -> waybook.type.v1.Profile
+	42, // 29: waybook.poi.v1.ImportPoisRequest.pois:type_name -> waybook.poi.v1.ImportedPoi
+	1,  // 30: waybook.poi.v1.ImportPoisRequest.mode:type_name -> waybook.poi.v1.ImportMode
+	0,  // 31: waybook.poi.v1.ImportedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 32: waybook.poi.v1.ImportedPoi.location:type_name -> waybook.type.v1.Location
+	46, // 33: waybook.poi.v1.ImportPoisResponse.failures:type_name -> waybook.poi.v1.ImportFailure
+	0,  // 34: waybook.poi.v1.ExportPoisRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	42, // 35: waybook.poi.v1.ExportPoisResponse.pois:type_name -> waybook.poi.v1.ImportedPoi
+	48, // 36: waybook.poi.v1.SearchNearbyRequest.circle:type_name -> waybook.poi.v1.Circle
+	49, // 37: waybook.poi.v1.SearchNearbyRequest.box:type_name -> waybook.poi.v1.Box
+	0,  // 38: waybook.poi.v1.SearchNearbyRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 39: waybook.poi.v1.Circle.center:type_name -> waybook.type.v1.Location
+	51, // 40: waybook.poi.v1.SearchNearbyResponse.pois:type_name -> waybook.poi.v1.FoundPoi
+	2,  // 41: waybook.poi.v1.FoundPoi.poi:type_name -> waybook.poi.v1.Poi
+	53, // 42: waybook.poi.v1.ListPoisInBoxRequest.bounds:type_name -> waybook.poi.v1.Bounds
+	0,  // 43: waybook.poi.v1.ListPoisInBoxRequest.category:type_name -> waybook.poi.v1.PoiCategory
+	55, // 44: waybook.poi.v1.ListPoisInBoxResponse.pois:type_name -> waybook.poi.v1.LocatedPoi
+	0,  // 45: waybook.poi.v1.LocatedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 46: waybook.poi.v1.LocatedPoi.location:type_name -> waybook.type.v1.Location
+	67, // 47: waybook.poi.v1.MoveInPoisRequest.options:type_name -> waybook.type.v1.MoveOptions
+	58, // 48: waybook.poi.v1.MoveInPoisRequest.pois:type_name -> waybook.poi.v1.MovedPoi
+	68, // 49: waybook.poi.v1.MoveInPoisResponse.results:type_name -> waybook.type.v1.MoveResult
+	0,  // 50: waybook.poi.v1.MovedPoi.category:type_name -> waybook.poi.v1.PoiCategory
+	63, // 51: waybook.poi.v1.MovedPoi.location:type_name -> waybook.type.v1.Location
+	64, // 52: waybook.poi.v1.MovedPoi.create_time:type_name -> google.protobuf.Timestamp
+	64, // 53: waybook.poi.v1.MovedPoi.update_time:type_name -> google.protobuf.Timestamp
+	59, // 54: waybook.poi.v1.MovedPoi.photos:type_name -> waybook.poi.v1.MovedPhoto
+	69, // 55: waybook.poi.v1.MovedPoi.comments:type_name -> waybook.type.v1.MovedComment
+	70, // 56: waybook.poi.v1.ResolveOldIdsRequest.old_ids:type_name -> waybook.type.v1.OldIdentifier
+	5,  // 57: waybook.poi.v1.PoiService.CreatePoi:input_type -> waybook.poi.v1.CreatePoiRequest
+	7,  // 58: waybook.poi.v1.PoiService.UpdatePoi:input_type -> waybook.poi.v1.UpdatePoiRequest
+	9,  // 59: waybook.poi.v1.PoiService.DeletePoi:input_type -> waybook.poi.v1.DeletePoiRequest
+	11, // 60: waybook.poi.v1.PoiService.GetPoi:input_type -> waybook.poi.v1.GetPoiRequest
+	13, // 61: waybook.poi.v1.PoiService.BatchGetPois:input_type -> waybook.poi.v1.BatchGetPoisRequest
+	15, // 62: waybook.poi.v1.PoiService.ListPois:input_type -> waybook.poi.v1.ListPoisRequest
+	17, // 63: waybook.poi.v1.PoiService.StreamPois:input_type -> waybook.poi.v1.StreamPoisRequest
+	41, // 64: waybook.poi.v1.PoiService.ImportPois:input_type -> waybook.poi.v1.ImportPoisRequest
+	44, // 65: waybook.poi.v1.PoiService.ExportPois:input_type -> waybook.poi.v1.ExportPoisRequest
+	47, // 66: waybook.poi.v1.PoiService.SearchNearby:input_type -> waybook.poi.v1.SearchNearbyRequest
+	52, // 67: waybook.poi.v1.PoiService.ListPoisInBox:input_type -> waybook.poi.v1.ListPoisInBoxRequest
+	19, // 68: waybook.poi.v1.PoiService.AddPhoto:input_type -> waybook.poi.v1.AddPhotoRequest
+	21, // 69: waybook.poi.v1.PoiService.UpdatePhoto:input_type -> waybook.poi.v1.UpdatePhotoRequest
+	23, // 70: waybook.poi.v1.PoiService.RemovePhoto:input_type -> waybook.poi.v1.RemovePhotoRequest
+	25, // 71: waybook.poi.v1.PoiService.ListPhotos:input_type -> waybook.poi.v1.ListPhotosRequest
+	27, // 72: waybook.poi.v1.PoiService.AddComment:input_type -> waybook.poi.v1.AddCommentRequest
+	29, // 73: waybook.poi.v1.PoiService.ReplyToComment:input_type -> waybook.poi.v1.ReplyToCommentRequest
+	31, // 74: waybook.poi.v1.PoiService.RemoveComment:input_type -> waybook.poi.v1.RemoveCommentRequest
+	33, // 75: waybook.poi.v1.PoiService.ListComments:input_type -> waybook.poi.v1.ListCommentsRequest
+	35, // 76: waybook.poi.v1.PoiService.Recommend:input_type -> waybook.poi.v1.RecommendRequest
+	37, // 77: waybook.poi.v1.PoiService.WithdrawRecommendation:input_type -> waybook.poi.v1.WithdrawRecommendationRequest
+	39, // 78: waybook.poi.v1.PoiService.ListRecommenders:input_type -> waybook.poi.v1.ListRecommendersRequest
+	56, // 79: waybook.poi.v1.PoiService.MoveInPois:input_type -> waybook.poi.v1.MoveInPoisRequest
+	60, // 80: waybook.poi.v1.PoiService.ResolveOldIds:input_type -> waybook.poi.v1.ResolveOldIdsRequest
+	6,  // 81: waybook.poi.v1.PoiService.CreatePoi:output_type -> waybook.poi.v1.CreatePoiResponse
+	8,  // 82: waybook.poi.v1.PoiService.UpdatePoi:output_type -> waybook.poi.v1.UpdatePoiResponse
+	10, // 83: waybook.poi.v1.PoiService.DeletePoi:output_type -> waybook.poi.v1.DeletePoiResponse
+	12, // 84: waybook.poi.v1.PoiService.GetPoi:output_type -> waybook.poi.v1.GetPoiResponse
+	14, // 85: waybook.poi.v1.PoiService.BatchGetPois:output_type -> waybook.poi.v1.BatchGetPoisResponse
+	16, // 86: waybook.poi.v1.PoiService.ListPois:output_type -> waybook.poi.v1.ListPoisResponse
+	18, // 87: waybook.poi.v1.PoiService.StreamPois:output_type -> waybook.poi.v1.StreamPoisResponse
+	43, // 88: waybook.poi.v1.PoiService.ImportPois:output_type -> waybook.poi.v1.ImportPoisResponse
+	45, // 89: waybook.poi.v1.PoiService.ExportPois:output_type -> waybook.poi.v1.ExportPoisResponse
+	50, // 90: waybook.poi.v1.PoiService.SearchNearby:output_type -> waybook.poi.v1.SearchNearbyResponse
+	54, // 91: waybook.poi.v1.PoiService.ListPoisInBox:output_type -> waybook.poi.v1.ListPoisInBoxResponse
+	20, // 92: waybook.poi.v1.PoiService.AddPhoto:output_type -> waybook.poi.v1.AddPhotoResponse
+	22, // 93: waybook.poi.v1.PoiService.UpdatePhoto:output_type -> waybook.poi.v1.UpdatePhotoResponse
+	24, // 94: waybook.poi.v1.PoiService.RemovePhoto:output_type -> waybook.poi.v1.RemovePhotoResponse
+	26, // 95: waybook.poi.v1.PoiService.ListPhotos:output_type -> waybook.poi.v1.ListPhotosResponse
+	28, // 96: waybook.poi.v1.PoiService.AddComment:output_type -> waybook.poi.v1.AddCommentResponse
+	30, // 97: waybook.poi.v1.PoiService.ReplyToComment:output_type -> waybook.poi.v1.ReplyToCommentResponse
+	32, // 98: waybook.poi.v1.PoiService.RemoveComment:output_type -> waybook.poi.v1.RemoveCommentResponse
+	34, // 99: waybook.poi.v1.PoiService.ListComments:output_type -> waybook.poi.v1.ListCommentsResponse
+	36, // 100: waybook.poi.v1.PoiService.Recommend:output_type -> waybook.poi.v1.RecommendResponse
+	38, // 101: waybook.poi.v1.PoiService.WithdrawRecommendation:output_type -> waybook.poi.v1.WithdrawRecommendationResponse
+	40, // 102: waybook.poi.v1.PoiService.ListRecommenders:output_type -> waybook.poi.v1.ListRecommendersResponse
+	57, // 103: waybook.poi.v1.PoiService.MoveInPois:output_type -> waybook.poi.v1.MoveInPoisResponse
+	61, // 104: waybook.poi.v1.PoiService.ResolveOldIds:output_type -> waybook.poi.v1.ResolveOldIdsResponse
+	81, // [81:105] is the sub-list for method output_type
+	57, // [57:81] is the sub-list for method input_type
+	57, // [57:57] is the sub-list for extension type_name
+	57, // [57:57] is the sub-list for extension extendee
+	0,  // [0:57] is the sub-list for field type_name
 }
 
 func init() { file_waybook_poi_v1_poi_proto_init() }

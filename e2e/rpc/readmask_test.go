@@ -1,0 +1,51 @@
+package rpc_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/testing/protocmp"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
+	w, ctx := start(t), t.Context()
+	owner := w.newUser("a")
+	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
+	if _, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: owner, BlogId: blog, Text: "y"}); err != nil {
+		t.Fatal(err)
+	}
+	whole := w.getAlbum(album)
+
+	reply, err := w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photos", "album.title", "album.owner.name")})
+	want := &albumv1.GetAlbumResponse{Photos: whole.GetPhotos(), Album: &albumv1.Album{Title: "x"}}
+	want.Album.Owner = whole.GetAlbum().GetOwner()
+	want.Album.Owner.UserId, want.Album.Owner.IconUrl = 0, ""
+	if diff := cmp.Diff(want, got(t, reply, err), protocmp.Transform()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	entry, err := w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("comments")})
+	if e := got(t, entry, err); e.GetBlog() != nil || len(e.GetComments()) != 1 || e.GetComments()[0].GetAuthor().GetName() != "a" {
+		t.Errorf("got %v", e)
+	}
+	landmark, err := w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("*")})
+	if p := got(t, landmark, err).GetPoi(); p.GetName() != "x" || p.GetOwner().GetName() != "a" {
+		t.Errorf("got %v", p)
+	}
+	for name, err := range map[string]error{
+		"GetAlbum": failed(w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photo")})),
+		"GetBlog":  failed(w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("photos")})),
+		"GetPoi":   failed(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("comments.text")})),
+	} {
+		t.Run(name, func(t *testing.T) { expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "read_mask") })
+	}
+	gone := failed(w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album + 1, ReadMask: mask("photos")}))
+	expectFault(t, gone, codes.NotFound, "ALBUM_NOT_FOUND")
+}
