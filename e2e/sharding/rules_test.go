@@ -117,6 +117,7 @@ func sweptWrites() map[string]string {
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
 	swept["delete blog_ballots"], swept["update blog_ballots"] = children, backfill
 	swept["update users"], swept["delete rewards"] = backfill, gone
+	swept["update albums"], swept["update blogs"] = backfill, backfill
 	for _, each := range []string{"sessions", "login_attempts", "login_devices", "used_signatures", "reward_days"} {
 		swept["delete "+each] = expired
 	}
@@ -224,7 +225,11 @@ func (c *cluster) insertOld(spec docstore.Spec) {
 		for _, field := range index.Fields {
 			_, hasDefault := spec.Defaults[field.Name]
 			if !hasDefault && !slices.ContainsFunc(document, func(e bson.E) bool { return e.Key == field.Name }) {
-				document = append(document, bson.E{Key: field.Name, Value: map[docstore.Kind]any{docstore.Int64: number, docstore.String: "x"}[field.Kind]})
+				value := map[docstore.Kind]any{docstore.Int64: number, docstore.String: "x"}[field.Kind]
+				if field.Name == "category" || field.Name == "type" {
+					value = int32(1)
+				}
+				document = append(document, bson.E{Key: field.Name, Value: value})
 			}
 		}
 	}
