@@ -4197,7 +4197,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\"\x14\xaa\xbb\x18\x10\x12\x0esecret_rotated\x12\x8b\x01\n" +
 	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_deleted\x12\x89\x01\n" +
 	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\"\x1d\xaa\xbb\x18\x19\n" +
-	"\x04edge\"\x11signature_refusedBCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\x04edge\"\x11signature_refusedBg\n" +
+	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once

@@ -3586,7 +3586,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\x10ListRecommenders\x12).waybook.album.v1.ListRecommendersRequest\x1a*.waybook.album.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12c\n" +
 	"\fMoveInAlbums\x12%.waybook.album.v1.MoveInAlbumsRequest\x1a&.waybook.album.v1.MoveInAlbumsResponse\"\x04\xaa\xbb\x18\x00\x12o\n" +
 	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x04edge\x90\x02\x01B_\n" +
+	"\x10waybook.album.v1B\n" +
+	"AlbumProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once

@@ -4170,7 +4170,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\x10ListRecommenders\x12(.waybook.blog.v1.ListRecommendersRequest\x1a).waybook.blog.v1.ListRecommendersResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12^\n" +
 	"\vMoveInBlogs\x12#.waybook.blog.v1.MoveInBlogsRequest\x1a$.waybook.blog.v1.MoveInBlogsResponse\"\x04\xaa\xbb\x18\x00\x12m\n" +
 	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\x04edge\x90\x02\x01B[\n" +
+	"\x0fwaybook.blog.v1B\tBlogProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once

@@ -4338,7 +4338,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\n" +
 	"MoveInPois\x12!.waybook.poi.v1.MoveInPoisRequest\x1a\".waybook.poi.v1.MoveInPoisResponse\"\x04\xaa\xbb\x18\x00\x12k\n" +
 	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
-	"\x04edge\x90\x02\x01B;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x04edge\x90\x02\x01BW\n" +
+	"\x0ewaybook.poi.v1B\bPoiProtoP\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once

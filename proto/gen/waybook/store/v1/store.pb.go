@@ -362,7 +362,9 @@ const file_waybook_store_v1_store_proto_rawDesc = "" +
 	"\x15ConfirmBackupResponse2\xd9\x01\n" +
 	"\fStoreService\x12a\n" +
 	"\x06Backup\x12\x1f.waybook.store.v1.BackupRequest\x1a .waybook.store.v1.BackupResponse\"\x12\xaa\xbb\x18\x0e\x12\fstore_copied0\x01\x12f\n" +
-	"\rConfirmBackup\x12&.waybook.store.v1.ConfirmBackupRequest\x1a'.waybook.store.v1.ConfirmBackupResponse\"\x04\xaa\xbb\x18\x00B?Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
+	"\rConfirmBackup\x12&.waybook.store.v1.ConfirmBackupRequest\x1a'.waybook.store.v1.ConfirmBackupResponse\"\x04\xaa\xbb\x18\x00B_\n" +
+	"\x10waybook.store.v1B\n" +
+	"StoreProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/store/v1;storev1b\x06proto3"
 
 var (
 	file_waybook_store_v1_store_proto_rawDescOnce sync.Once

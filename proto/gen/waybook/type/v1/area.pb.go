@@ -168,7 +168,8 @@ const file_waybook_type_v1_area_proto_rawDesc = "" +
 	"\x04west\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04west\x12-\n" +
 	"\x05north\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80V@)\x00\x00\x00\x00\x00\x80V\xc0R\x05north\x12+\n" +
 	"\x04east\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x80f@)\x00\x00\x00\x00\x00\x80f\xc0R\x04east:\xf9\x01\xbaH\xf5\x01\x1a\xf2\x01\n" +
-	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0B=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\bbox.size\x12Nmust span at most 5 degrees each way, and south must not be greater than north\x1a\x95\x01this.south <= this.north && this.north - this.south <= 5.0 && (this.east >= this.west ? this.east - this.west : this.east - this.west + 360.0) <= 5.0B[\n" +
+	"\x0fwaybook.type.v1B\tAreaProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_area_proto_rawDescOnce sync.Once

@@ -197,7 +197,8 @@ const file_waybook_type_v1_identifier_proto_rawDesc = "" +
 	"\x13IDENTIFIES_POSITION\x10\x05:\\\n" +
 	"\n" +
 	"identifies\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\x0e2\x1b.waybook.type.v1.IdentifiesR\n" +
-	"identifiesB=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"identifiesBa\n" +
+	"\x0fwaybook.type.v1B\x0fIdentifierProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_identifier_proto_rawDescOnce sync.Once

@@ -664,7 +664,8 @@ const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\x16MOVE_OUTCOME_UNCHANGED\x10\x02\x12\x18\n" +
 	"\x14MOVE_OUTCOME_UPDATED\x10\x03\x12\x1a\n" +
 	"\x16MOVE_OUTCOME_DIFFERENT\x10\x04\x12\x18\n" +
-	"\x14MOVE_OUTCOME_REFUSED\x10\x05B=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\x14MOVE_OUTCOME_REFUSED\x10\x05B]\n" +
+	"\x0fwaybook.type.v1B\vMovingProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_moving_proto_rawDescOnce sync.Once

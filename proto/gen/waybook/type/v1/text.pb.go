@@ -47,7 +47,8 @@ var File_waybook_type_v1_text_proto protoreflect.FileDescriptor
 const file_waybook_type_v1_text_proto_rawDesc = "" +
 	"\n" +
 	"\x1awaybook/type/v1/text.proto\x12\x0fwaybook.type.v1\x1a google/protobuf/descriptor.proto:3\n" +
-	"\x04name\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04nameB=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\x04name\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04nameB[\n" +
+	"\x0fwaybook.type.v1B\tTextProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var file_waybook_type_v1_text_proto_goTypes = []any{
 	(*descriptorpb.FieldOptions)(nil), // 0: google.protobuf.FieldOptions

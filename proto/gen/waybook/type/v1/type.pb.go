@@ -387,7 +387,8 @@ const file_waybook_type_v1_type_proto_rawDesc = "" +
 	"\vAuthorReply\x12;\n" +
 	"\vcreate_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"createTime\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04textB=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\x04text\x18\x02 \x01(\tR\x04textB[\n" +
+	"\x0fwaybook.type.v1B\tTypeProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_type_proto_rawDescOnce sync.Once

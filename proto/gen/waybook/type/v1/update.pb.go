@@ -112,7 +112,8 @@ const file_waybook_type_v1_update_proto_rawDesc = "" +
 	"\acleared\x18\x01 \x01(\x05R\acleared\x12 \n" +
 	"\fby_name_only\x18\x02 \x01(\bR\n" +
 	"byNameOnly:T\n" +
-	"\x06update\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\v2\x1b.waybook.type.v1.UpdateRuleR\x06updateB=Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
+	"\x06update\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\v2\x1b.waybook.type.v1.UpdateRuleR\x06updateB]\n" +
+	"\x0fwaybook.type.v1B\vUpdateProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/type/v1;typev1b\x06proto3"
 
 var (
 	file_waybook_type_v1_update_proto_rawDescOnce sync.Once
