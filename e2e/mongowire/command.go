@@ -145,10 +145,12 @@ func (c Command) class() class {
 	return write
 }
 
-// isLinearizable reports whether a read has to wait for a majority.
+// isLinearizable reports whether a read has to wait for a majority. One of what a majority has at the
+// present cluster time does.
 func (c Command) isLinearizable() bool {
 	level, _ := c.Body.Lookup("readConcern", "level").StringValueOK()
-	return level == "linearizable"
+	_, err := c.Body.LookupErr("readConcern", "afterClusterTime")
+	return level == "linearizable" || level == "majority" && err == nil
 }
 
 // needsMajority reports whether the reply to a write waits for a majority. Since MongoDB 5,

@@ -135,6 +135,7 @@ func (s *Server) write(command Command) (bson.Raw, error) {
 			return reply, err
 		}
 	}
+	command = s.time.stamp(command)
 	switch command.Name {
 	case "insert":
 		return s.insert(command)

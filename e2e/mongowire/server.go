@@ -72,6 +72,7 @@ type Server struct {
 	faults    faults
 	majority  majority
 	standing  standing
+	time      clusterTime
 	latency   atomic.Pointer[Latency]
 	requests  atomic.Int32
 
@@ -100,6 +101,7 @@ func Listen(config Config) (*Server, error) {
 		record:      record{counts: map[string]int{}},
 		monitor:     newMonitor(),
 		standing:    newStanding(),
+		time:        clusterTime{clock: time.Now},
 		connections: map[net.Conn]bool{},
 	}
 	s.latency.Store(&Latency{})

@@ -169,7 +169,7 @@ func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amoun
 			return c.wrap("increment", fmt.Errorf("field %q is not declared as a counter", amount.Field))
 		}
 	}
-	return c.wrap("increment", c.table.Increment(ctx, ValueOf(id), amounts))
+	return c.wrap("increment", c.table.Increment(ctx, ValueOf(id), c.spec.Feed.raised(amounts)))
 }
 
 // Delete removes a document, or returns ErrNotFound.

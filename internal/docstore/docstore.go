@@ -79,6 +79,8 @@ type Spec struct {
 	// the id of its owner or of its parent. Only collections sharded ByPlace have them. Insert
 	// refuses a document whose field names another place, and no Update changes one.
 	PlaceFields []string
+	// Feed, unless nil, makes the changes of the collection known to followers.
+	Feed *Feed
 }
 
 // MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its
@@ -167,6 +169,7 @@ type Table interface {
 	// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry
 	// deletes the rest.
 	DeleteAll(ctx context.Context, where Where) (int64, error)
+	Follower
 }
 
 // The fields of a stored document that engines maintain.
@@ -179,4 +182,7 @@ const (
 	AddsField = "_adds"
 	// PlaceField holds the document's place where the engine stores it. No read returns it.
 	PlaceField = "_place"
+	// ChangedField and MadeField hold the moments of the latest change and of the insert where the
+	// engine stores them, in a collection with a feed. Only Feed returns them.
+	ChangedField, MadeField = "_changed", "_made"
 )

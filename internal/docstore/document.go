@@ -60,12 +60,15 @@ func (s Spec) Validate() error {
 			return fmt.Errorf("docstore: collection %q: field %q has a default but begins no index", s.Name, field)
 		}
 	}
+	if err := s.checkFeed(); err != nil {
+		return err
+	}
 	return s.checkSharding()
 }
 
 // isMaintained reports whether engines maintain a field.
 func isMaintained(field string) bool {
-	return field == RevisionField || field == AddsField || field == PlaceField
+	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField}, field) || strings.HasPrefix(field, partPrefix)
 }
 
 // CheckDocument returns an error if every engine must refuse the document. There are

@@ -3,6 +3,7 @@ package docstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -43,6 +44,14 @@ func (readOnly) Increment(ctx context.Context, _ Value, _ []Amount) error { retu
 func (readOnly) Delete(ctx context.Context, _ Value) error { return refuseWrite(ctx) }
 
 func (readOnly) DeleteAll(ctx context.Context, _ Where) (int64, error) { return 0, refuseWrite(ctx) }
+
+func (readOnly) Feed(ctx context.Context, _ FeedScan) (FeedBatch, error) {
+	return FeedBatch{}, refuseWrite(ctx)
+}
+
+func (readOnly) Forget(ctx context.Context, _ time.Duration) (int64, error) {
+	return 0, refuseWrite(ctx)
+}
 
 func refuseWrite(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

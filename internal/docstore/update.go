@@ -127,6 +127,7 @@ func (c *Collection[K, T]) changeTo(stored bson.Raw, document *T) (Change, error
 		return Change{}, err
 	}
 	made.ID, made.Revision = id, revision
+	c.spec.Feed.raise(&made)
 	if c.spec.ChangesKeys(made) {
 		if isMoved := slices.ContainsFunc(made.Set, func(set Assignment) bool { return slices.Contains(c.spec.PlaceFields, set.Path) }); isMoved {
 			return Change{}, fmt.Errorf("the change altered a place field of document %v", id)

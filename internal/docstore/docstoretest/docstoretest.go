@@ -47,7 +47,7 @@ func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.E
 	settings = settings.withDefaults()
 	for _, group := range [][]testCase{
 		readCases(), orderCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),
-		pageCases(), budgetCases(), massCases(settings), placedCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings),
+		pageCases(), budgetCases(), feedCases(), massCases(settings), placedCases(settings), contextCases(), openCases(), inspectionCases(), raceCases(), modelCases(settings),
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })

@@ -10,12 +10,11 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 )
 
-// format is the version of the file's layout. A file of formerFormat has no long texts stored
-// apart, and is otherwise the same.
-const (
-	format       = "2"
-	formerFormat = "1"
-)
+// format is the version of the file's layout. A file of format 2 has no moments behind documents, and
+// one of format 1 has no long texts stored apart. They are otherwise the same.
+const format = "3"
+
+func formerFormats() []string { return []string{"1", "2"} }
 
 // declaration is the catalog entry of a collection.
 type declaration struct {
@@ -103,7 +102,7 @@ func checkFormat(tx *bolt.Tx) (known bool, err error) {
 		}
 		return false, nil
 	}
-	if found := string(catalog.Get(formatKey())); found != format && found != formerFormat {
+	if found := string(catalog.Get(formatKey())); found != format && !slices.Contains(formerFormats(), found) {
 		return false, fmt.Errorf("the file has format %q; this program reads the formats up to %q", found, format)
 	}
 	return true, nil

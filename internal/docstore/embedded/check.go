@@ -48,6 +48,9 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	if err := t.checkApart(ctx, tx); err != nil {
 		errs = append(errs, err)
 	}
+	if err := t.checkFeed(ctx, tx); err != nil {
+		errs = append(errs, fmt.Errorf("feed: %w", err))
+	}
 	for i := range t.indexes {
 		if !found.Indexes[i].Complete {
 			continue

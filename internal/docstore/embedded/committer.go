@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -54,6 +55,8 @@ type committer struct {
 	finish  func(*bolt.Tx) error
 	wake    chan struct{}
 	stopped chan struct{}
+	// moments stamps writes.
+	moments moments
 	// commits and writes count the successful commits and the writes in them.
 	commits, writes atomic.Int64
 
@@ -62,11 +65,12 @@ type committer struct {
 	failed error
 }
 
-func startCommitter(db *bolt.DB, file io.ReaderAt) *committer {
+func startCommitter(db *bolt.DB, file io.ReaderAt, now func() time.Time) *committer {
 	c := &committer{
 		db:      db,
 		list:    newFreeList(db, file),
 		finish:  (*bolt.Tx).Commit,
+		moments: moments{now: now},
 		wake:    make(chan struct{}, 1),
 		stopped: make(chan struct{}),
 	}
@@ -184,6 +188,7 @@ func (c *committer) commit(batch []*write) (spoilt bool, err error) {
 		return false, c.commitFailed(id, err)
 	}
 	c.list.committed()
+	c.moments.committed()
 	c.commits.Add(1)
 	c.writes.Add(int64(len(batch)))
 	return false, nil

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -48,7 +49,7 @@ func Compact(ctx context.Context, path string, progress func(entries int64)) (do
 		return done, err
 	}
 	// Open for writing also locks out readers, until the file is replaced.
-	old, err := open(path, bolt.Options{}, refuseEmpty)
+	old, err := open(path, bolt.Options{}, refuseEmpty, time.Now)
 	if err != nil {
 		return done, err
 	}

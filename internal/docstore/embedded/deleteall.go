@@ -16,6 +16,9 @@ const (
 
 // DeleteAll deletes in chunks, so that other writers can write in between.
 func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, error) {
+	if err := t.spec.CheckDeleteAll(); err != nil {
+		return 0, err
+	}
 	ix, bounds, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err

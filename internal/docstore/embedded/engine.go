@@ -72,17 +72,22 @@ var _ docstore.Engine = (*Engine)(nil)
 // Open opens the file. It creates the file and its directory if they do not exist.
 // Errors: ErrLocked.
 func Open(path string) (*Engine, error) {
+	return OpenWithClock(path, time.Now)
+}
+
+// OpenWithClock is Open with another clock for the moments of feeds.
+func OpenWithClock(path string, now func() time.Time) (*Engine, error) {
 	if err := makeDirectory(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return open(path, bolt.Options{}, prepareFile)
+	return open(path, bolt.Options{}, prepareFile, now)
 }
 
 // OpenReadOnly opens an existing file and never changes it: every write of the engine
 // fails. Any number of processes may open the file this way, as long as none has it open
 // for writing. Errors: ErrLocked, fs.ErrNotExist.
 func OpenReadOnly(path string) (*Engine, error) {
-	return open(path, bolt.Options{ReadOnly: true}, refuseEmpty)
+	return open(path, bolt.Options{ReadOnly: true}, refuseEmpty, time.Now)
 }
 
 // refuseEmpty returns an error if the file is not a store in use.
@@ -96,14 +101,14 @@ func refuseEmpty(db *bolt.DB) error {
 	})
 }
 
-func open(path string, options bolt.Options, prepare func(*bolt.DB) error) (*Engine, error) {
+func open(path string, options bolt.Options, prepare func(*bolt.DB) error, now func() time.Time) (*Engine, error) {
 	db, file, err := openDatabase(path, options, prepare)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	e := &Engine{
 		db:      db,
-		commit:  startCommitter(db, file),
+		commit:  startCommitter(db, file, now),
 		opening: make(chan struct{}, 1),
 		tables:  make(map[string]*table),
 	}

@@ -212,12 +212,18 @@ func setFormat(t *testing.T, path, format string) {
 	must(t, db.Close())
 }
 
-func TestAFileOfTheFormerFormatIsTakenOverAndOneOfALaterFormatIsRefused(t *testing.T) {
+func TestAFileOfAFormerFormatIsTakenOverAndOneOfALaterFormatIsRefused(t *testing.T) {
+	for _, former := range []string{"1", "2"} {
+		t.Run(former, func(t *testing.T) { takesOver(t, former) })
+	}
+}
+
+func takesOver(t *testing.T, former string) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	engine := open(t, path)
 	must(t, openArticles(t, engine).Insert(t.Context(), article{ID: 1, Title: "kept"}))
 	shut(t, engine)
-	setFormat(t, path, "1")
+	setFormat(t, path, former)
 	readOnly, err := embedded.OpenReadOnly(path)
 	must(t, err)
 	must(t, readOnly.Close())
@@ -231,8 +237,8 @@ func TestAFileOfTheFormerFormatIsTakenOverAndOneOfALaterFormatIsRefused(t *testi
 		}
 	}
 	shut(t, engine)
-	setFormat(t, path, "3")
-	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), `format "3"`) {
+	setFormat(t, path, "4")
+	if _, err := embedded.Open(path); err == nil || !strings.Contains(err.Error(), `format "4"`) {
 		t.Errorf("got %v", err)
 	}
 }

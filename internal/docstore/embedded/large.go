@@ -59,21 +59,46 @@ type record struct {
 	// bson is the document, with references if hasReferences is true.
 	bson          bson.Raw
 	hasReferences bool
+	// changed and made are the moments of the latest change and of the insert; 0 if the document is
+	// not stamped. They follow the document.
+	changed, made docstore.Moment
 }
 
+// stampBytes is the size of the two moments of a stored document.
+const stampBytes = 16
+
 func recordOf(stored []byte) record {
-	if n := len(stored) - 1; n >= 4 && int(binary.LittleEndian.Uint32(stored)) == n {
-		return record{stored[:n], true}
+	if len(stored) < 4 {
+		return record{bson: stored}
 	}
-	return record{stored, false}
+	n := int(binary.LittleEndian.Uint32(stored))
+	r := record{bson: stored}
+	switch len(stored) - n {
+	case 1:
+		r.bson, r.hasReferences = stored[:n], true
+	case stampBytes, stampBytes + 1:
+		r.bson, r.hasReferences = stored[:n], len(stored)-n > stampBytes
+		r.changed = docstore.Moment(binary.BigEndian.Uint64(stored[n:]))
+		r.made = docstore.Moment(binary.BigEndian.Uint64(stored[n+8:]))
+	}
+	return r
 }
 
 // stored returns the bytes to store.
 func (r record) stored() []byte {
-	if !r.hasReferences {
+	if !r.hasReferences && r.changed == 0 {
 		return r.bson
 	}
-	return append(r.bson[:len(r.bson):len(r.bson)], referencesMark)
+	into := make([]byte, 0, len(r.bson)+stampBytes+1)
+	into = append(into, r.bson...)
+	if r.changed != 0 {
+		into = binary.BigEndian.AppendUint64(into, uint64(r.changed))
+		into = binary.BigEndian.AppendUint64(into, uint64(r.made))
+	}
+	if r.hasReferences {
+		into = append(into, referencesMark)
+	}
+	return into
 }
 
 // eachReference calls visit for each reference of the record, until it returns an error.
@@ -118,7 +143,7 @@ var errReserved = fmt.Errorf("a binary of %d bytes with subtype %#x is reserved"
 // already; those stay.
 func separate(document bson.Raw, had bool) (record, []apart, error) {
 	if len(document) < apartBytes {
-		return record{document, had}, nil, nil
+		return record{bson: document, hasReferences: had}, nil, nil
 	}
 	elements, err := document.Elements()
 	if err != nil {
@@ -144,11 +169,11 @@ func separate(document bson.Raw, had bool) (record, []apart, error) {
 		at += len(element)
 	}
 	if rest == nil {
-		return record{document, had}, nil, nil
+		return record{bson: document, hasReferences: had}, nil, nil
 	}
 	rest = append(rest, document[from:]...)
 	binary.LittleEndian.PutUint32(rest, uint32(len(rest)))
-	return record{rest, true}, out, nil
+	return record{bson: rest, hasReferences: true}, out, nil
 }
 
 // whole returns a copy of a document with its long values. Unless fields is nil, those of

@@ -50,6 +50,11 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	if err := t.reconcile(ctx, found); err != nil {
 		return nil, err
 	}
+	if spec.Feed != nil {
+		if err := t.openFeed(ctx); err != nil {
+			return nil, fmt.Errorf("open the feed of %s: %w", spec.Name, err)
+		}
+	}
 	e.tables[spec.Name] = t
 	return t, nil
 }

@@ -233,7 +233,7 @@ func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Ra
 	left := 0
 	for _, raw := range found {
 		if isSmall(raw) {
-			left += len(raw)
+			left += len(recordOf(raw).bson)
 		}
 	}
 	documents := make([]bson.Raw, len(found))
@@ -250,12 +250,13 @@ func (t *table) copyAll(tx *bolt.Tx, found [][]byte, fields []string) ([]bson.Ra
 			}
 			continue
 		}
-		if cap(shared)-len(shared) < len(raw) {
+		small := recordOf(raw).bson
+		if cap(shared)-len(shared) < len(small) {
 			shared = make([]byte, 0, min(sharedBytes, left))
 		}
-		left -= len(raw)
+		left -= len(small)
 		start := len(shared)
-		shared = append(shared, raw...)
+		shared = append(shared, small...)
 		documents[i] = shared[start:len(shared):len(shared)]
 	}
 	return documents, nil

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/internal/settling"
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
@@ -18,7 +19,12 @@ type table struct {
 	spec      docstore.Spec
 	documents []byte
 	// apart is the bucket of the long texts; see large.go. It may not exist.
-	apart   []byte
+	apart []byte
+	// feed is the bucket of the feed; see feed.go. origin is the moment of the documents that have
+	// none.
+	feed    []byte
+	origin  docstore.Moment
+	settled settling.Line
 	id      []docstore.Field
 	indexes []index
 }
@@ -34,7 +40,7 @@ type index struct {
 
 func newTable(e *Engine, spec docstore.Spec) *table {
 	id := []docstore.Field{{Name: "_id", Kind: spec.ID}}
-	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), id: id}
+	t := &table{engine: e, spec: spec, documents: documentsBucket(spec.Name), apart: apartBucket(spec.Name), feed: feedBucket(spec.Name), id: id}
 	for _, declared := range spec.Indexes {
 		fields, _ := spec.FieldsOf(declared.Name) // declared, so there is no error
 		t.indexes = append(t.indexes, index{

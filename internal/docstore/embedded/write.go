@@ -221,6 +221,8 @@ type buckets struct {
 	tx        *bolt.Tx
 	documents *bolt.Bucket
 	indexes   []*bolt.Bucket
+	// feed is nil if the collection has none.
+	feed *bolt.Bucket
 }
 
 func (t *table) buckets(tx *bolt.Tx) buckets {
@@ -228,6 +230,9 @@ func (t *table) buckets(tx *bolt.Tx) buckets {
 	b.documents.FillPercent = documentFill
 	for i := range t.indexes {
 		b.indexes[i] = tx.Bucket(t.indexes[i].bucket)
+	}
+	if t.spec.Feed != nil {
+		b.feed = tx.Bucket(t.feed)
 	}
 	return b
 }
@@ -280,12 +285,22 @@ func (b buckets) putRecord(id []byte, before, now record, values []apart) error 
 	if err := b.putApart(id, before, now, values); err != nil {
 		return err
 	}
+	if b.feed != nil {
+		if err := b.stamp(id, before, &now); err != nil {
+			return err
+		}
+	}
 	return b.documents.Put(id, now.stored())
 }
 
 func (b buckets) remove(p prepared) error {
 	if err := b.putApart(p.id, p.record, record{}, nil); err != nil {
 		return err
+	}
+	if b.feed != nil {
+		if err := b.bury(p.id, p.record); err != nil {
+			return err
+		}
 	}
 	if err := b.documents.Delete(p.id); err != nil {
 		return err

@@ -54,7 +54,15 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 			return total, fmt.Errorf("field %q: %w", field, err)
 		}
 	}
-	return total, nil
+	if t.spec.Feed == nil {
+		return total, nil
+	}
+	n, err := t.stampOld(ctx)
+	if total += n; err != nil {
+		return total, fmt.Errorf("stamps: %w", err)
+	}
+	err = t.engine.call(ctx, func() error { return t.finishDeletions(ctx) })
+	return total, err
 }
 
 // backfillField changes the documents in batches. The field begins an index, so each batch is
@@ -63,6 +71,11 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 // twice. Documents that it misses, in a range that moves between shards, are left to the next
 // batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
+	return t.complete(ctx, field, bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}})
+}
+
+// complete changes the documents that lack a field. update gives it to them.
+func (t *table) complete(ctx context.Context, field string, update bson.E) (total int64, err error) {
 	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
 	err = t.engine.call(ctx, func() error {
 		for {
@@ -77,7 +90,7 @@ func (t *table) backfillField(ctx context.Context, field string, value docstore.
 				}
 			}
 			filter := append(t.placedAny(ids), lacks...)
-			result, err := t.collection.UpdateMany(ctx, filter, bson.D{{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}})
+			result, err := t.collection.UpdateMany(ctx, filter, bson.D{update})
 			if err != nil {
 				return err
 			}

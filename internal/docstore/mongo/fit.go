@@ -48,6 +48,9 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
+			if field.Name == docstore.ChangedField {
+				continue // the backfill stamps the documents that are not
+			}
 			alternatives = append(alternatives, t.misfits(field))
 		}
 	}

@@ -1,8 +1,10 @@
 package mongo
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -31,6 +33,14 @@ const (
 // collection that is sharded by place begins with the place, because the server enforces it on
 // each shard only. The others need not: commands name the place, and the server asks its shard.
 func indexesOf(spec docstore.Spec) []docstore.Index {
+	indexes := placedIndexesOf(spec)
+	if spec.Feed != nil {
+		indexes = append(slices.Clip(indexes), docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
+	}
+	return indexes
+}
+
+func placedIndexesOf(spec docstore.Spec) []docstore.Index {
 	if spec.Sharding != docstore.ByPlace {
 		return spec.Indexes
 	}
@@ -91,41 +101,60 @@ func placeOf(value docstore.Value) id.Place {
 
 func inPlace(place id.Place) bson.E { return bson.E{Key: docstore.PlaceField, Value: int64(place)} }
 
-// withPlace returns a document with the field of its place, which the server puts behind _id.
-func (t *table) withPlace(document bson.Raw) (bson.Raw, error) {
-	if t.spec.Sharding != docstore.ByPlace {
+// maintained returns a document with the fields that the engine stores, which the server puts behind
+// _id.
+func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
+	if len(t.hidden) == 0 {
 		return document, nil
 	}
-	if err := t.spec.CheckPlace(document); err != nil {
-		return nil, err
-	}
-	number, isInteger := document.Lookup(docstore.IDIndex).Int64OK()
-	if _, err := document.LookupErr(docstore.PlaceField); err == nil || !isInteger {
-		return nil, fmt.Errorf("collection %q: a document has the field %q already, or no integer _id", t.spec.Name, docstore.PlaceField)
-	}
-	placed := make(bson.Raw, 4, len(document)+len(docstore.PlaceField)+10)
-	placed = bsoncore.AppendInt64Element(placed, docstore.PlaceField, int64(id.PlaceOf(number)))
-	placed = append(placed, document[4:]...)
-	binary.LittleEndian.PutUint32(placed, uint32(len(placed)))
-	return placed, nil
-}
-
-// copyOf copies a document of a reply, without the field of its place.
-func (t *table) copyOf(document bson.Raw) bson.Raw {
-	if t.spec.Sharding == docstore.ByPlace {
-		for rest := document[4 : len(document)-1]; len(rest) > 0; {
-			element, behind, ok := bsoncore.ReadElement(rest)
-			if !ok {
-				break
-			}
-			if element.Key() == docstore.PlaceField {
-				copied := make(bson.Raw, 0, len(document)-len(element))
-				copied = append(append(copied, document[:len(document)-1-len(rest)]...), document[len(document)-1-len(behind):]...)
-				binary.LittleEndian.PutUint32(copied, uint32(len(copied)))
-				return copied
-			}
-			rest = behind
+	for _, field := range t.hidden {
+		if _, err := document.LookupErr(field); err == nil {
+			return nil, fmt.Errorf("collection %q: a document has the field %q already", t.spec.Name, field)
 		}
 	}
-	return append(make(bson.Raw, 0, len(document)), document...)
+	whole := make(bson.Raw, 4, len(document)+64)
+	if t.spec.Sharding == docstore.ByPlace {
+		if err := t.spec.CheckPlace(document); err != nil {
+			return nil, err
+		}
+		number, isInteger := document.Lookup(docstore.IDIndex).Int64OK()
+		if !isInteger {
+			return nil, fmt.Errorf("collection %q: a document has no integer _id", t.spec.Name)
+		}
+		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(id.PlaceOf(number)))
+	}
+	if t.spec.Feed != nil {
+		whole = bsoncore.AppendTimestampElement(whole, docstore.ChangedField, 0, 0)
+		whole = bsoncore.AppendTimestampElement(whole, docstore.MadeField, 0, 0)
+	}
+	whole = append(whole, document[4:]...)
+	binary.LittleEndian.PutUint32(whole, uint32(len(whole)))
+	return whole, nil
+}
+
+// shown copies a document of a reply, without the fields that no read returns.
+func (t *table) shown(document bson.Raw) bson.Raw {
+	if len(t.hidden) == 0 {
+		return bytes.Clone(document)
+	}
+	copied, left := make(bson.Raw, 4, len(document)), len(t.hidden)
+	for rest := document[4 : len(document)-1]; len(rest) > 0; {
+		if left == 0 {
+			copied = append(copied, rest...)
+			break
+		}
+		element, behind, ok := bsoncore.ReadElement(rest)
+		if !ok {
+			return bytes.Clone(document)
+		}
+		if slices.Contains(t.hidden, element.Key()) {
+			left--
+		} else {
+			copied = append(copied, element...)
+		}
+		rest = behind
+	}
+	copied = append(copied, 0)
+	binary.LittleEndian.PutUint32(copied, uint32(len(copied)))
+	return copied
 }

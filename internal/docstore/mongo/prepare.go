@@ -37,6 +37,11 @@ func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Pr
 		if prepared.Created, err = t.reconcile(ctx, true); err != nil {
 			return err
 		}
+		if t.tombstones != nil {
+			if _, err := t.tombstones.reconcile(ctx, true); err != nil {
+				return err
+			}
+		}
 		if _, err := t.backfill(ctx); err != nil {
 			return err
 		}
@@ -106,6 +111,10 @@ func validation(spec docstore.Spec) bson.D {
 	for _, index := range indexesOf(spec) {
 		for _, field := range index.Fields {
 			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
+				continue
+			}
+			if field.Name == docstore.ChangedField {
+				types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: "timestamp"}}})
 				continue
 			}
 			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault {

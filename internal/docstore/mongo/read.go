@@ -1,6 +1,7 @@
 package mongo
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func (t *table) get(ctx context.Context, collection *mongo.Collection, id docsto
 		if err != nil {
 			return err
 		}
-		document = t.copyOf(found)
+		document = t.shown(found)
 		return nil
 	})
 	if err != nil {
@@ -252,6 +253,10 @@ type query struct {
 	skip, limit           int
 	// concern and comment are the read concern and the comment; empty for none.
 	concern, comment string
+	// at, unless 0, is the cluster time that the read has reached, in what a majority has.
+	at docstore.Moment
+	// isWhole keeps the fields that no read returns.
+	isWhole bool
 }
 
 // find runs a query. more reports that the server ended its reply before the limit, because
@@ -274,6 +279,11 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	if q.concern != "" {
 		command = append(command, bson.E{Key: "readConcern", Value: bson.D{{Key: "level", Value: q.concern}}})
 	}
+	if q.at != 0 {
+		command = append(command, bson.E{Key: "readConcern", Value: bson.D{
+			{Key: "level", Value: "majority"}, {Key: "afterClusterTime", Value: timestampOf(q.at)},
+		}})
+	}
 	if q.comment != "" {
 		command = append(command, bson.E{Key: "comment", Value: q.comment})
 	}
@@ -288,7 +298,11 @@ func (t *table) find(ctx context.Context, q query) (documents []bson.Raw, more b
 	}
 	documents = make([]bson.Raw, len(batch))
 	for i, value := range batch {
-		documents[i] = t.copyOf(value.Document())
+		if q.isWhole {
+			documents[i] = bytes.Clone(value.Document())
+		} else {
+			documents[i] = t.shown(value.Document())
+		}
 	}
 	cursor := reply.Lookup("cursor", "id").AsInt64()
 	if cursor != 0 {

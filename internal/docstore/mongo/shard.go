@@ -60,6 +60,15 @@ func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, 
 // over all shards at once; the balancer of the cluster spreads another one. It returns the
 // resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
+	if spec.Feed != nil {
+		if _, err := e.shard(ctx, tombstonesOf(spec)); err != nil {
+			return NoCluster, err
+		}
+	}
+	return e.shard(ctx, spec)
+}
+
+func (e *Engine) shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
 	placement, err := e.Placement(ctx, spec)
 	if err != nil || placement != OnOneShard || spec.Sharding == docstore.OneShard {
 		return placement, err

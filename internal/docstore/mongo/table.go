@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/internal/settling"
 )
 
 // table is one collection on the server.
@@ -18,10 +19,24 @@ type table struct {
 	sizes      sizes
 	// confirmed is nil if the collection is on several shards of a cluster, or not opened.
 	confirmed *confirmation
+	// hidden are the fields that no read returns.
+	hidden []string
+	// tombstones are those of deleted documents, and settled says what Feed may show; nil and unused
+	// if the collection has no feed.
+	tombstones *table
+	settled    settling.Line
 }
 
 func newTable(e *Engine, spec docstore.Spec) *table {
-	return &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name)}
+	t := newBareTable(e, spec)
+	if spec.Feed != nil {
+		t.tombstones = newBareTable(e, tombstonesOf(spec))
+	}
+	return t
+}
+
+func newBareTable(e *Engine, spec docstore.Spec) *table {
+	return &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name), hidden: hiddenFields(spec)}
 }
 
 // selection is a selection of documents in the form that queries need.

@@ -22,7 +22,7 @@ func (t *table) Insert(ctx context.Context, documents []bson.Raw) ([]error, erro
 		if errs[i] = t.spec.CheckDocument(document); errs[i] != nil {
 			continue
 		}
-		placed, err := t.withPlace(document)
+		placed, err := t.maintained(document)
 		if errs[i] = err; err == nil {
 			fit, at = append(fit, placed), append(at, i)
 		}
@@ -116,7 +116,7 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	if err != nil {
 		return err
 	}
-	update := bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}
+	update := t.stamped(bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}})
 	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err == nil && result.MatchedCount == 0 {
@@ -154,7 +154,15 @@ func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error
 		}
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	return byID, update, nil
+	return byID, t.stamped(update), nil
+}
+
+// stamped makes an update stamp the document, if the collection has a feed.
+func (t *table) stamped(update bson.D) bson.D {
+	if t.spec.Feed == nil {
+		return update
+	}
+	return append(update, stamping(docstore.ChangedField))
 }
 
 // increase returns the fields of a $inc: the amounts, and one more of a field that the
@@ -187,11 +195,17 @@ func (t *table) Delete(ctx context.Context, id docstore.Value) error {
 		return err
 	}
 	return t.write(ctx, func() error {
-		result, err := t.collection.DeleteOne(ctx, filter)
-		if err == nil && result.DeletedCount == 0 {
-			return docstore.ErrNotFound
+		remove := func() error {
+			result, err := t.collection.DeleteOne(ctx, filter)
+			if err == nil && result.DeletedCount == 0 {
+				return docstore.ErrNotFound
+			}
+			return err
 		}
-		return err
+		if t.spec.Feed != nil {
+			return t.bury(ctx, filter, remove)
+		}
+		return remove()
 	})
 }
 
@@ -203,6 +217,9 @@ const deleteChunk = 10_000
 // collection moves, a command may miss documents in it. That is harmless, because callers are
 // sweeps or repairs and delete what is left the next time.
 func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
+	if err := t.spec.CheckDeleteAll(); err != nil {
+		return 0, err
+	}
 	selected, err := t.resolve(docstore.Scan{Where: where, Limit: 1})
 	if err != nil {
 		return 0, err

@@ -1,0 +1,388 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// The feed of a collection is two buckets: one with the entries of the documents, and one with the
+// tombstones, both moment and encoded _id → nothing. A document has one entry, of its latest change.
+// Its moments are stored behind it. A document from before the feed has none, and the entry of the
+// feed's origin.
+//
+// The catalog has the state of the feed once all documents have an entry.
+
+// feedState is the state of a feed in the catalog.
+type feedState struct {
+	Epoch int64 `bson:"epoch"`
+	// Origin is the moment of the documents that have none. Forgotten is that of the last tombstone
+	// that was deleted.
+	Origin    int64 `bson:"origin"`
+	Forgotten int64 `bson:"forgotten"`
+}
+
+func feedBucket(collection string) []byte { return []byte("feed/" + collection) }
+
+func tombstonesBucket(collection string) []byte { return []byte("tombstones/" + collection) }
+
+// feedKey is the key of a feed's state in the catalog.
+func feedKey(collection string) []byte { return []byte("feed/" + collection) }
+
+// momentBytes is the length of a moment in a key.
+const momentBytes = 8
+
+func entryKey(at docstore.Moment, id []byte) []byte {
+	key := binary.BigEndian.AppendUint64(make([]byte, 0, momentBytes+len(id)), uint64(at))
+	return append(key, id...)
+}
+
+// readFeedState returns the state of a feed; isComplete is false if there is none yet.
+func readFeedState(tx *bolt.Tx, collection string) (state feedState, isComplete bool, err error) {
+	raw := tx.Bucket(catalogBucket()).Get(feedKey(collection))
+	if raw == nil {
+		return state, false, nil
+	}
+	if err := bson.Unmarshal(raw, &state); err != nil {
+		return state, false, fmt.Errorf("catalog entry of the feed of %q: %w", collection, err)
+	}
+	return state, true, nil
+}
+
+func writeFeedState(tx *bolt.Tx, collection string, state feedState) error {
+	raw, err := bson.Marshal(state)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(catalogBucket()).Put(feedKey(collection), raw)
+}
+
+// stamp gives a document its moments, and moves its entry.
+func (b buckets) stamp(id []byte, before record, now *record) error {
+	now.changed = b.table.engine.commit.moments.next()
+	if before.bson == nil {
+		now.made = now.changed
+	} else {
+		now.made = before.made
+		if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
+			return err
+		}
+	}
+	return b.feed.Put(entryKey(now.changed, id), nil)
+}
+
+// bury replaces the entry of a document by a tombstone.
+func (b buckets) bury(id []byte, before record) error {
+	if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
+		return err
+	}
+	tombstones := b.tx.Bucket(tombstonesBucket(b.table.spec.Name))
+	return tombstones.Put(entryKey(b.table.engine.commit.moments.next(), id), nil)
+}
+
+// changedAt returns the moment of a document's entry.
+func (t *table) changedAt(r record) docstore.Moment {
+	if r.changed == 0 {
+		return t.origin
+	}
+	return r.changed
+}
+
+// openFeed makes the feed of a collection, if there is none, with all documents. Nobody writes to it
+// meanwhile. It continues the moments of the file.
+func (t *table) openFeed(ctx context.Context) error {
+	var state feedState
+	var isComplete bool
+	begin := func(tx *bolt.Tx) (changed bool, err error) {
+		moments := &t.engine.commit.moments
+		if state, isComplete, err = readFeedState(tx, t.spec.Name); err != nil {
+			return false, err
+		}
+		if isComplete {
+			for _, bucket := range t.feedBuckets() {
+				if last, _ := tx.Bucket(bucket).Cursor().Last(); len(last) >= momentBytes {
+					moments.raise(docstore.Moment(binary.BigEndian.Uint64(last)))
+				}
+			}
+			moments.raise(max(docstore.Moment(state.Origin), docstore.Moment(state.Forgotten))) // #nosec G115 -- the same bits
+			return false, nil
+		}
+		for _, bucket := range t.feedBuckets() {
+			if tx.Bucket(bucket) != nil { // a crash has left it
+				if err := tx.DeleteBucket(bucket); err != nil {
+					return true, err
+				}
+			}
+			if _, err := tx.CreateBucket(bucket); err != nil {
+				return true, err
+			}
+		}
+		state = feedState{Epoch: newEpoch(), Origin: int64(moments.next())} // #nosec G115 -- the same bits
+		return true, nil
+	}
+	if t.engine.db.IsReadOnly() {
+		return nil
+	}
+	if err := t.engine.write(ctx, 0, begin); err != nil {
+		return err
+	}
+	t.origin = docstore.Moment(state.Origin) // #nosec G115 -- the same bits
+	if isComplete {
+		return nil
+	}
+	var next []byte
+	for {
+		var resume []byte
+		err := t.engine.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (_ bool, err error) {
+			if resume, err = t.fillFeed(tx, next); err == nil && resume == nil {
+				err = writeFeedState(tx, t.spec.Name, state)
+			}
+			return true, err
+		})
+		if err != nil || resume == nil {
+			return err
+		}
+		next = resume
+	}
+}
+
+func (t *table) feedBuckets() [][]byte { return [][]byte{t.feed, tombstonesBucket(t.spec.Name)} }
+
+// newEpoch draws the name of a feed.
+func newEpoch() int64 {
+	var random [8]byte
+	_, _ = rand.Read(random[:])                      // never fails
+	return int64(binary.BigEndian.Uint64(random[:])) // #nosec G115 -- the same bits
+}
+
+// fillFeed adds the entries of a chunk of documents, and returns the id of the next chunk.
+func (t *table) fillFeed(tx *bolt.Tx, from []byte) (resume []byte, err error) {
+	feed, cursor, n := tx.Bucket(t.feed), tx.Bucket(t.documents).Cursor(), 0
+	for id, stored := cursor.Seek(from); id != nil; id, stored = cursor.Next() {
+		if n++; n > buildChunkDocuments {
+			return bytes.Clone(id), nil
+		}
+		if err := feed.Put(entryKey(t.changedAt(recordOf(stored)), id), nil); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// errNotDurable: what readers see may be undone when the file is opened again.
+var errNotDurable = fmt.Errorf("%w: the last commit may not be durable", docstore.ErrUnavailable)
+
+// Feed walks the feed up to the last moment that was durable a settling time ago.
+func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstore.FeedBatch, err error) {
+	if err := t.spec.CheckFeed(scan); err != nil {
+		return batch, err
+	}
+	durable := func(context.Context) (docstore.Moment, error) {
+		if t.engine.commit.failure() != nil {
+			return 0, errNotDurable
+		}
+		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
+	}
+	err = t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled docstore.Moment) (isFull bool, err error) {
+		batch, err = t.readFeed(ctx, scan, settled)
+		return batch.More, err
+	})
+	return batch, err
+}
+
+func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
+	batch := docstore.FeedBatch{Until: settled}
+	if scan.Since == 0 {
+		scan.Since = settled
+	}
+	err := t.engine.view(ctx, func(tx *bolt.Tx) error {
+		state, _, err := readFeedState(tx, t.spec.Name)
+		if err != nil {
+			return err
+		}
+		batch.Epoch, batch.Forgotten = state.Epoch, docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
+		documents, size, n := tx.Bucket(t.documents), 0, 0
+		for w := t.walkFeed(tx, scan); w.key != nil; w.next() {
+			if n++; n%checkEvery == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			change, err := t.entryOf(w.key)
+			if err != nil || change.At > settled {
+				return err
+			}
+			if change.At == scan.After.At && change.ID == scan.After.ID {
+				continue
+			}
+			if len(batch.Changes) == scan.Limit {
+				batch.More = true
+				return nil
+			}
+			if !w.isTombstone {
+				id := w.key[momentBytes:]
+				found := documents.Get(id)
+				if found == nil {
+					return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", w.key)
+				}
+				r := recordOf(found)
+				if size += r.size(); scan.MaxBytes > 0 && len(batch.Changes) > 0 && size > scan.MaxBytes {
+					batch.More = true
+					return nil
+				}
+				change.Made = r.made
+				if change.Document, err = t.whole(tx, id, r, scan.Fields); err != nil {
+					return err
+				}
+			}
+			batch.Changes = append(batch.Changes, change)
+			batch.Next = docstore.FeedPosition{At: change.At, ID: change.ID}
+		}
+		return nil
+	})
+	if !batch.More {
+		batch.Next = docstore.FeedPosition{At: settled}
+	}
+	return batch, err
+}
+
+// feedWalk walks over the entries and the tombstones of a feed in their common order.
+type feedWalk struct {
+	entries, tombstones *bolt.Cursor
+	entry, tombstone    []byte
+	// key is the present one.
+	key         []byte
+	isTombstone bool
+}
+
+func (t *table) walkFeed(tx *bolt.Tx, scan docstore.FeedScan) *feedWalk {
+	w := &feedWalk{entries: tx.Bucket(t.feed).Cursor(), tombstones: tx.Bucket(tombstonesBucket(t.spec.Name)).Cursor()}
+	start := seekFeed(scan.After)
+	w.entry, _ = w.entries.Seek(start)
+	if since := entryKey(scan.Since+1, nil); bytes.Compare(start, since) < 0 {
+		start = since
+	}
+	w.tombstone, _ = w.tombstones.Seek(start)
+	w.choose()
+	return w
+}
+
+func (w *feedWalk) next() {
+	if w.isTombstone {
+		w.tombstone, _ = w.tombstones.Next()
+	} else {
+		w.entry, _ = w.entries.Next()
+	}
+	w.choose()
+}
+
+func (w *feedWalk) choose() {
+	w.isTombstone = w.entry == nil || w.tombstone != nil && bytes.Compare(w.tombstone, w.entry) < 0
+	w.key = w.entry
+	if w.isTombstone {
+		w.key = w.tombstone
+	}
+}
+
+// seekFeed returns the first key that may be behind a position.
+func seekFeed(after docstore.FeedPosition) []byte {
+	if after.ID.IsNone() {
+		return entryKey(after.At+min(after.At, 1), nil)
+	}
+	return entryKey(after.At, docstore.AppendValues(nil, after.ID))
+}
+
+// entryOf decodes an entry of the feed.
+func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
+	if len(key) < momentBytes {
+		return change, errors.New("the store is damaged: an entry of the feed is too short")
+	}
+	change.At = docstore.Moment(binary.BigEndian.Uint64(key))
+	if t.spec.ID == docstore.Int64 {
+		var number int64
+		number, _, err = keys.CutInt64(key[momentBytes:])
+		change.ID = docstore.ValueOf(number)
+	} else {
+		var text string
+		text, _, err = keys.CutString(key[momentBytes:])
+		change.ID = docstore.ValueOf(text)
+	}
+	return change, err
+}
+
+// Forget deletes tombstones in chunks. It notes the last one in the same transaction.
+func (t *table) Forget(ctx context.Context, keep time.Duration) (total int64, err error) {
+	if err := t.spec.CheckFeed(docstore.FeedScan{Limit: 1}); err != nil {
+		return 0, err
+	}
+	for {
+		forgotten := int64(0)
+		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (_ bool, err error) {
+			forgotten, err = t.forgetChunk(tx, docstore.MomentOf(t.engine.commit.moments.now().Add(-keep)))
+			return forgotten > 0, err
+		})
+		total += forgotten
+		if err != nil || forgotten < deleteChunkDocuments {
+			return total, err
+		}
+	}
+}
+
+func (t *table) forgetChunk(tx *bolt.Tx, horizon docstore.Moment) (forgotten int64, err error) {
+	tombstones := tx.Bucket(tombstonesBucket(t.spec.Name))
+	var doomed [][]byte
+	cursor := tombstones.Cursor()
+	end := entryKey(horizon+1, nil)
+	for key, _ := cursor.First(); key != nil && bytes.Compare(key, end) < 0 && len(doomed) < deleteChunkDocuments; key, _ = cursor.Next() {
+		doomed = append(doomed, bytes.Clone(key))
+	}
+	if len(doomed) == 0 {
+		return 0, nil
+	}
+	for _, key := range doomed {
+		if err := tombstones.Delete(key); err != nil {
+			return 0, err
+		}
+	}
+	state, _, err := readFeedState(tx, t.spec.Name)
+	if err != nil {
+		return 0, err
+	}
+	state.Forgotten = int64(binary.BigEndian.Uint64(doomed[len(doomed)-1])) // #nosec G115 -- the same bits
+	return int64(len(doomed)), writeFeedState(tx, t.spec.Name, state)
+}
+
+// checkFeed checks that each document has its entry, and that the feed has no others.
+func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
+	state, isComplete, err := readFeedState(tx, t.spec.Name)
+	if err != nil || !isComplete {
+		return err
+	}
+	t.origin = docstore.Moment(state.Origin) // #nosec G115 -- the same bits
+	feed, n := tx.Bucket(t.feed), 0
+	for w := t.walk(tx, nil, docstore.Bounds{}); w.valid(); w.next() {
+		if n++; n%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		wanted := entryKey(t.changedAt(recordOf(w.value)), w.key)
+		if key, _ := feed.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
+			return fmt.Errorf("document %x has no entry", w.key)
+		}
+	}
+	cursor := feed.Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		n--
+	}
+	if n != 0 {
+		return fmt.Errorf("there are %d more documents than entries", n)
+	}
+	return nil
+}

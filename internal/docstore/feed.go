@@ -1,0 +1,198 @@
+package docstore
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Feed declares that the changes of a collection can be followed. The engine stamps each write with
+// a moment, and a deletion leaves a tombstone; see Table.Feed. No DeleteAll deletes documents of
+// such a collection.
+type Feed struct {
+	// Parts are the parts of a document. Each change raises the revisions of the parts that have
+	// a changed field; a part begins with 0.
+	Parts []Part
+	// Rest, unless empty, is the part of all other fields. Its revision begins with 1.
+	Rest string
+	// Silent are the fields that are in no part.
+	Silent []string
+	// Settling is how long a change waits before the feed shows it; 0 means DefaultSettling. A
+	// writer that stores something beside the document takes at most half of it.
+	Settling time.Duration
+}
+
+// DefaultSettling is the settling time of a feed that declares none.
+const DefaultSettling = 2 * time.Second
+
+// Part is a part of a document, with the top-level fields that hold it. Its name is in
+// lower_snake_case.
+type Part struct {
+	Name   string
+	Fields []string
+}
+
+// partPrefix begins the name of the field that counts the changes of a part.
+const partPrefix = "_of_"
+
+// Moment is a time of a store. Its upper 32 bits are seconds since 1970. The lower ones are a fraction
+// of the second, or a counter: moments grow with each write that is stamped, whatever the clock does.
+type Moment uint64
+
+// MomentOf returns the moment of a time.
+func MomentOf(t time.Time) Moment {
+	return Moment(t.Unix())<<32 | Moment(uint64(t.Nanosecond())<<32/uint64(time.Second)) // #nosec G115 -- no clock is before 1970
+}
+
+// Time returns the time of a moment.
+func (m Moment) Time() time.Time {
+	fraction := uint64(m) & (1<<32 - 1)
+	return time.Unix(int64(m>>32), int64(fraction*uint64(time.Second)>>32)).UTC() // #nosec G115 -- 32 bits
+}
+
+// FeedScan asks an engine for changes.
+type FeedScan struct {
+	// After is the position of the last change that the caller has.
+	After FeedPosition
+	// Since is the moment up to which the caller needs no tombstones: it had nothing then. The
+	// present if it is 0.
+	Since Moment
+	// Limit and MaxBytes are as in Scan.
+	Limit, MaxBytes int
+	// Fields are as in Scan.
+	Fields []string
+}
+
+// FeedPosition is a position in the order of changes.
+type FeedPosition struct {
+	At Moment
+	// ID is the id of the change at that moment, which another one may share. If it is none, the
+	// position is behind all changes of the moment.
+	ID Value
+}
+
+// FeedBatch is what an engine knows about changes.
+type FeedBatch struct {
+	// Changes are in the order of their moments. A document has one, for its latest change.
+	Changes []RawChange
+	// More reports that others may follow. Next is the position behind the changes. Until is the
+	// moment up to which changes are settled; Next is behind it if no others follow.
+	More  bool
+	Next  FeedPosition
+	Until Moment
+	// Epoch names the feed: no position of another one has a meaning in it. Forgotten is the
+	// moment up to which tombstones may be gone.
+	Epoch     int64
+	Forgotten Moment
+}
+
+// RawChange is a change of a document.
+type RawChange struct {
+	ID Value
+	// At is the moment of the change, and Made that of the insert; 0 if the document is older than
+	// the feed.
+	At, Made Moment
+	// Document is the document as it is now; nil if it is deleted.
+	Document bson.Raw
+}
+
+// Follower is the part of a Table that serves the changes of a collection with a Feed.
+type Follower interface {
+	// Feed returns changes after a position. It shows a change once it is durable and Feed.Settling
+	// old, so no later call finds one that belongs before. If it has nothing to show that is, it waits
+	// until the present is.
+	Feed(ctx context.Context, scan FeedScan) (FeedBatch, error)
+	// Forget deletes the tombstones that are older than keep, and returns how many.
+	Forget(ctx context.Context, keep time.Duration) (int64, error)
+}
+
+// partField returns the field that counts the changes of a part.
+func partField(part string) string { return partPrefix + part }
+
+// names returns the names of all parts.
+func (f *Feed) names() (names []string) {
+	for _, part := range f.Parts {
+		names = append(names, part.Name)
+	}
+	if f.Rest != "" {
+		names = append(names, f.Rest)
+	}
+	return names
+}
+
+// partOf returns the part of a field; empty if it is in none.
+func (f *Feed) partOf(path string) string {
+	top, _, _ := strings.Cut(path, ".")
+	for _, part := range f.Parts {
+		if slices.Contains(part.Fields, top) {
+			return part.Name
+		}
+	}
+	if slices.Contains(f.Silent, top) {
+		return ""
+	}
+	return f.Rest
+}
+
+// raise makes a change raise the revisions of the parts that it changes.
+func (f *Feed) raise(change *Change) {
+	if f == nil {
+		return
+	}
+	paths := slices.Clone(change.Unset)
+	for _, set := range change.Set {
+		paths = append(paths, set.Path)
+	}
+	change.Add = f.raised(change.Add, paths...)
+}
+
+// raised adds to amounts one for each part that they or the paths change.
+func (f *Feed) raised(amounts []Amount, paths ...string) []Amount {
+	if f == nil {
+		return amounts
+	}
+	for _, amount := range amounts {
+		paths = append(paths, amount.Field)
+	}
+	amounts = slices.Clip(amounts)
+	var seen []string
+	for _, path := range paths {
+		if part := f.partOf(path); part != "" && !slices.Contains(seen, part) {
+			seen = append(seen, part)
+			amounts = append(amounts, Amount{partField(part), 1})
+		}
+	}
+	return amounts
+}
+
+// settling returns the settling time.
+func (f *Feed) settling() time.Duration {
+	if f.Settling == 0 {
+		return DefaultSettling
+	}
+	return f.Settling
+}
+
+// SettlingTime returns the settling time of a collection with a feed.
+func (s Spec) SettlingTime() time.Duration { return s.Feed.settling() }
+
+// checkFeed is the part of Validate about the feed.
+func (s Spec) checkFeed() error {
+	if s.Feed == nil {
+		return nil
+	}
+	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+	seen := map[string]bool{}
+	for _, part := range s.Feed.names() {
+		if !name.MatchString(part) || seen[part] {
+			return fmt.Errorf("docstore: collection %q cannot have the part %q", s.Name, part)
+		}
+		seen[part] = true
+	}
+	return nil
+}

@@ -1,0 +1,244 @@
+package docstore
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore/keys"
+)
+
+// ErrForgotten reports a feed token after which deletions are forgotten, or one of another feed: its
+// holder has to start anew.
+var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
+
+// FeedQuery asks for changes of documents.
+type FeedQuery struct {
+	// Token is FeedPage.Next of an earlier page; empty for all documents and what follows.
+	Token string
+	// Limit is the maximum number of changes, 1 or more.
+	Limit int
+	// WithDocuments includes the documents.
+	WithDocuments bool
+}
+
+// FeedPage is a page of changes.
+type FeedPage[K Key, T any] struct {
+	Changes []FeedChange[K, T]
+	// Next is the token of the next page. There is always one.
+	Next string
+	// More reports whether the next page has changes now.
+	More bool
+}
+
+// FeedKind is what happened to a document.
+type FeedKind int
+
+// The kinds of changes.
+const (
+	// DocumentCreated: the document is new since the follower last had all changes.
+	DocumentCreated FeedKind = iota + 1
+	// DocumentChanged: the document was there then. A document that changes while the follower first
+	// walks over all of them may be one that it has not seen.
+	DocumentChanged
+	// DocumentDeleted: the document is gone.
+	DocumentDeleted
+)
+
+// FeedChange is a change of a document.
+type FeedChange[K Key, T any] struct {
+	ID   K
+	Kind FeedKind
+	Time time.Time
+	// Revision grows with each change of the document, and Parts has the revision of each part.
+	// Both are 0 if it is deleted.
+	Revision int64
+	Parts    map[string]int64
+	// Document is nil if it is deleted, or not wanted.
+	Document *T
+}
+
+// Feed returns a page of changes in the order of their times, each document once with its latest
+// change; see Table.Feed. The collection declares a feed. Errors: ErrBadToken, ErrForgotten.
+func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page FeedPage[K, T], err error) {
+	if c.spec.Feed == nil {
+		return page, c.wrap("feed", errNoFeed)
+	}
+	token, err := c.parseFeedToken(query.Token)
+	if err != nil {
+		return page, c.wrap("feed", err)
+	}
+	scan := FeedScan{After: token.after, Since: token.since, Limit: query.Limit, MaxBytes: MaxPageBytes}
+	if !query.WithDocuments {
+		scan.Fields = []string{IDIndex, RevisionField, AddsField}
+		for _, part := range c.spec.Feed.names() {
+			scan.Fields = append(scan.Fields, partField(part))
+		}
+	}
+	batch, err := c.table.Feed(ctx, scan)
+	if err != nil {
+		return page, c.wrap("feed", err)
+	}
+	isFirst := query.Token == ""
+	switch {
+	case isFirst:
+		token.epoch, token.since = batch.Epoch, batch.Until
+	case token.epoch != batch.Epoch, max(token.since, token.after.At) < batch.Forgotten:
+		return page, c.wrap("feed", ErrForgotten)
+	}
+	page.More = batch.More
+	for _, raw := range batch.Changes {
+		change, err := c.feedChange(raw, token, query.WithDocuments)
+		if err != nil {
+			return page, c.wrap("feed", err)
+		}
+		page.Changes = append(page.Changes, change)
+	}
+	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
+		token.after = batch.Next
+		if !batch.More {
+			token.since = batch.Next.At
+		}
+	}
+	page.Next = c.feedToken(token)
+	return page, nil
+}
+
+func (c *Collection[K, T]) feedChange(raw RawChange, since feedToken, withDocument bool) (change FeedChange[K, T], err error) {
+	change = FeedChange[K, T]{ID: keyOf[K](raw.ID), Kind: DocumentDeleted, Time: raw.At.Time()}
+	if raw.Document == nil {
+		return change, nil
+	}
+	change.Kind = DocumentChanged
+	if raw.At <= since.since || raw.Made > since.since {
+		change.Kind = DocumentCreated
+	}
+	adds, _ := raw.Document.Lookup(AddsField).Int64OK()
+	if change.Revision, err = RevisionOf(raw.Document); err != nil {
+		return change, err
+	}
+	change.Revision += adds
+	change.Parts = make(map[string]int64)
+	for _, part := range c.spec.Feed.names() {
+		change.Parts[part], _ = raw.Document.Lookup(partField(part)).Int64OK()
+		if part == c.spec.Feed.Rest {
+			change.Parts[part]++
+		}
+	}
+	if !withDocument {
+		return change, nil
+	}
+	document, err := c.decode(raw.Document)
+	change.Document = &document
+	return change, err
+}
+
+func keyOf[K Key](value Value) K {
+	key, _ := value.BSON().(K)
+	return key
+}
+
+// Touch tells the followers of a document that something beside it has changed, in one of its
+// parts. Errors: ErrNotFound.
+func (c *Collection[K, T]) Touch(ctx context.Context, id K, part string) error {
+	return c.wrap("touch", c.table.Increment(ctx, ValueOf(id), []Amount{{partField(part), 1}}))
+}
+
+// Forget deletes the tombstones that are older than keep.
+func (c *Collection[K, T]) Forget(ctx context.Context, keep time.Duration) error {
+	_, err := c.table.Forget(ctx, keep)
+	return c.wrap("forget", err)
+}
+
+// SettlingTime returns the settling time of the collection's feed; 0 if it has none.
+func (c *Collection[K, T]) SettlingTime() time.Duration {
+	if c.spec.Feed == nil {
+		return 0
+	}
+	return c.spec.SettlingTime()
+}
+
+// feedToken is the content of a token.
+type feedToken struct {
+	epoch int64
+	// since is when the follower last had all changes, or when it began.
+	since Moment
+	after FeedPosition
+}
+
+// feedOrigin returns a hash that binds a token to the collection's feed.
+func (c *Collection[K, T]) feedOrigin() []byte {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte("feed\x00" + c.spec.Name))
+	return binary.BigEndian.AppendUint32(nil, sum.Sum32())
+}
+
+func (c *Collection[K, T]) feedToken(token feedToken) string {
+	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.epoch)) // #nosec G115 -- the same bits
+	raw = binary.BigEndian.AppendUint64(raw, uint64(token.since))
+	raw = binary.BigEndian.AppendUint64(raw, uint64(token.after.At))
+	if !token.after.ID.IsNone() {
+		raw = AppendValues(raw, token.after.ID)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// parseFeedToken decodes a token, or returns ErrBadToken.
+func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err error) {
+	if token == "" {
+		return parsed, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(raw) < originBytes+24 || string(raw[:originBytes]) != string(c.feedOrigin()) {
+		return parsed, ErrBadToken
+	}
+	raw = raw[originBytes:]
+	parsed.epoch = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
+	parsed.since, parsed.after.At = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
+	if raw = raw[24:]; len(raw) == 0 {
+		return parsed, nil
+	}
+	if c.spec.ID == Int64 {
+		var number int64
+		number, raw, err = keys.CutInt64(raw)
+		parsed.after.ID = ValueOf(number)
+	} else {
+		var text string
+		text, raw, err = keys.CutString(raw)
+		parsed.after.ID = ValueOf(text)
+	}
+	if err != nil || len(raw) > 0 {
+		return parsed, ErrBadToken
+	}
+	return parsed, nil
+}
+
+// errFollowed refuses a DeleteAll that would leave no tombstones.
+var errFollowed = errors.New("docstore: a collection with a feed deletes one document at a time")
+
+// CheckDeleteAll returns an error if a collection allows no DeleteAll.
+func (s Spec) CheckDeleteAll() error {
+	if s.Feed != nil {
+		return errFollowed
+	}
+	return nil
+}
+
+// errNoFeed is the error of Feed and Forget in a collection that declares no feed.
+var errNoFeed = errors.New("docstore: the collection declares no feed")
+
+// CheckFeed returns an error if a collection declares no feed, or the scan is not valid.
+func (s Spec) CheckFeed(scan FeedScan) error {
+	switch {
+	case s.Feed == nil:
+		return errNoFeed
+	case scan.Limit < 1:
+		return errors.New("docstore: the limit must be 1 or more")
+	case !scan.After.ID.IsNone() && scan.After.ID.kind != s.ID:
+		return errors.New("docstore: the position has an id of another kind")
+	}
+	return nil
+}
