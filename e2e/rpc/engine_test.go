@@ -192,3 +192,10 @@ func (t brittleTable) DeleteAll(ctx context.Context, where docstore.Where) (int6
 	}
 	return t.Table.DeleteAll(ctx, where)
 }
+
+func (t brittleTable) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
+	if err := t.store.failure(); err != nil {
+		return docstore.FeedBatch{}, err
+	}
+	return t.Table.Feed(ctx, scan)
+}

@@ -54,7 +54,11 @@ func (d direct) GrantReward(
 	return d.server.GrantReward(ctx, request)
 }
 
-const sessionTTL = time.Hour
+const (
+	sessionTTL = time.Hour
+	// settling and kept are short for the changes of a test.
+	settling, kept = 10 * time.Millisecond, time.Nanosecond
+)
 
 func startParts(t *testing.T) *parts {
 	t.Helper()
@@ -69,6 +73,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	got(t, validator, err)
 	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
 	host.Deps.Now = p.clock
+	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
 	got(t, accounts, err)
 	deps, err := content.NewDeps(host, direct{server: accounts, parts: p})

@@ -42,6 +42,21 @@ func start(t testing.TB, changes ...func(*app.Config)) *waybook {
 	return connect(t, app.GRPC)
 }
 
+// startStoppable is start, and returns what stops it before the test ends.
+func startStoppable(t testing.TB, changes ...func(*app.Config)) (w *waybook, stop func()) {
+	t.Helper()
+	env := newEnv(t)
+	app, err := app.Start(t.Context(), newConfig(t, changes...), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connect(t, app.GRPC), func() {
+		if err := env.Stack.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // newConfig returns settings with a store of their own.
 func newConfig(t testing.TB, changes ...func(*app.Config)) app.Config {
 	t.Helper()

@@ -142,8 +142,11 @@ func keyOf[K Key](value Value) K {
 }
 
 // Touch tells the followers of a document that something beside it has changed, in one of its
-// parts. Errors: ErrNotFound.
+// parts. Without a feed it does nothing. Errors: ErrNotFound.
 func (c *Collection[K, T]) Touch(ctx context.Context, id K, part string) error {
+	if c.spec.Feed == nil {
+		return nil
+	}
 	return c.wrap("touch", c.table.Increment(ctx, ValueOf(id), []Amount{{partField(part), 1}}))
 }
 

@@ -3,7 +3,9 @@ package account
 import (
 	"time"
 
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 )
 
 // user is a user as stored.
@@ -53,9 +55,9 @@ func byOldForm() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: "old_form", A: "old_form"}
 }
 
-func usersSpec() docstore.Spec {
+func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64,
+		Name: "users", ID: docstore.Int64, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
 		Indexes:  []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
 		Defaults: map[string]docstore.Value{"name_key": docstore.ValueOf(""), "old_form": docstore.ValueOf("")},
 	}

@@ -12,6 +12,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
@@ -71,6 +72,7 @@ type Server struct {
 	devices      *devices
 	applications *docstore.Collection[string, application]
 	signatures   *verifier
+	changes      *changes.Feed[user, accountv1.UserChange]
 	ids          *id.Source
 	validator    protovalidate.Validator
 	now          func() time.Time
@@ -82,7 +84,7 @@ type Server struct {
 
 // New returns the service. It opens its collections in deps.Store.
 func New(ctx context.Context, deps service.Deps, config Config) (*Server, error) {
-	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec())
+	users, err := docstore.Open[int64, user](ctx, deps.Store, usersSpec(deps.Changes))
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
+	s := &Server{
 		store: deps.Store,
 		users: users, sessions: sessions, rewards: rewards,
 		daily:     &dailyRewards{days: days, now: deps.Now, limit: config.RewardsPerDay, turns: newTurns()},
@@ -122,7 +124,9 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
 		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
-	}, nil
+	}
+	s.changes = changes.New(users, deps.Changes, s.showChanges)
+	return s, nil
 }
 
 // Name is the service's name in metrics and logs.
@@ -134,10 +138,10 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // Sweep removes expired sessions, devices and used signatures, and old counts of login
-// attempts and of rewards. It completes users that older versions stored.
+// attempts and of rewards. It forgets old deletions, and completes users that older versions stored.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(
 		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
-		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.completeNames(ctx),
+		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.completeNames(ctx), s.changes.Sweep(ctx),
 	)
 }

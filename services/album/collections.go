@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 )
 
 // album is the stored form of an album.
@@ -54,9 +56,10 @@ func places() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 // photoCounter is the field that holds the number of photos.
 const photoCounter = "photo_count"
 
-func albumsSpec() docstore.Spec {
+func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
+		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Counters: []string{photoCounter, content.CommentCounter}, Defaults: nearby.Defaults(),
 		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, places().Declare()...),
 	}

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -29,8 +30,10 @@ type Server struct {
 	// summaries are the albums as lists show them.
 	summaries *content.Summaries[summary, albumv1.AlbumSummary]
 	// nearby finds albums by their place.
-	nearby    *nearby.Documents[album]
-	photos    *child.Set[album, photo]
+	nearby *nearby.Documents[album]
+	photos *child.Set[album, photo]
+	// changes is the feed of what changes.
+	changes   *changes.Feed[album, albumv1.AlbumChange]
 	profiles  *profiles.Directory
 	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
@@ -44,7 +47,7 @@ type Server struct {
 func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.albums, err = content.Open(ctx, deps, content.Spec[album]{
-		Documents: albumsSpec(),
+		Documents: albumsSpec(deps.Changes),
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
 		ID:              func(a *album) int64 { return a.ID },
 		Owner:           func(a *album) int64 { return a.OwnerID },
@@ -59,6 +62,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(a *album) *int64 { return &a.PhotoCount },
 				Counter:  photoCounter,
+				Part:     changes.Photos,
 				ParentOf: func(p *photo) int64 { return p.AlbumID },
 			}),
 		},
@@ -68,6 +72,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	}
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, places(), placeOf, setCell)
+	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
 	return s, nil
@@ -86,10 +91,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the photos, comments and recommendations of deleted albums, and places albums of an
-// older version on the map.
+// Sweep removes the photos, comments and recommendations of deleted albums, places albums of an older
+// version on the map, and forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.albums.Sweep(ctx), s.nearby.Sweep(ctx))
+	return errors.Join(s.albums.Sweep(ctx), s.nearby.Sweep(ctx), s.changes.Sweep(ctx))
 }
 
 // Constraints returns the constraints between albums and their attachments.

@@ -4,9 +4,11 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 )
 
 // blog is the stored form of a diary entry.
@@ -113,9 +115,10 @@ func byRequest() docstore.Index2[int64, string] {
 // places are the indexes for SearchNearby.
 func places() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 
-func blogsSpec() docstore.Spec {
+func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
+		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward", "reward_due"}),
 		Counters: []string{content.CommentCounter}, Defaults: nearby.Defaults(),
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/moving"
@@ -40,8 +41,10 @@ type Server struct {
 	// summaries are the entries as lists show them.
 	summaries *content.Summaries[summary, blogv1.BlogSummary]
 	// nearby finds entries by their place.
-	nearby    *nearby.Documents[located]
-	ballots   *choices.Counter[blog]
+	nearby  *nearby.Documents[located]
+	ballots *choices.Counter[blog]
+	// changes is the feed of what changes.
+	changes   *changes.Feed[blog, blogv1.BlogChange]
 	profiles  *profiles.Directory
 	account   accountv1.AccountServiceClient
 	validator protovalidate.Validator
@@ -83,7 +86,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		clearings: clearings{background: deps.Counting},
 	}
 	s.blogs, err = content.Open(ctx, deps, content.Spec[blog]{
-		Documents: blogsSpec(),
+		Documents: blogsSpec(deps.Changes),
 		Name:      "blog", Noun: "entry", NotFound: "BLOG_NOT_FOUND",
 		ID:              func(b *blog) int64 { return b.ID },
 		Owner:           func(b *blog) int64 { return b.AuthorID },
@@ -106,6 +109,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
 	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), places(), placeOf, setCell)
+	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
 	return s, nil
@@ -124,10 +128,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the attachments of deleted entries, settles the rewards that are due, and places
-// entries of an older version on the map.
+// Sweep removes the attachments of deleted entries, settles the rewards that are due, places
+// entries of an older version on the map, and forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.nearby.Sweep(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.nearby.Sweep(ctx), s.changes.Sweep(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
 )
 
 // poi is the stored form of a landmark.
@@ -50,9 +52,10 @@ func byRequest() docstore.Index2[int64, string] {
 // photoCounter is the field that holds the number of photos.
 const photoCounter = "photo_count"
 
-func poisSpec() docstore.Spec {
+func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{photoCounter, content.CommentCounter},
+		Feed:    changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, places().Declare()...), byRequest().Declare()),
 	}
 }

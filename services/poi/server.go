@@ -3,6 +3,7 @@ package poi
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -34,8 +36,10 @@ type Server struct {
 	// identifiers are the landmarks as an export sorts them.
 	identifiers *docstore.Projection[poiID]
 	photos      *child.Set[poi, photo]
-	profiles    *profiles.Directory
-	validator   protovalidate.Validator
+	// changes is the feed of what changes.
+	changes   *changes.Feed[poi, poiv1.PoiChange]
+	profiles  *profiles.Directory
+	validator protovalidate.Validator
 	// mover moves content of an old service in, and resolver finds it by its old identifiers.
 	mover    *moving.Mover[poi, photo]
 	resolver *moving.Resolver
@@ -47,7 +51,7 @@ type Server struct {
 func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s := &Server{profiles: deps.Profiles, validator: deps.Validator, ids: deps.NewIDs(), now: deps.Now}
 	s.pois, err = content.Open(ctx, deps, content.Spec[poi]{
-		Documents: poisSpec(),
+		Documents: poisSpec(deps.Changes),
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
 		ID:              func(p *poi) int64 { return p.ID },
 		Owner:           func(p *poi) int64 { return p.OwnerID },
@@ -62,6 +66,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(p *poi) *int64 { return &p.PhotoCount },
 				Counter:  photoCounter,
+				Part:     changes.Photos,
 				ParentOf: func(p *photo) int64 { return p.PoiID },
 			}),
 		},
@@ -70,6 +75,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.pois, showSummary, idOfSummary, tellOldID)
+	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
 	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, places(), placeOf, setCell)
@@ -91,8 +97,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the photos, comments and recommendations of deleted landmarks.
-func (s *Server) Sweep(ctx context.Context) error { return s.pois.Sweep(ctx) }
+// Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.
+func (s *Server) Sweep(ctx context.Context) error {
+	return errors.Join(s.pois.Sweep(ctx), s.changes.Sweep(ctx))
+}
 
 // Constraints returns the constraints between landmarks and their attachments.
 func (s *Server) Constraints() []integrity.Constraint { return s.pois.Constraints() }

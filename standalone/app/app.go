@@ -70,6 +70,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	interceptors := service.NewInterceptors(validator, config.Load, events, metrics, env.Log)
 	channel := NewChannel(interceptors, env.Tracing)
 	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store.Engine, validator, env.Log)}
+	host.Deps.Changes = config.Changes
 	accountClient := accountv1.NewAccountServiceClient(channel)
 	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
 	if err != nil {

@@ -24,7 +24,9 @@ type Config struct {
 	// Clients are further clients of the gRPC port when it uses TLS.
 	Clients access.Clients
 	// Load holds the concurrency limits of each of the four services.
-	Load      service.Load
+	Load service.Load
+	// Changes holds the settings of the feeds of changes.
+	Changes   service.Changes
 	Interface edge.Flags
 	Front     program.Front
 	// HasDemo fills an empty store with demo content.
@@ -59,6 +61,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	c.Store.Register(flags, "waybook-data")
 	c.Clients.Register(flags)
 	c.Load.Register(flags)
+	c.Changes.Register(flags)
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
@@ -72,6 +75,7 @@ func (c *Config) Check(checks *serve.Checks) {
 	checks.ListenGRPC("grpc", c.grpcAddress())
 	checks.Listen("admin", c.Admin)
 	checks.Report(c.Store.Check())
+	checks.Report(c.Changes.Check())
 	zone, err := serve.Zone(c.TimeZone)
 	checks.Report(err)
 	checks.Report(c.Front.Shadow.Check())

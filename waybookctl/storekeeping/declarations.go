@@ -105,3 +105,9 @@ func (declaredTable) Count(context.Context, docstore.Where) (int64, error) {
 func (declaredTable) DeleteAll(context.Context, docstore.Where) (int64, error) {
 	return 0, errDeclaredOnly
 }
+
+func (declaredTable) Feed(context.Context, docstore.FeedScan) (docstore.FeedBatch, error) {
+	return docstore.FeedBatch{}, errDeclaredOnly
+}
+
+func (declaredTable) Forget(context.Context, time.Duration) (int64, error) { return 0, errDeclaredOnly }

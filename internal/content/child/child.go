@@ -41,6 +41,8 @@ type Set[P, C any] struct {
 	// may leave it too high, never too low.
 	Count   func(*P) *int64
 	Counter string
+	// Part is the part of the parent that the children are, for its followers.
+	Part string
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
 	ByParent docstore.Index1[int64]
 	ParentOf func(*C) int64
@@ -70,13 +72,22 @@ func (s *Set[P, C]) Add(
 		return none, err
 	}
 	if found || err != nil {
-		return earlier, cmp.Or(s.allowed(ctx, parentID, allow), err)
+		err = cmp.Or(s.allowed(ctx, parentID, allow), err)
+		if err == nil { // the first request may have stored the child long after it counted it
+			err = s.Parents.Touch(ctx, parentID, s.Part)
+		}
+		return earlier, err
 	}
-	// The parent is counted first, so a crash in between leaves its count too high.
-	if err := s.count(ctx, parentID, allow); err != nil {
-		return none, err
-	}
-	child, outcome, err := docstore.Create(ctx, s.Children, s.IDs.In(id.PlaceOf(parentID)), request, build)
+	var child C
+	var outcome docstore.Outcome
+	err = s.Parents.Beside(ctx, parentID, s.Part, func() (err error) {
+		// The parent is counted first, so a crash in between leaves its count too high.
+		if err := s.count(ctx, parentID, allow); err != nil {
+			return err
+		}
+		child, outcome, err = docstore.Create(ctx, s.Children, s.IDs.In(id.PlaceOf(parentID)), request, build)
+		return err
+	})
 	if outcome == docstore.Repeated || errors.Is(err, docstore.ErrRequestReused) {
 		err = cmp.Or(s.Parents.Increment(ctx, parentID, s.Counter, -1), err)
 	}
@@ -113,8 +124,13 @@ func (s *Set[P, C]) Remove(ctx context.Context, parentID, childID int64, allow f
 	if err := allow(&parent, &child); err != nil {
 		return err
 	}
-	if err := s.Children.Delete(ctx, childID); err != nil {
-		return s.noChild(err, childID)
+	// The parent is touched too, because a crash may prevent its change below.
+	err = s.Parents.Together(
+		func() error { return s.Parents.Touch(ctx, parentID, s.Part) },
+		func() error { return s.noChild(s.Children.Delete(ctx, childID), childID) },
+	)
+	if err != nil {
+		return err
 	}
 	if touch == nil {
 		return s.Parents.Increment(ctx, parentID, s.Counter, -1)
@@ -138,13 +154,20 @@ func (s *Set[P, C]) Get(ctx context.Context, parentID, childID int64) (C, error)
 
 // Update changes a child of a parent, if the parent belongs to the user.
 func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64, change func(*C)) (C, error) {
-	// Both are read at the same time. The child is changed only if its parent allows that.
+	// Both are read at the same time. The child is changed, and its parent touched, only if the
+	// parent allows that.
 	allowed := sync.OnceValue(func() error {
 		_, err := s.Parents.GetBy(ctx, actorID, parentID)
 		return err
 	})
+	touch := func() error {
+		if err := allowed(); err != nil {
+			return err
+		}
+		return s.Parents.Touch(ctx, parentID, s.Part)
+	}
 	var child C
-	err := s.Parents.Together(allowed, func() (err error) {
+	update := func() (err error) {
 		child, err = s.Children.Update(ctx, childID, func(child *C) error {
 			if err := allowed(); err != nil {
 				return err
@@ -156,7 +179,8 @@ func (s *Set[P, C]) Update(ctx context.Context, actorID, parentID, childID int64
 			return nil
 		})
 		return s.noChild(err, childID)
-	})
+	}
+	err := s.Parents.Beside(ctx, parentID, s.Part, func() error { return s.Parents.Together(allowed, touch, update) })
 	return child, err
 }
 

@@ -253,6 +253,19 @@ func (c *children[P, C]) differs(u *unit[P]) bool {
 }
 
 func (c *children[P, C]) apply(ctx context.Context, u *unit[P]) error {
+	if !c.differs(u) {
+		return nil
+	}
+	return c.set.Parents.Beside(ctx, u.id, c.set.Part, func() error {
+		if err := c.set.Parents.Touch(ctx, u.id, c.set.Part); err != nil {
+			return err
+		}
+		return c.change(ctx, u)
+	})
+}
+
+// change makes the stored children equal to those of the record.
+func (c *children[P, C]) change(ctx context.Context, u *unit[P]) error {
 	d := c.differences[u]
 	if added := int64(len(d.missing)); added > 0 {
 		// Counted first, as in child.Set.Add.

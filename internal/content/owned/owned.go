@@ -5,6 +5,7 @@ package owned
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
@@ -87,6 +88,24 @@ func (c *Collection[T]) Together(reads ...func() error) error { return c.Documen
 // docstore.Collection.Increment.
 func (c *Collection[T]) Increment(ctx context.Context, id int64, counter string, by int64) error {
 	return c.errorOf(c.Documents.Increment(ctx, id, docstore.Amount{Field: counter, By: by}), id)
+}
+
+// Touch tells the followers of a document that something beside it has changed. See
+// docstore.Collection.Touch.
+func (c *Collection[T]) Touch(ctx context.Context, id int64, part string) error {
+	return c.errorOf(c.Documents.Touch(ctx, id, part), id)
+}
+
+// Beside stores something beside a document by store, which also changes the document, or touches it,
+// before or at the same time. Followers see the change of the document a settling time later. If store
+// takes so long that they might look too early, Beside touches the document again.
+func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store func() error) error {
+	began := time.Now()
+	err := store()
+	if err == nil && time.Since(began) > c.Documents.SettlingTime()/2 {
+		err = c.Touch(ctx, id, part)
+	}
+	return err
 }
 
 // DeleteBy deletes a document that must belong to the user. A later sweep removes its

@@ -87,7 +87,7 @@ func (t *table) changed(ctx context.Context, scan docstore.FeedScan, settled doc
 	size := t.sizes.of(scan.Fields)
 	limit := size.likelyToFit(scan.Limit+1, scan.MaxBytes, 0)
 	found, more, err := t.find(ctx, query{
-		filter: between(scan.After, settled), order: byChange(), fields: projection(scan.Fields, stampFields()), limit: limit,
+		filter: changesAfter(scan.After, settled), order: byChange(), fields: projection(scan.Fields, stampFields()), limit: limit,
 		at: settled, comment: t.comment(), isWhole: true,
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *table) deleted(ctx context.Context, scan docstore.FeedScan, settled doc
 		after = docstore.FeedPosition{At: scan.Since}
 	}
 	found, more, err := t.tombstones.find(ctx, query{
-		filter: between(after, settled), order: byChange(), limit: scan.Limit + 1, at: settled, comment: t.comment(), isWhole: true,
+		filter: changesAfter(after, settled), order: byChange(), limit: scan.Limit + 1, at: settled, comment: t.comment(), isWhole: true,
 	})
 	if err != nil || len(found) == 0 {
 		return stretch{}, err
@@ -172,8 +172,8 @@ func (s stretch) isBehind(other stretch) bool {
 	return cmp.Or(cmp.Compare(its.At, mine.At), its.ID.Compare(mine.ID)) < 0
 }
 
-// between returns the filter of the changes after a position, up to a moment.
-func between(after docstore.FeedPosition, upTo docstore.Moment) bson.D {
+// changesAfter returns the filter of the changes after a position, up to a moment.
+func changesAfter(after docstore.FeedPosition, upTo docstore.Moment) bson.D {
 	at := timestampOf(after.At)
 	above := "$gt"
 	if !after.ID.IsNone() {

@@ -225,3 +225,19 @@ func (t *table) DeleteAll(ctx context.Context, where docstore.Where) (int64, err
 	call.end(err)
 	return n, err
 }
+
+// Feed returns changes.
+func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {
+	ctx, call := t.begin(ctx, "feed", docstore.ChangedField)
+	batch, err := t.Table.Feed(ctx, scan)
+	call.end(err)
+	return batch, err
+}
+
+// Forget deletes tombstones.
+func (t *table) Forget(ctx context.Context, keep time.Duration) (int64, error) {
+	ctx, call := t.begin(ctx, "forget", docstore.ChangedField)
+	n, err := t.Table.Forget(ctx, keep)
+	call.end(err)
+	return n, err
+}

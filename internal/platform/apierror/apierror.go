@@ -126,6 +126,8 @@ func From(err error) *Error {
 		known.RetryAfter = time.Second
 	case errors.Is(err, docstore.ErrBadToken):
 		known = Invalid("INVALID_PARAMETER", Violation{Field: "page_token", Message: "is not a page token of this list"})
+	case errors.Is(err, docstore.ErrForgotten):
+		known = New(codes.FailedPrecondition, "START_ANEW", "changes after the page token are forgotten; start anew with an empty page_token")
 	case errors.Is(err, docstore.ErrUnavailable):
 		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store is unavailable; retry later")
 	case errors.Is(err, docstore.ErrRequestReused):

@@ -57,6 +57,9 @@ type Service interface {
 	Sweep(context.Context) error
 }
 
+// ender is a service with streams that last until it ends them.
+type ender interface{ End() }
+
 // Serve serves services on a listener, with the StoreService of their store, health and
 // reflection, and pushes its end, which reports unhealthy first and then drains the calls in
 // flight. If env has an identity, Serve accepts only calls that policy admits.
@@ -111,6 +114,11 @@ func Serve(
 	}()
 	env.Stack.PushPort(name, func(ctx context.Context) error {
 		healthServer.Shutdown()
+		for _, service := range services {
+			if streaming, ok := service.(ender); ok {
+				streaming.End()
+			}
+		}
 		drained := make(chan struct{})
 		go func() {
 			defer close(drained)

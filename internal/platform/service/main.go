@@ -33,6 +33,8 @@ type Deps struct {
 	// interceptors validate everything else.
 	Validator protovalidate.Validator
 	Log       *slog.Logger
+	// Changes holds the settings of the feeds of changes.
+	Changes Changes
 }
 
 // NewDeps returns the dependencies of services that use this store.
@@ -73,6 +75,7 @@ func (m Program) Process() serve.Program {
 	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
+	var changes Changes
 	var clients access.Clients
 	var hasAuditLog bool
 	return serve.Program{
@@ -84,6 +87,7 @@ func (m Program) Process() serve.Program {
 			store.Register(flags, "waybook-data/"+m.Name)
 			clients.Register(flags)
 			load.Register(flags)
+			changes.Register(flags)
 			audit.Register(flags, &hasAuditLog)
 			if m.Flags != nil {
 				m.Flags(flags)
@@ -93,6 +97,7 @@ func (m Program) Process() serve.Program {
 			checks.ListenGRPC("grpc", grpcAddress)
 			checks.Listen("admin", adminAddress)
 			checks.Report(store.Check())
+			checks.Report(changes.Check())
 			if m.Check != nil {
 				m.Check(checks)
 			}
@@ -117,6 +122,7 @@ func (m Program) Process() serve.Program {
 				return err
 			}
 			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(opened.Engine, validator, env.Log)}
+			host.Deps.Changes = changes
 			service, err := m.New(ctx, host)
 			if err != nil {
 				return err

@@ -3879,11 +3879,342 @@ func (x *VerifySignatureResponse) GetApplication() *Application {
 	return nil
 }
 
+// A change of a user.
+type UserChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The user.
+	UserId int64 `protobuf:"varint,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	// What happened to it.
+	Kind v1.ChangeKind `protobuf:"varint,2,opt,name=kind,proto3,enum=waybook.type.v1.ChangeKind" json:"kind,omitempty"`
+	// When, by the clock of the store; on MongoDB in whole seconds.
+	ChangeTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=change_time,json=changeTime,proto3" json:"change_time,omitempty"`
+	// Revision of the user, which grows with each change; 0 if it is deleted.
+	Revision int64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Revisions of its parts; not set if it is deleted. A user has content only.
+	Parts *v1.PartRevisions `protobuf:"bytes,5,opt,name=parts,proto3" json:"parts,omitempty"`
+	// The user as it is now, if the request asks for it; not set if it is deleted.
+	User          *User `protobuf:"bytes,6,opt,name=user,proto3" json:"user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserChange) Reset() {
+	*x = UserChange{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[63]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserChange) ProtoMessage() {}
+
+func (x *UserChange) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[63]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserChange.ProtoReflect.Descriptor instead.
+func (*UserChange) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{63}
+}
+
+func (x *UserChange) GetUserId() int64 {
+	if x != nil {
+		return x.UserId
+	}
+	return 0
+}
+
+func (x *UserChange) GetKind() v1.ChangeKind {
+	if x != nil {
+		return x.Kind
+	}
+	return v1.ChangeKind(0)
+}
+
+func (x *UserChange) GetChangeTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ChangeTime
+	}
+	return nil
+}
+
+func (x *UserChange) GetRevision() int64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *UserChange) GetParts() *v1.PartRevisions {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+func (x *UserChange) GetUser() *User {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+// Request of ListUserChanges.
+type ListUserChangesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Maximum number of changes, from 1 to 1,000; 0 means 100. A page may be shorter.
+	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// next_page_token of an earlier reply, or of a batch of WatchUserChanges; empty for all
+	// users and then what changes.
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Whether the changes include the users.
+	IncludeUser   bool `protobuf:"varint,3,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUserChangesRequest) Reset() {
+	*x = ListUserChangesRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[64]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUserChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUserChangesRequest) ProtoMessage() {}
+
+func (x *ListUserChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[64]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUserChangesRequest.ProtoReflect.Descriptor instead.
+func (*ListUserChangesRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{64}
+}
+
+func (x *ListUserChangesRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListUserChangesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *ListUserChangesRequest) GetIncludeUser() bool {
+	if x != nil {
+		return x.IncludeUser
+	}
+	return false
+}
+
+// Reply of ListUserChanges.
+type ListUserChangesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The changes.
+	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	// Page token of what follows. It is never empty, and good for days.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Whether more changes may follow now.
+	HasMore       bool `protobuf:"varint,3,opt,name=has_more,json=hasMore,proto3" json:"has_more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListUserChangesResponse) Reset() {
+	*x = ListUserChangesResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[65]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListUserChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListUserChangesResponse) ProtoMessage() {}
+
+func (x *ListUserChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[65]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListUserChangesResponse.ProtoReflect.Descriptor instead.
+func (*ListUserChangesResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{65}
+}
+
+func (x *ListUserChangesResponse) GetChanges() []*UserChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *ListUserChangesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *ListUserChangesResponse) GetHasMore() bool {
+	if x != nil {
+		return x.HasMore
+	}
+	return false
+}
+
+// Request of WatchUserChanges.
+type WatchUserChangesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in ListUserChanges.
+	PageToken string `protobuf:"bytes,1,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Whether the changes include the users.
+	IncludeUser   bool `protobuf:"varint,2,opt,name=include_user,json=includeUser,proto3" json:"include_user,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchUserChangesRequest) Reset() {
+	*x = WatchUserChangesRequest{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[66]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchUserChangesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchUserChangesRequest) ProtoMessage() {}
+
+func (x *WatchUserChangesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[66]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchUserChangesRequest.ProtoReflect.Descriptor instead.
+func (*WatchUserChangesRequest) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{66}
+}
+
+func (x *WatchUserChangesRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+func (x *WatchUserChangesRequest) GetIncludeUser() bool {
+	if x != nil {
+		return x.IncludeUser
+	}
+	return false
+}
+
+// A batch of WatchUserChanges.
+type WatchUserChangesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The next changes, at most 1,000. There are none in a batch that only has a new token, which
+	// comes every few seconds while nothing changes.
+	Changes []*UserChange `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	// Page token of what follows. Save it once the changes are stored.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchUserChangesResponse) Reset() {
+	*x = WatchUserChangesResponse{}
+	mi := &file_waybook_account_v1_account_proto_msgTypes[67]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchUserChangesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchUserChangesResponse) ProtoMessage() {}
+
+func (x *WatchUserChangesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_waybook_account_v1_account_proto_msgTypes[67]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchUserChangesResponse.ProtoReflect.Descriptor instead.
+func (*WatchUserChangesResponse) Descriptor() ([]byte, []int) {
+	return file_waybook_account_v1_account_proto_rawDescGZIP(), []int{67}
+}
+
+func (x *WatchUserChangesResponse) GetChanges() []*UserChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *WatchUserChangesResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 var File_waybook_account_v1_account_proto protoreflect.FileDescriptor
 
 const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\n" +
-	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa7\x02\n" +
+	" waybook/account/v1/account.proto\x12\x12waybook.account.v1\x1a\x1bbuf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ewaybook/access/v1/access.proto\x1a\x1dwaybook/type/v1/changes.proto\x1a\x1cwaybook/type/v1/moving.proto\x1a\x1awaybook/type/v1/text.proto\x1a\x1cwaybook/type/v1/update.proto\"\xa7\x02\n" +
 	"\x04User\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x19\n" +
@@ -4143,7 +4474,33 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"&verify_signature.once_needs_request_id\x128request_id: needed for a signature that may be used once\x1a&this.use != 1 || this.request_id != ''B\r\n" +
 	"\x04form\x12\x05\xbaH\x02\b\x01\"\\\n" +
 	"\x17VerifySignatureResponse\x12A\n" +
-	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication*\xb1\x01\n" +
+	"\vapplication\x18\x01 \x01(\v2\x1f.waybook.account.v1.ApplicationR\vapplication\"\x93\x02\n" +
+	"\n" +
+	"UserChange\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\x03R\x06userId\x12/\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1b.waybook.type.v1.ChangeKindR\x04kind\x12;\n" +
+	"\vchange_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"changeTime\x12\x1a\n" +
+	"\brevision\x18\x04 \x01(\x03R\brevision\x124\n" +
+	"\x05parts\x18\x05 \x01(\v2\x1e.waybook.type.v1.PartRevisionsR\x05parts\x12,\n" +
+	"\x04user\x18\x06 \x01(\v2\x18.waybook.account.v1.UserR\x04user\"\x8d\x01\n" +
+	"\x16ListUserChangesRequest\x12'\n" +
+	"\tpage_size\x18\x01 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
+	"\finclude_user\x18\x03 \x01(\bR\vincludeUser\"\x96\x01\n" +
+	"\x17ListUserChangesResponse\x128\n" +
+	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x19\n" +
+	"\bhas_more\x18\x03 \x01(\bR\ahasMore\"e\n" +
+	"\x17WatchUserChangesRequest\x12'\n" +
+	"\n" +
+	"page_token\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\tpageToken\x12!\n" +
+	"\finclude_user\x18\x02 \x01(\bR\vincludeUser\"|\n" +
+	"\x18WatchUserChangesResponse\x128\n" +
+	"\achanges\x18\x01 \x03(\v2\x1e.waybook.account.v1.UserChangeR\achanges\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xb1\x01\n" +
 	"\fPasswordForm\x12\x1d\n" +
 	"\x19PASSWORD_FORM_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16PASSWORD_FORM_ARGON2ID\x10\x01\x12\x18\n" +
@@ -4154,7 +4511,7 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\fSignatureUse\x12\x1d\n" +
 	"\x19SIGNATURE_USE_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12SIGNATURE_USE_ONCE\x10\x01\x12\x1c\n" +
-	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xd6\x18\n" +
+	"\x18SIGNATURE_USE_REPEATABLE\x10\x022\xc5\x1a\n" +
 	"\x0eAccountService\x12o\n" +
 	"\n" +
 	"CreateUser\x12%.waybook.account.v1.CreateUserRequest\x1a&.waybook.account.v1.CreateUserResponse\"\x12\xaa\xbb\x18\x0e\x12\fuser_created\x12[\n" +
@@ -4197,8 +4554,9 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x17RotateApplicationSecret\x122.waybook.account.v1.RotateApplicationSecretRequest\x1a3.waybook.account.v1.RotateApplicationSecretResponse\"\x14\xaa\xbb\x18\x10\x12\x0esecret_rotated\x12\x8b\x01\n" +
 	"\x11DeleteApplication\x12,.waybook.account.v1.DeleteApplicationRequest\x1a-.waybook.account.v1.DeleteApplicationResponse\"\x19\xaa\xbb\x18\x15\x12\x13application_deleted\x12\x89\x01\n" +
 	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\"\x1d\xaa\xbb\x18\x19\n" +
-	"\x04edge\"\x11signature_refusedBg\n" +
-	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\x04edge\"\x11signature_refused\x12s\n" +
+	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
+	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once
@@ -4213,7 +4571,7 @@ func file_waybook_account_v1_account_proto_rawDescGZIP() []byte {
 }
 
 var file_waybook_account_v1_account_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_waybook_account_v1_account_proto_msgTypes = make([]protoimpl.MessageInfo, 68)
 var file_waybook_account_v1_account_proto_goTypes = []any{
 	(PasswordForm)(0),                       // 0: waybook.account.v1.PasswordForm
 	(SignatureUse)(0),                       // 1: waybook.account.v1.SignatureUse
@@ -4280,112 +4638,129 @@ var file_waybook_account_v1_account_proto_goTypes = []any{
 	(*LegacySignature)(nil),                 // 62: waybook.account.v1.LegacySignature
 	(*VerifySignatureRequest)(nil),          // 63: waybook.account.v1.VerifySignatureRequest
 	(*VerifySignatureResponse)(nil),         // 64: waybook.account.v1.VerifySignatureResponse
-	(*timestamppb.Timestamp)(nil),           // 65: google.protobuf.Timestamp
-	(*v1.MoveOptions)(nil),                  // 66: waybook.type.v1.MoveOptions
-	(*v1.MoveResult)(nil),                   // 67: waybook.type.v1.MoveResult
-	(*fieldmaskpb.FieldMask)(nil),           // 68: google.protobuf.FieldMask
+	(*UserChange)(nil),                      // 65: waybook.account.v1.UserChange
+	(*ListUserChangesRequest)(nil),          // 66: waybook.account.v1.ListUserChangesRequest
+	(*ListUserChangesResponse)(nil),         // 67: waybook.account.v1.ListUserChangesResponse
+	(*WatchUserChangesRequest)(nil),         // 68: waybook.account.v1.WatchUserChangesRequest
+	(*WatchUserChangesResponse)(nil),        // 69: waybook.account.v1.WatchUserChangesResponse
+	(*timestamppb.Timestamp)(nil),           // 70: google.protobuf.Timestamp
+	(*v1.MoveOptions)(nil),                  // 71: waybook.type.v1.MoveOptions
+	(*v1.MoveResult)(nil),                   // 72: waybook.type.v1.MoveResult
+	(*fieldmaskpb.FieldMask)(nil),           // 73: google.protobuf.FieldMask
+	(v1.ChangeKind)(0),                      // 74: waybook.type.v1.ChangeKind
+	(*v1.PartRevisions)(nil),                // 75: waybook.type.v1.PartRevisions
 }
 var file_waybook_account_v1_account_proto_depIdxs = []int32{
-	65, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
+	70, // 0: waybook.account.v1.User.create_time:type_name -> google.protobuf.Timestamp
 	0,  // 1: waybook.account.v1.User.password_form:type_name -> waybook.account.v1.PasswordForm
-	65, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
-	65, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
-	65, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
+	70, // 2: waybook.account.v1.Session.expire_time:type_name -> google.protobuf.Timestamp
+	70, // 3: waybook.account.v1.Session.create_time:type_name -> google.protobuf.Timestamp
+	70, // 4: waybook.account.v1.Session.last_used_time:type_name -> google.protobuf.Timestamp
 	2,  // 5: waybook.account.v1.CreateUserResponse.user:type_name -> waybook.account.v1.User
 	0,  // 6: waybook.account.v1.ListUsersRequest.password_form:type_name -> waybook.account.v1.PasswordForm
 	2,  // 7: waybook.account.v1.ListUsersResponse.users:type_name -> waybook.account.v1.User
 	2,  // 8: waybook.account.v1.FindUsersResponse.users:type_name -> waybook.account.v1.User
 	14, // 9: waybook.account.v1.CountPasswordFormsResponse.counts:type_name -> waybook.account.v1.PasswordFormCount
 	0,  // 10: waybook.account.v1.PasswordFormCount.form:type_name -> waybook.account.v1.PasswordForm
-	66, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
+	71, // 11: waybook.account.v1.MoveInUsersRequest.options:type_name -> waybook.type.v1.MoveOptions
 	17, // 12: waybook.account.v1.MoveInUsersRequest.users:type_name -> waybook.account.v1.MovedUser
-	67, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
-	65, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
+	72, // 13: waybook.account.v1.MoveInUsersResponse.results:type_name -> waybook.type.v1.MoveResult
+	70, // 14: waybook.account.v1.MovedUser.create_time:type_name -> google.protobuf.Timestamp
 	18, // 15: waybook.account.v1.MovedUser.sessions:type_name -> waybook.account.v1.MovedSessions
 	20, // 16: waybook.account.v1.MovedUser.rewards:type_name -> waybook.account.v1.MovedReward
 	19, // 17: waybook.account.v1.MovedSessions.sessions:type_name -> waybook.account.v1.MovedSession
-	65, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
-	65, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
+	70, // 18: waybook.account.v1.MovedSession.expire_time:type_name -> google.protobuf.Timestamp
+	70, // 19: waybook.account.v1.MovedSession.create_time:type_name -> google.protobuf.Timestamp
 	2,  // 20: waybook.account.v1.GetUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 21: waybook.account.v1.BatchGetUsersResponse.users:type_name -> waybook.account.v1.User
-	68, // 22: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
+	73, // 22: waybook.account.v1.UpdateUserRequest.update_mask:type_name -> google.protobuf.FieldMask
 	2,  // 23: waybook.account.v1.UpdateUserResponse.user:type_name -> waybook.account.v1.User
 	2,  // 24: waybook.account.v1.AuthenticateResponse.user:type_name -> waybook.account.v1.User
-	65, // 25: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
+	70, // 25: waybook.account.v1.AuthenticateResponse.device_expire_time:type_name -> google.protobuf.Timestamp
 	3,  // 26: waybook.account.v1.OpenSessionResponse.session:type_name -> waybook.account.v1.Session
 	3,  // 27: waybook.account.v1.VerifySessionResponse.session:type_name -> waybook.account.v1.Session
 	31, // 28: waybook.account.v1.VerifySessionsRequest.sessions:type_name -> waybook.account.v1.VerifySessionRequest
 	3,  // 29: waybook.account.v1.ListSessionsResponse.sessions:type_name -> waybook.account.v1.Session
 	45, // 30: waybook.account.v1.ListRewardsResponse.rewards:type_name -> waybook.account.v1.Reward
-	65, // 31: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
-	65, // 32: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
+	70, // 31: waybook.account.v1.Application.create_time:type_name -> google.protobuf.Timestamp
+	70, // 32: waybook.account.v1.Application.secret_time:type_name -> google.protobuf.Timestamp
 	48, // 33: waybook.account.v1.CreateApplicationResponse.application:type_name -> waybook.account.v1.Application
 	48, // 34: waybook.account.v1.GetApplicationResponse.application:type_name -> waybook.account.v1.Application
 	48, // 35: waybook.account.v1.ListApplicationsResponse.applications:type_name -> waybook.account.v1.Application
-	68, // 36: waybook.account.v1.UpdateApplicationRequest.update_mask:type_name -> google.protobuf.FieldMask
+	73, // 36: waybook.account.v1.UpdateApplicationRequest.update_mask:type_name -> google.protobuf.FieldMask
 	48, // 37: waybook.account.v1.UpdateApplicationResponse.application:type_name -> waybook.account.v1.Application
 	48, // 38: waybook.account.v1.RotateApplicationSecretResponse.application:type_name -> waybook.account.v1.Application
 	1,  // 39: waybook.account.v1.VerifySignatureRequest.use:type_name -> waybook.account.v1.SignatureUse
 	61, // 40: waybook.account.v1.VerifySignatureRequest.hmac:type_name -> waybook.account.v1.HmacSignature
 	62, // 41: waybook.account.v1.VerifySignatureRequest.legacy:type_name -> waybook.account.v1.LegacySignature
 	48, // 42: waybook.account.v1.VerifySignatureResponse.application:type_name -> waybook.account.v1.Application
-	4,  // 43: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
-	21, // 44: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
-	23, // 45: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
-	25, // 46: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
-	6,  // 47: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
-	8,  // 48: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
-	10, // 49: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
-	12, // 50: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
-	15, // 51: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
-	27, // 52: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
-	29, // 53: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
-	31, // 54: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
-	33, // 55: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
-	35, // 56: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
-	37, // 57: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
-	39, // 58: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
-	41, // 59: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
-	43, // 60: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
-	46, // 61: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
-	49, // 62: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
-	51, // 63: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
-	53, // 64: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
-	55, // 65: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
-	57, // 66: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
-	59, // 67: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
-	63, // 68: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
-	5,  // 69: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
-	22, // 70: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
-	24, // 71: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
-	26, // 72: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
-	7,  // 73: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
-	9,  // 74: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
-	11, // 75: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
-	13, // 76: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
-	16, // 77: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
-	28, // 78: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
-	30, // 79: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
-	32, // 80: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
-	34, // 81: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
-	36, // 82: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
-	38, // 83: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
-	40, // 84: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
-	42, // 85: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
-	44, // 86: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
-	47, // 87: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
-	50, // 88: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
-	52, // 89: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
-	54, // 90: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
-	56, // 91: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
-	58, // 92: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
-	60, // 93: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
-	64, // 94: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
-	69, // [69:95] is the sub-list for method output_type
-	43, // [43:69] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	74, // 43: waybook.account.v1.UserChange.kind:type_name -> waybook.type.v1.ChangeKind
+	70, // 44: waybook.account.v1.UserChange.change_time:type_name -> google.protobuf.Timestamp
+	75, // 45: waybook.account.v1.UserChange.parts:type_name -> waybook.type.v1.PartRevisions
+	2,  // 46: waybook.account.v1.UserChange.user:type_name -> waybook.account.v1.User
+	65, // 47: waybook.account.v1.ListUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	65, // 48: waybook.account.v1.WatchUserChangesResponse.changes:type_name -> waybook.account.v1.UserChange
+	4,  // 49: waybook.account.v1.AccountService.CreateUser:input_type -> waybook.account.v1.CreateUserRequest
+	21, // 50: waybook.account.v1.AccountService.GetUser:input_type -> waybook.account.v1.GetUserRequest
+	23, // 51: waybook.account.v1.AccountService.BatchGetUsers:input_type -> waybook.account.v1.BatchGetUsersRequest
+	25, // 52: waybook.account.v1.AccountService.UpdateUser:input_type -> waybook.account.v1.UpdateUserRequest
+	6,  // 53: waybook.account.v1.AccountService.DeleteUser:input_type -> waybook.account.v1.DeleteUserRequest
+	8,  // 54: waybook.account.v1.AccountService.ListUsers:input_type -> waybook.account.v1.ListUsersRequest
+	10, // 55: waybook.account.v1.AccountService.FindUsers:input_type -> waybook.account.v1.FindUsersRequest
+	12, // 56: waybook.account.v1.AccountService.CountPasswordForms:input_type -> waybook.account.v1.CountPasswordFormsRequest
+	15, // 57: waybook.account.v1.AccountService.MoveInUsers:input_type -> waybook.account.v1.MoveInUsersRequest
+	27, // 58: waybook.account.v1.AccountService.Authenticate:input_type -> waybook.account.v1.AuthenticateRequest
+	29, // 59: waybook.account.v1.AccountService.OpenSession:input_type -> waybook.account.v1.OpenSessionRequest
+	31, // 60: waybook.account.v1.AccountService.VerifySession:input_type -> waybook.account.v1.VerifySessionRequest
+	33, // 61: waybook.account.v1.AccountService.VerifySessions:input_type -> waybook.account.v1.VerifySessionsRequest
+	35, // 62: waybook.account.v1.AccountService.CloseSession:input_type -> waybook.account.v1.CloseSessionRequest
+	37, // 63: waybook.account.v1.AccountService.CloseAllSessions:input_type -> waybook.account.v1.CloseAllSessionsRequest
+	39, // 64: waybook.account.v1.AccountService.ListSessions:input_type -> waybook.account.v1.ListSessionsRequest
+	41, // 65: waybook.account.v1.AccountService.GrantReward:input_type -> waybook.account.v1.GrantRewardRequest
+	43, // 66: waybook.account.v1.AccountService.ListRewards:input_type -> waybook.account.v1.ListRewardsRequest
+	46, // 67: waybook.account.v1.AccountService.GetRewardTotal:input_type -> waybook.account.v1.GetRewardTotalRequest
+	49, // 68: waybook.account.v1.AccountService.CreateApplication:input_type -> waybook.account.v1.CreateApplicationRequest
+	51, // 69: waybook.account.v1.AccountService.GetApplication:input_type -> waybook.account.v1.GetApplicationRequest
+	53, // 70: waybook.account.v1.AccountService.ListApplications:input_type -> waybook.account.v1.ListApplicationsRequest
+	55, // 71: waybook.account.v1.AccountService.UpdateApplication:input_type -> waybook.account.v1.UpdateApplicationRequest
+	57, // 72: waybook.account.v1.AccountService.RotateApplicationSecret:input_type -> waybook.account.v1.RotateApplicationSecretRequest
+	59, // 73: waybook.account.v1.AccountService.DeleteApplication:input_type -> waybook.account.v1.DeleteApplicationRequest
+	63, // 74: waybook.account.v1.AccountService.VerifySignature:input_type -> waybook.account.v1.VerifySignatureRequest
+	66, // 75: waybook.account.v1.AccountService.ListUserChanges:input_type -> waybook.account.v1.ListUserChangesRequest
+	68, // 76: waybook.account.v1.AccountService.WatchUserChanges:input_type -> waybook.account.v1.WatchUserChangesRequest
+	5,  // 77: waybook.account.v1.AccountService.CreateUser:output_type -> waybook.account.v1.CreateUserResponse
+	22, // 78: waybook.account.v1.AccountService.GetUser:output_type -> waybook.account.v1.GetUserResponse
+	24, // 79: waybook.account.v1.AccountService.BatchGetUsers:output_type -> waybook.account.v1.BatchGetUsersResponse
+	26, // 80: waybook.account.v1.AccountService.UpdateUser:output_type -> waybook.account.v1.UpdateUserResponse
+	7,  // 81: waybook.account.v1.AccountService.DeleteUser:output_type -> waybook.account.v1.DeleteUserResponse
+	9,  // 82: waybook.account.v1.AccountService.ListUsers:output_type -> waybook.account.v1.ListUsersResponse
+	11, // 83: waybook.account.v1.AccountService.FindUsers:output_type -> waybook.account.v1.FindUsersResponse
+	13, // 84: waybook.account.v1.AccountService.CountPasswordForms:output_type -> waybook.account.v1.CountPasswordFormsResponse
+	16, // 85: waybook.account.v1.AccountService.MoveInUsers:output_type -> waybook.account.v1.MoveInUsersResponse
+	28, // 86: waybook.account.v1.AccountService.Authenticate:output_type -> waybook.account.v1.AuthenticateResponse
+	30, // 87: waybook.account.v1.AccountService.OpenSession:output_type -> waybook.account.v1.OpenSessionResponse
+	32, // 88: waybook.account.v1.AccountService.VerifySession:output_type -> waybook.account.v1.VerifySessionResponse
+	34, // 89: waybook.account.v1.AccountService.VerifySessions:output_type -> waybook.account.v1.VerifySessionsResponse
+	36, // 90: waybook.account.v1.AccountService.CloseSession:output_type -> waybook.account.v1.CloseSessionResponse
+	38, // 91: waybook.account.v1.AccountService.CloseAllSessions:output_type -> waybook.account.v1.CloseAllSessionsResponse
+	40, // 92: waybook.account.v1.AccountService.ListSessions:output_type -> waybook.account.v1.ListSessionsResponse
+	42, // 93: waybook.account.v1.AccountService.GrantReward:output_type -> waybook.account.v1.GrantRewardResponse
+	44, // 94: waybook.account.v1.AccountService.ListRewards:output_type -> waybook.account.v1.ListRewardsResponse
+	47, // 95: waybook.account.v1.AccountService.GetRewardTotal:output_type -> waybook.account.v1.GetRewardTotalResponse
+	50, // 96: waybook.account.v1.AccountService.CreateApplication:output_type -> waybook.account.v1.CreateApplicationResponse
+	52, // 97: waybook.account.v1.AccountService.GetApplication:output_type -> waybook.account.v1.GetApplicationResponse
+	54, // 98: waybook.account.v1.AccountService.ListApplications:output_type -> waybook.account.v1.ListApplicationsResponse
+	56, // 99: waybook.account.v1.AccountService.UpdateApplication:output_type -> waybook.account.v1.UpdateApplicationResponse
+	58, // 100: waybook.account.v1.AccountService.RotateApplicationSecret:output_type -> waybook.account.v1.RotateApplicationSecretResponse
+	60, // 101: waybook.account.v1.AccountService.DeleteApplication:output_type -> waybook.account.v1.DeleteApplicationResponse
+	64, // 102: waybook.account.v1.AccountService.VerifySignature:output_type -> waybook.account.v1.VerifySignatureResponse
+	67, // 103: waybook.account.v1.AccountService.ListUserChanges:output_type -> waybook.account.v1.ListUserChangesResponse
+	69, // 104: waybook.account.v1.AccountService.WatchUserChanges:output_type -> waybook.account.v1.WatchUserChangesResponse
+	77, // [77:105] is the sub-list for method output_type
+	49, // [49:77] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_waybook_account_v1_account_proto_init() }
@@ -4412,7 +4787,7 @@ func file_waybook_account_v1_account_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_waybook_account_v1_account_proto_rawDesc), len(file_waybook_account_v1_account_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   63,
+			NumMessages:   68,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

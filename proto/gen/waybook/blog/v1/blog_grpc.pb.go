@@ -41,6 +41,8 @@ const (
 	BlogService_ListRecommenders_FullMethodName       = "/waybook.blog.v1.BlogService/ListRecommenders"
 	BlogService_MoveInBlogs_FullMethodName            = "/waybook.blog.v1.BlogService/MoveInBlogs"
 	BlogService_ResolveOldIds_FullMethodName          = "/waybook.blog.v1.BlogService/ResolveOldIds"
+	BlogService_ListBlogChanges_FullMethodName        = "/waybook.blog.v1.BlogService/ListBlogChanges"
+	BlogService_WatchBlogChanges_FullMethodName       = "/waybook.blog.v1.BlogService/WatchBlogChanges"
 )
 
 // BlogServiceClient is the client API for BlogService service.
@@ -135,6 +137,17 @@ type BlogServiceClient interface {
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
+	// Returns what has changed since a page token, in the order of the changes: each entry once, with
+	// its latest change. A change is returned two seconds after it, so that none is skipped. The
+	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
+	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
+	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
+	// restored; start with an empty token).
+	ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error)
+	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
+	// some minutes, or when the service stops; call again with the last token. Errors: as
+	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
+	WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error)
 }
 
 type blogServiceClient struct {
@@ -354,6 +367,35 @@ func (c *blogServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIds
 	return out, nil
 }
 
+func (c *blogServiceClient) ListBlogChanges(ctx context.Context, in *ListBlogChangesRequest, opts ...grpc.CallOption) (*ListBlogChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBlogChangesResponse)
+	err := c.cc.Invoke(ctx, BlogService_ListBlogChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *blogServiceClient) WatchBlogChanges(ctx context.Context, in *WatchBlogChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchBlogChangesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &BlogService_ServiceDesc.Streams[1], BlogService_WatchBlogChanges_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BlogService_WatchBlogChangesClient = grpc.ServerStreamingClient[WatchBlogChangesResponse]
+
 // BlogServiceServer is the server API for BlogService service.
 // All implementations must embed UnimplementedBlogServiceServer
 // for forward compatibility.
@@ -446,6 +488,17 @@ type BlogServiceServer interface {
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
+	// Returns what has changed since a page token, in the order of the changes: each entry once, with
+	// its latest change. A change is returned two seconds after it, so that none is skipped. The
+	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
+	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
+	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
+	// restored; start with an empty token).
+	ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error)
+	// Streams what ListBlogChanges returns, and what changes from then on. The stream ends after
+	// some minutes, or when the service stops; call again with the last token. Errors: as
+	// ListBlogChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
+	WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error
 	mustEmbedUnimplementedBlogServiceServer()
 }
 
@@ -515,6 +568,12 @@ func (UnimplementedBlogServiceServer) MoveInBlogs(context.Context, *MoveInBlogsR
 }
 func (UnimplementedBlogServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
+}
+func (UnimplementedBlogServiceServer) ListBlogChanges(context.Context, *ListBlogChangesRequest) (*ListBlogChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBlogChanges not implemented")
+}
+func (UnimplementedBlogServiceServer) WatchBlogChanges(*WatchBlogChangesRequest, grpc.ServerStreamingServer[WatchBlogChangesResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchBlogChanges not implemented")
 }
 func (UnimplementedBlogServiceServer) mustEmbedUnimplementedBlogServiceServer() {}
 func (UnimplementedBlogServiceServer) testEmbeddedByValue()                     {}
@@ -890,6 +949,35 @@ func _BlogService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BlogService_ListBlogChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBlogChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BlogServiceServer).ListBlogChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BlogService_ListBlogChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BlogServiceServer).ListBlogChanges(ctx, req.(*ListBlogChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _BlogService_WatchBlogChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchBlogChangesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(BlogServiceServer).WatchBlogChanges(m, &grpc.GenericServerStream[WatchBlogChangesRequest, WatchBlogChangesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type BlogService_WatchBlogChangesServer = grpc.ServerStreamingServer[WatchBlogChangesResponse]
+
 // BlogService_ServiceDesc is the grpc.ServiceDesc for BlogService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -973,11 +1061,20 @@ var BlogService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ResolveOldIds",
 			Handler:    _BlogService_ResolveOldIds_Handler,
 		},
+		{
+			MethodName: "ListBlogChanges",
+			Handler:    _BlogService_ListBlogChanges_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "StreamBlogs",
 			Handler:       _BlogService_StreamBlogs_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchBlogChanges",
+			Handler:       _BlogService_WatchBlogChanges_Handler,
 			ServerStreams: true,
 		},
 	},

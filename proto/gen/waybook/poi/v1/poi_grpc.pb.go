@@ -45,6 +45,8 @@ const (
 	PoiService_ListRecommenders_FullMethodName       = "/waybook.poi.v1.PoiService/ListRecommenders"
 	PoiService_MoveInPois_FullMethodName             = "/waybook.poi.v1.PoiService/MoveInPois"
 	PoiService_ResolveOldIds_FullMethodName          = "/waybook.poi.v1.PoiService/ResolveOldIds"
+	PoiService_ListPoiChanges_FullMethodName         = "/waybook.poi.v1.PoiService/ListPoiChanges"
+	PoiService_WatchPoiChanges_FullMethodName        = "/waybook.poi.v1.PoiService/WatchPoiChanges"
 )
 
 // PoiServiceClient is the client API for PoiService service.
@@ -153,6 +155,17 @@ type PoiServiceClient interface {
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(ctx context.Context, in *ResolveOldIdsRequest, opts ...grpc.CallOption) (*ResolveOldIdsResponse, error)
+	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
+	// its latest change. A change is returned two seconds after it, so that none is skipped. The
+	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
+	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
+	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
+	// restored; start with an empty token).
+	ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error)
+	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
+	// some minutes, or when the service stops; call again with the last token. Errors: as
+	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
+	WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error)
 }
 
 type poiServiceClient struct {
@@ -424,6 +437,35 @@ func (c *poiServiceClient) ResolveOldIds(ctx context.Context, in *ResolveOldIdsR
 	return out, nil
 }
 
+func (c *poiServiceClient) ListPoiChanges(ctx context.Context, in *ListPoiChangesRequest, opts ...grpc.CallOption) (*ListPoiChangesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPoiChangesResponse)
+	err := c.cc.Invoke(ctx, PoiService_ListPoiChanges_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *poiServiceClient) WatchPoiChanges(ctx context.Context, in *WatchPoiChangesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchPoiChangesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &PoiService_ServiceDesc.Streams[3], PoiService_WatchPoiChanges_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_WatchPoiChangesClient = grpc.ServerStreamingClient[WatchPoiChangesResponse]
+
 // PoiServiceServer is the server API for PoiService service.
 // All implementations must embed UnimplementedPoiServiceServer
 // for forward compatibility.
@@ -530,6 +572,17 @@ type PoiServiceServer interface {
 	// Returns the identifiers that old identifiers stand for. Of old identifiers that are
 	// numbers below 2^40, every method accepts the number itself.
 	ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error)
+	// Returns what has changed since a page token, in the order of the changes: each landmark once, with
+	// its latest change. A change is returned two seconds after it, so that none is skipped. The
+	// call waits for that if there is nothing else. Deletions are returned for seven days, unless
+	// -changes-kept says otherwise. Errors: INVALID_ARGUMENT (page_token),
+	// FAILED_PRECONDITION (START_ANEW: deletions after the token are forgotten, or the store was
+	// restored; start with an empty token).
+	ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error)
+	// Streams what ListPoiChanges returns, and what changes from then on. The stream ends after
+	// some minutes, or when the service stops; call again with the last token. Errors: as
+	// ListPoiChanges, and RESOURCE_EXHAUSTED (SERVICE_BUSY: too many streams).
+	WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error
 	mustEmbedUnimplementedPoiServiceServer()
 }
 
@@ -611,6 +664,12 @@ func (UnimplementedPoiServiceServer) MoveInPois(context.Context, *MoveInPoisRequ
 }
 func (UnimplementedPoiServiceServer) ResolveOldIds(context.Context, *ResolveOldIdsRequest) (*ResolveOldIdsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveOldIds not implemented")
+}
+func (UnimplementedPoiServiceServer) ListPoiChanges(context.Context, *ListPoiChangesRequest) (*ListPoiChangesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPoiChanges not implemented")
+}
+func (UnimplementedPoiServiceServer) WatchPoiChanges(*WatchPoiChangesRequest, grpc.ServerStreamingServer[WatchPoiChangesResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchPoiChanges not implemented")
 }
 func (UnimplementedPoiServiceServer) mustEmbedUnimplementedPoiServiceServer() {}
 func (UnimplementedPoiServiceServer) testEmbeddedByValue()                    {}
@@ -1040,6 +1099,35 @@ func _PoiService_ResolveOldIds_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PoiService_ListPoiChanges_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPoiChangesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PoiServiceServer).ListPoiChanges(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PoiService_ListPoiChanges_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PoiServiceServer).ListPoiChanges(ctx, req.(*ListPoiChangesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PoiService_WatchPoiChanges_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchPoiChangesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(PoiServiceServer).WatchPoiChanges(m, &grpc.GenericServerStream[WatchPoiChangesRequest, WatchPoiChangesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type PoiService_WatchPoiChangesServer = grpc.ServerStreamingServer[WatchPoiChangesResponse]
+
 // PoiService_ServiceDesc is the grpc.ServiceDesc for PoiService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -1131,6 +1219,10 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ResolveOldIds",
 			Handler:    _PoiService_ResolveOldIds_Handler,
 		},
+		{
+			MethodName: "ListPoiChanges",
+			Handler:    _PoiService_ListPoiChanges_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
@@ -1146,6 +1238,11 @@ var PoiService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "ExportPois",
 			Handler:       _PoiService_ExportPois_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchPoiChanges",
+			Handler:       _PoiService_WatchPoiChanges_Handler,
 			ServerStreams: true,
 		},
 	},

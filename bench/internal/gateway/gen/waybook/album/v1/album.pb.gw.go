@@ -626,6 +626,56 @@ func local_request_AlbumService_ResolveOldIds_0(ctx context.Context, marshaler r
 	return msg, metadata, err
 }
 
+func request_AlbumService_ListAlbumChanges_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListAlbumChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListAlbumChanges(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_AlbumService_ListAlbumChanges_0(ctx context.Context, marshaler runtime.Marshaler, server extAlbumv1.AlbumServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.ListAlbumChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListAlbumChanges(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_AlbumService_WatchAlbumChanges_0(ctx context.Context, marshaler runtime.Marshaler, client extAlbumv1.AlbumServiceClient, req *http.Request, pathParams map[string]string) (extAlbumv1.AlbumService_WatchAlbumChangesClient, runtime.ServerMetadata, error) {
+	var (
+		protoReq extAlbumv1.WatchAlbumChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	stream, err := client.WatchAlbumChanges(ctx, &protoReq)
+	if err != nil {
+		return nil, metadata, err
+	}
+	header, err := stream.Header()
+	if err != nil {
+		return nil, metadata, err
+	}
+	metadata.HeaderMD = header
+	return stream, metadata, nil
+}
+
 // RegisterAlbumServiceHandlerServer registers the http handlers for service AlbumService to "mux".
 // UnaryRPC     :call AlbumServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -1059,6 +1109,33 @@ func RegisterAlbumServiceHandlerServer(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_ResolveOldIds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListAlbumChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListAlbumChanges", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListAlbumChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_AlbumService_ListAlbumChanges_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListAlbumChanges_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+
+	mux.Handle(http.MethodPost, pattern_AlbumService_WatchAlbumChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		err := status.Error(codes.Unimplemented, "streaming calls are not yet supported in the in-process transport")
+		_, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+		return
+	})
 
 	return nil
 }
@@ -1473,6 +1550,40 @@ func RegisterAlbumServiceHandlerClient(ctx context.Context, mux *runtime.ServeMu
 		}
 		forward_AlbumService_ResolveOldIds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_ListAlbumChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.album.v1.AlbumService/ListAlbumChanges", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/ListAlbumChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_AlbumService_ListAlbumChanges_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_ListAlbumChanges_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_AlbumService_WatchAlbumChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.album.v1.AlbumService/WatchAlbumChanges", runtime.WithHTTPPathPattern("/waybook.album.v1.AlbumService/WatchAlbumChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_AlbumService_WatchAlbumChanges_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_AlbumService_WatchAlbumChanges_0(annotatedContext, mux, outboundMarshaler, w, req, func() (proto.Message, error) { return resp.Recv() }, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -1499,6 +1610,8 @@ var (
 	pattern_AlbumService_ListRecommenders_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListRecommenders"}, ""))
 	pattern_AlbumService_MoveInAlbums_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "MoveInAlbums"}, ""))
 	pattern_AlbumService_ResolveOldIds_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ResolveOldIds"}, ""))
+	pattern_AlbumService_ListAlbumChanges_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "ListAlbumChanges"}, ""))
+	pattern_AlbumService_WatchAlbumChanges_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.album.v1.AlbumService", "WatchAlbumChanges"}, ""))
 )
 
 var (
@@ -1524,4 +1637,6 @@ var (
 	forward_AlbumService_ListRecommenders_0       = runtime.ForwardResponseMessage
 	forward_AlbumService_MoveInAlbums_0           = runtime.ForwardResponseMessage
 	forward_AlbumService_ResolveOldIds_0          = runtime.ForwardResponseMessage
+	forward_AlbumService_ListAlbumChanges_0       = runtime.ForwardResponseMessage
+	forward_AlbumService_WatchAlbumChanges_0      = runtime.ForwardResponseStream
 )

@@ -690,6 +690,56 @@ func local_request_PoiService_ResolveOldIds_0(ctx context.Context, marshaler run
 	return msg, metadata, err
 }
 
+func request_PoiService_ListPoiChanges_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.ListPoiChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.ListPoiChanges(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PoiService_ListPoiChanges_0(ctx context.Context, marshaler runtime.Marshaler, server extPoiv1.PoiServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.ListPoiChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.ListPoiChanges(ctx, &protoReq)
+	return msg, metadata, err
+}
+
+func request_PoiService_WatchPoiChanges_0(ctx context.Context, marshaler runtime.Marshaler, client extPoiv1.PoiServiceClient, req *http.Request, pathParams map[string]string) (extPoiv1.PoiService_WatchPoiChangesClient, runtime.ServerMetadata, error) {
+	var (
+		protoReq extPoiv1.WatchPoiChangesRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	stream, err := client.WatchPoiChanges(ctx, &protoReq)
+	if err != nil {
+		return nil, metadata, err
+	}
+	header, err := stream.Header()
+	if err != nil {
+		return nil, metadata, err
+	}
+	metadata.HeaderMD = header
+	return stream, metadata, nil
+}
+
 // RegisterPoiServiceHandlerServer registers the http handlers for service PoiService to "mux".
 // UnaryRPC     :call PoiServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -1136,6 +1186,33 @@ func RegisterPoiServiceHandlerServer(ctx context.Context, mux *runtime.ServeMux,
 			return
 		}
 		forward_PoiService_ResolveOldIds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PoiService_ListPoiChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/waybook.poi.v1.PoiService/ListPoiChanges", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/ListPoiChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PoiService_ListPoiChanges_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_ListPoiChanges_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+
+	mux.Handle(http.MethodPost, pattern_PoiService_WatchPoiChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		err := status.Error(codes.Unimplemented, "streaming calls are not yet supported in the in-process transport")
+		_, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+		return
 	})
 
 	return nil
@@ -1585,6 +1662,40 @@ func RegisterPoiServiceHandlerClient(ctx context.Context, mux *runtime.ServeMux,
 		}
 		forward_PoiService_ResolveOldIds_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_PoiService_ListPoiChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.poi.v1.PoiService/ListPoiChanges", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/ListPoiChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PoiService_ListPoiChanges_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_ListPoiChanges_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_PoiService_WatchPoiChanges_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/waybook.poi.v1.PoiService/WatchPoiChanges", runtime.WithHTTPPathPattern("/waybook.poi.v1.PoiService/WatchPoiChanges"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PoiService_WatchPoiChanges_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PoiService_WatchPoiChanges_0(annotatedContext, mux, outboundMarshaler, w, req, func() (proto.Message, error) { return resp.Recv() }, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
@@ -1613,6 +1724,8 @@ var (
 	pattern_PoiService_ListRecommenders_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListRecommenders"}, ""))
 	pattern_PoiService_MoveInPois_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "MoveInPois"}, ""))
 	pattern_PoiService_ResolveOldIds_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ResolveOldIds"}, ""))
+	pattern_PoiService_ListPoiChanges_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "ListPoiChanges"}, ""))
+	pattern_PoiService_WatchPoiChanges_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"waybook.poi.v1.PoiService", "WatchPoiChanges"}, ""))
 )
 
 var (
@@ -1640,4 +1753,6 @@ var (
 	forward_PoiService_ListRecommenders_0       = runtime.ForwardResponseMessage
 	forward_PoiService_MoveInPois_0             = runtime.ForwardResponseMessage
 	forward_PoiService_ResolveOldIds_0          = runtime.ForwardResponseMessage
+	forward_PoiService_ListPoiChanges_0         = runtime.ForwardResponseMessage
+	forward_PoiService_WatchPoiChanges_0        = runtime.ForwardResponseStream
 )
