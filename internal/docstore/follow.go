@@ -41,8 +41,7 @@ type FeedKind int
 const (
 	// DocumentCreated: the document is new since the follower last had all changes.
 	DocumentCreated FeedKind = iota + 1
-	// DocumentChanged: the document was there then. A document that changes while the follower first
-	// walks over all of them may be one that it has not seen.
+	// DocumentChanged: the document was there then.
 	DocumentChanged
 	// DocumentDeleted: the document is gone.
 	DocumentDeleted
@@ -82,9 +81,8 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if err != nil {
 		return page, c.wrap("feed", err)
 	}
-	isFirst := query.Token == ""
 	switch {
-	case isFirst:
+	case query.Token == "":
 		token.epoch, token.since = batch.Epoch, batch.Until
 	case token.epoch != batch.Epoch, max(token.since, token.after.At) < batch.Forgotten:
 		return page, c.wrap("feed", ErrForgotten)
@@ -100,7 +98,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
 		token.after = batch.Next
 		if !batch.More {
-			token.since = batch.Next.At
+			token.since, token.isFirst = batch.Next.At, false
 		}
 	}
 	page.Next = c.feedToken(token)
@@ -113,7 +111,7 @@ func (c *Collection[K, T]) feedChange(raw RawChange, since feedToken, withDocume
 		return change, nil
 	}
 	change.Kind = DocumentChanged
-	if raw.At <= since.since || raw.Made > since.since {
+	if since.isFirst || raw.Made > since.since {
 		change.Kind = DocumentCreated
 	}
 	adds, _ := raw.Document.Lookup(AddsField).Int64OK()
@@ -170,7 +168,16 @@ type feedToken struct {
 	// since is when the follower last had all changes, or when it began.
 	since Moment
 	after FeedPosition
+	// isFirst says that it never had all changes.
+	isFirst bool
 }
+
+const (
+	// feedTokenBytes is the length of a token without its origin and the id.
+	feedTokenBytes = 3*8 + 1
+	// laterWalk and firstWalk tell whether feedToken.isFirst.
+	laterWalk, firstWalk = 0, 1
+)
 
 // feedOrigin returns a hash that binds a token to the collection's feed.
 func (c *Collection[K, T]) feedOrigin() []byte {
@@ -183,6 +190,11 @@ func (c *Collection[K, T]) feedToken(token feedToken) string {
 	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.epoch)) // #nosec G115 -- the same bits
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.since))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.after.At))
+	if token.isFirst {
+		raw = append(raw, firstWalk)
+	} else {
+		raw = append(raw, laterWalk)
+	}
 	if !token.after.ID.IsNone() {
 		raw = AppendValues(raw, token.after.ID)
 	}
@@ -192,16 +204,20 @@ func (c *Collection[K, T]) feedToken(token feedToken) string {
 // parseFeedToken decodes a token, or returns ErrBadToken.
 func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err error) {
 	if token == "" {
-		return parsed, nil
+		return feedToken{isFirst: true}, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(raw) < originBytes+24 || string(raw[:originBytes]) != string(c.feedOrigin()) {
+	if err != nil || len(raw) < originBytes+feedTokenBytes || string(raw[:originBytes]) != string(c.feedOrigin()) {
 		return parsed, ErrBadToken
 	}
 	raw = raw[originBytes:]
 	parsed.epoch = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
 	parsed.since, parsed.after.At = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
-	if raw = raw[24:]; len(raw) == 0 {
+	walk := raw[feedTokenBytes-1]
+	if parsed.isFirst = walk == firstWalk; !parsed.isFirst && walk != laterWalk {
+		return parsed, ErrBadToken
+	}
+	if raw = raw[feedTokenBytes:]; len(raw) == 0 {
 		return parsed, nil
 	}
 	if c.spec.ID == Int64 {

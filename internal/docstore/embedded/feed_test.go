@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"errors"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -53,6 +54,27 @@ func TestAClockThatStepsBackSkipsNoChange(t *testing.T) {
 	}
 	if want := []int64{0, 1, 2, 3, 4}; !slices.Equal(seen, want) {
 		t.Errorf("got %v, want %v", seen, want)
+	}
+	must(t, engine.Check(t.Context()))
+	shut(t, engine)
+}
+
+func TestTheFollowersOfAStoreStartAnewAfterARestore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	engine := open(t, path)
+	articles := followedArticles(t, engine)
+	must(t, articles.Insert(t.Context(), article{ID: 1}))
+	page, err := articles.Feed(t.Context(), docstore.FeedQuery{Limit: 1})
+	must(t, err)
+	shut(t, engine)
+	must(t, embedded.RenewFeeds(t.Context(), path))
+	engine = open(t, path)
+	articles = followedArticles(t, engine)
+	if _, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: page.Next, Limit: 1}); !errors.Is(err, docstore.ErrForgotten) {
+		t.Errorf("got %v", err)
+	}
+	if page, err = articles.Feed(t.Context(), docstore.FeedQuery{Limit: 1}); err != nil || len(page.Changes) != 1 {
+		t.Errorf("anew: %v, %v", page, err)
 	}
 	must(t, engine.Check(t.Context()))
 	shut(t, engine)

@@ -32,8 +32,7 @@ const (
 	ChangeKind_CHANGE_KIND_UNSPECIFIED ChangeKind = 0
 	// It is new since the follower last had all changes.
 	ChangeKind_CHANGE_KIND_CREATED ChangeKind = 1
-	// It was there then. While a follower first walks over all resources, one that changes may be
-	// new to it.
+	// It was there then.
 	ChangeKind_CHANGE_KIND_CHANGED ChangeKind = 2
 	// It is gone.
 	ChangeKind_CHANGE_KIND_DELETED ChangeKind = 3

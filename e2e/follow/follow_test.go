@@ -1,0 +1,269 @@
+package follow
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
+	"github.com/waybook/waybook/internal/docstore/mongo"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+const (
+	writers = 16
+	kills   = 20
+)
+
+// changesOf returns how many changes the writers make, from WAYBOOK_FOLLOW or the short form.
+func changesOf(t *testing.T, short int) int {
+	t.Helper()
+	text := os.Getenv("WAYBOOK_FOLLOW")
+	if text == "" {
+		return short
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("WAYBOOK_FOLLOW: %v", err)
+	}
+	return n
+}
+
+func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
+	clock := &stepping{}
+	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
+	closeLater(t, engine)
+	followsAll(t, changesOf(t, 4000), clock, startProcess(t, engine))
+}
+
+func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
+	clock := &stepping{}
+	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
+	server.SetClock(clock.now)
+	uri := server.URI(mongotest.Database())
+	var processes []process
+	for range 2 {
+		engine := must(mongo.Open(t.Context(), uri, ""))
+		closeLater(t, engine)
+		processes = append(processes, startProcess(t, engine))
+	}
+	followsAll(t, changesOf(t, 800), clock, processes...)
+}
+
+func closeLater(t *testing.T, engine docstore.Engine) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := engine.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// followsAll has writers make changes while the clock steps and a follower is killed, and compares.
+func followsAll(t *testing.T, changes int, clock *stepping, processes ...process) {
+	journal := filepath.Join(t.TempDir(), "journal")
+	w := &world{t: t, processes: processes, clock: clock, tickets: make(chan int, changes)}
+	var running sync.WaitGroup
+	w.owners = make([]int64, writers)
+	for i := range writers {
+		reply, err := processes[0].account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: fmt.Sprint("writer ", i)})
+		w.owners[i] = must(reply, err).GetUser().GetUserId()
+	}
+	for i := range writers {
+		running.Go(func() { w.write(i) })
+	}
+	titles := w.restart(journal)
+	for phase := range kills {
+		for n := range changes / kills {
+			w.tickets <- phase*changes/kills + n
+		}
+		for n := rand.IntN(changes / kills / 4); n > 0 && titles.Scan(); n-- {
+			continue
+		}
+		if phase%3 == 2 {
+			w.catchUp(titles) // what changes later, it has to learn
+		}
+		w.kill()
+		titles = w.restart(journal)
+	}
+	close(w.tickets)
+	running.Wait()
+	w.catchUp(titles)
+	w.kill()
+	albums, _, err := replay(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := w.stored()
+	for id, want := range stored {
+		got := albums[id]
+		if want.PhotosAt, want.CommentsAt = got.PhotosAt, got.CommentsAt; !reflect.DeepEqual(got, want) {
+			t.Errorf("album %d is copied as %+v, and stored as %+v", id, got, want)
+		}
+	}
+	for id := range albums {
+		if _, isThere := stored[id]; !isThere {
+			t.Errorf("the copy has the album %d, which is deleted", id)
+		}
+	}
+	t.Logf("%d changes left %d albums", changes, len(stored))
+}
+
+type world struct {
+	t         *testing.T
+	processes []process
+	clock     *stepping
+	owners    []int64
+	// tickets are for the changes that writers may make now.
+	tickets chan int
+
+	running *exec.Cmd
+	input   io.Closer
+}
+
+// restart starts a follower and returns the titles that it prints.
+func (w *world) restart(journal string) *bufio.Scanner {
+	w.t.Helper()
+	addresses := make([]string, len(w.processes))
+	for i, each := range w.processes {
+		addresses[i] = each.address
+	}
+	w.running = exec.CommandContext(w.t.Context(), os.Args[0])
+	w.running.Env = append(os.Environ(), followVariable+"="+strings.Join(addresses, ","), journalVariable+"="+journal)
+	w.running.Stderr = os.Stderr
+	w.input = must(w.running.StdinPipe())
+	output := must(w.running.StdoutPipe())
+	if err := w.running.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	return bufio.NewScanner(output)
+}
+
+// catchUp waits until the follower has what is stored now.
+func (w *world) catchUp(titles *bufio.Scanner) {
+	marker := fmt.Sprint("marker ", rand.Int64())
+	w.create(0, marker)
+	for titles.Scan() && titles.Text() != marker {
+		continue
+	}
+}
+
+// kill kills the follower with SIGKILL.
+func (w *world) kill() {
+	if err := w.running.Process.Kill(); err != nil {
+		w.t.Error(err)
+	}
+	_ = w.running.Wait() // it was killed
+}
+
+// any returns one of the processes.
+func (w *world) any() process { return w.processes[rand.IntN(len(w.processes))] }
+
+func (w *world) create(owner int, title string) int64 {
+	reply, err := w.any().album.CreateAlbum(w.t.Context(), &albumv1.CreateAlbumRequest{
+		OwnerId: w.owners[owner], Title: title, Category: 1, Location: &typev1.Location{Lat: 25, Lng: 121},
+	})
+	w.check(err)
+	return reply.GetAlbum().GetAlbumId()
+}
+
+// check reports an error other than that something is not there.
+func (w *world) check(err error) {
+	if code := status.Code(err); code != codes.OK && code != codes.NotFound {
+		w.t.Error(err)
+	}
+}
+
+// write makes changes to the albums of one owner, and to those of the next.
+func (w *world) write(owner int) {
+	ctx, me := w.t.Context(), w.owners[owner]
+	var albums, photos []int64
+	comments := map[int64]int64{}
+	for n := range w.tickets {
+		if n%97 == 0 {
+			w.clock.step()
+		}
+		text, client := fmt.Sprint(owner, ".", n), w.any().album
+		if len(albums) == 0 || rand.IntN(5) == 0 {
+			albums, photos = append(albums, w.create(owner, text)), append(photos, 0)
+			continue
+		}
+		at := rand.IntN(len(albums))
+		id, err := albums[at], error(nil)
+		switch rand.IntN(9) {
+		case 0, 1:
+			_, err = client.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: me, AlbumId: id, Title: &text})
+		case 2:
+			var added *albumv1.AddPhotoResponse
+			added, err = client.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: me, AlbumId: id, ThumbnailUrl: "x", Description: text})
+			photos[at] = added.GetPhoto().GetPhotoId()
+		case 3:
+			if photos[at] != 0 {
+				_, err = client.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{ActorId: me, AlbumId: id, PhotoId: photos[at], Description: &text})
+			}
+		case 4:
+			var added *albumv1.AddCommentResponse
+			added, err = client.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: w.owners[(owner+1)%writers], AlbumId: id, Text: text})
+			comments[id] = added.GetComment().GetCommentId()
+		case 5:
+			if comments[id] != 0 {
+				_, err = client.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{ActorId: me, AlbumId: id, CommentId: comments[id], Text: text})
+			}
+		case 6:
+			if comments[id] != 0 {
+				_, err = client.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: me, AlbumId: id, CommentId: comments[id]})
+				delete(comments, id)
+			}
+		case 7:
+			_, err = client.Recommend(ctx, &albumv1.RecommendRequest{UserId: w.owners[rand.IntN(writers)], AlbumId: id})
+		default:
+			_, err = client.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: me, AlbumId: id})
+			albums, photos = slices.Delete(albums, at, at+1), slices.Delete(photos, at, at+1)
+		}
+		w.check(err)
+	}
+}
+
+// stored returns all albums of the store.
+func (w *world) stored() map[int64]copied {
+	w.t.Helper()
+	all := map[int64]copied{}
+	for _, owner := range w.owners {
+		for token, isFirst := "", true; isFirst || token != ""; isFirst = false {
+			page, err := w.any().album.ListAlbums(w.t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageToken: token, PageSize: 1000})
+			maps.Copy(all, w.whole(must(page, err).GetAlbums()))
+			token = page.GetNextPageToken()
+		}
+	}
+	return all
+}
+
+func (w *world) whole(albums []*albumv1.Album) map[int64]copied {
+	all := map[int64]copied{}
+	for _, each := range albums {
+		found, err := w.any().album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: each.GetAlbumId()})
+		album := must(found, err).GetAlbum()
+		photos, comments := childrenOf(found)
+		all[album.GetAlbumId()] = copied{Title: album.GetTitle(), Score: album.GetScore(), Photos: photos, Comments: comments}
+	}
+	return all
+}

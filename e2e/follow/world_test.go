@@ -1,0 +1,93 @@
+package follow
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"buf.build/go/protovalidate"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/service"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+)
+
+// settling is long enough for the slowest machine to store a child beside its parent in most cases.
+const settling = 100 * time.Millisecond
+
+// stepping is a clock that steps.
+type stepping struct{ offset atomic.Int64 }
+
+func (s *stepping) now() time.Time { return time.Now().Add(time.Duration(s.offset.Load())) }
+
+// step moves the clock by up to an hour, in either direction.
+func (s *stepping) step() { s.offset.Store(rand.Int64N(int64(2*time.Hour)) - int64(time.Hour)) }
+
+// direct calls the account service in the process.
+type direct struct {
+	accountv1.AccountServiceClient
+	server *account.Server
+}
+
+func (d direct) BatchGetUsers(
+	ctx context.Context, request *accountv1.BatchGetUsersRequest, _ ...grpc.CallOption,
+) (*accountv1.BatchGetUsersResponse, error) {
+	return d.server.BatchGetUsers(ctx, request)
+}
+
+// process is a process with the services of users and albums.
+type process struct {
+	address string
+	account accountv1.AccountServiceClient
+	album   albumv1.AlbumServiceClient
+}
+
+// startProcess serves users and albums in a store, until the test ends.
+func startProcess(t *testing.T, store docstore.Engine) process {
+	t.Helper()
+	stack := &serve.Stack{}
+	t.Cleanup(func() {
+		if err := stack.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	env := serve.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Errorf("a part failed: %v", err) },
+	}
+	validator := must(protovalidate.New())
+	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
+	host.Deps.Changes = service.Changes{Settling: settling}
+	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}}))
+	deps := must(content.NewDeps(host, direct{server: accounts}))
+	services := []service.Service{accounts, must(album.New(t.Context(), deps))}
+	listener := must(serve.Listen(t.Context(), "grpc", "127.0.0.1:0"))
+	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), nil, services...)
+	connection := must(grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials())))
+	t.Cleanup(func() {
+		if err := connection.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return process{
+		address: listener.Addr().String(), account: accountv1.NewAccountServiceClient(connection), album: albumv1.NewAlbumServiceClient(connection),
+	}
+}
+
+// must ends the test by a panic.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
