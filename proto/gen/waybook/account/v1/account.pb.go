@@ -4556,7 +4556,8 @@ const file_waybook_account_v1_account_proto_rawDesc = "" +
 	"\x0fVerifySignature\x12*.waybook.account.v1.VerifySignatureRequest\x1a+.waybook.account.v1.VerifySignatureResponse\"\x1d\xaa\xbb\x18\x19\n" +
 	"\x04edge\"\x11signature_refused\x12s\n" +
 	"\x0fListUserChanges\x12*.waybook.account.v1.ListUserChangesRequest\x1a+.waybook.account.v1.ListUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12x\n" +
-	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BCZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
+	"\x10WatchUserChanges\x12+.waybook.account.v1.WatchUserChangesRequest\x1a,.waybook.account.v1.WatchUserChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01Bg\n" +
+	"\x12waybook.account.v1B\fAccountProtoP\x01ZAgithub.com/waybook/waybook/proto/gen/waybook/account/v1;accountv1b\x06proto3"
 
 var (
 	file_waybook_account_v1_account_proto_rawDescOnce sync.Once

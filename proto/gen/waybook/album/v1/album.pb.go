@@ -3944,7 +3944,9 @@ const file_waybook_album_v1_album_proto_rawDesc = "" +
 	"\rResolveOldIds\x12&.waybook.album.v1.ResolveOldIdsRequest\x1a'.waybook.album.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12r\n" +
 	"\x10ListAlbumChanges\x12).waybook.album.v1.ListAlbumChangesRequest\x1a*.waybook.album.v1.ListAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12w\n" +
-	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B?Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
+	"\x11WatchAlbumChanges\x12*.waybook.album.v1.WatchAlbumChangesRequest\x1a+.waybook.album.v1.WatchAlbumChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B_\n" +
+	"\x10waybook.album.v1B\n" +
+	"AlbumProtoP\x01Z=github.com/waybook/waybook/proto/gen/waybook/album/v1;albumv1b\x06proto3"
 
 var (
 	file_waybook_album_v1_album_proto_rawDescOnce sync.Once

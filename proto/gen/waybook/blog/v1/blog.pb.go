@@ -4529,7 +4529,8 @@ const file_waybook_blog_v1_blog_proto_rawDesc = "" +
 	"\rResolveOldIds\x12%.waybook.blog.v1.ResolveOldIdsRequest\x1a&.waybook.blog.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12m\n" +
 	"\x0fListBlogChanges\x12'.waybook.blog.v1.ListBlogChangesRequest\x1a(.waybook.blog.v1.ListBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12r\n" +
-	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B=Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
+	"\x10WatchBlogChanges\x12(.waybook.blog.v1.WatchBlogChangesRequest\x1a).waybook.blog.v1.WatchBlogChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B[\n" +
+	"\x0fwaybook.blog.v1B\tBlogProtoP\x01Z;github.com/waybook/waybook/proto/gen/waybook/blog/v1;blogv1b\x06proto3"
 
 var (
 	file_waybook_blog_v1_blog_proto_rawDescOnce sync.Once

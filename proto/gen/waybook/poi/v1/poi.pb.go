@@ -4698,7 +4698,8 @@ const file_waybook_poi_v1_poi_proto_rawDesc = "" +
 	"\rResolveOldIds\x12$.waybook.poi.v1.ResolveOldIdsRequest\x1a%.waybook.poi.v1.ResolveOldIdsResponse\"\r\xaa\xbb\x18\x06\n" +
 	"\x04edge\x90\x02\x01\x12h\n" +
 	"\x0eListPoiChanges\x12%.waybook.poi.v1.ListPoiChangesRequest\x1a&.waybook.poi.v1.ListPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x01\x12m\n" +
-	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01B;Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
+	"\x0fWatchPoiChanges\x12&.waybook.poi.v1.WatchPoiChangesRequest\x1a'.waybook.poi.v1.WatchPoiChangesResponse\"\a\xaa\xbb\x18\x00\x90\x02\x010\x01BW\n" +
+	"\x0ewaybook.poi.v1B\bPoiProtoP\x01Z9github.com/waybook/waybook/proto/gen/waybook/poi/v1;poiv1b\x06proto3"
 
 var (
 	file_waybook_poi_v1_poi_proto_rawDescOnce sync.Once
