@@ -142,6 +142,7 @@ func operations() []operation {
 		{name: "GetAlbum of its photos", call: getAlbumOf("photos")},
 		{name: "GetBlog of its content", call: getBlogOf("blog.content")},
 		{name: "GetPoi of its comments", call: getPoiOf("comments")},
+		{name: "ListAlbumChanges", call: albumChanges},
 		{name: "MoveInAlbums of two albums", call: moveInAlbums},
 		{name: "getAlbum of an old identifier", parameters: always("albumID=12")},
 		{name: "getAlbum of an old identifier that is no number", parameters: always("albumID=a-1")},
@@ -254,4 +255,9 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 			t.Errorf("%s is not counted", name)
 		}
 	}
+}
+
+func albumChanges(t *testing.T, p *process, _ material) error {
+	_, err := p.album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	return err
 }

@@ -102,10 +102,6 @@ const announcementGrace = 5 * time.Minute
 // finishDeletions stamps the tombstones of documents that are gone, and removes those of documents
 // that are still there long after. A crash, or a call that timed out, has left them.
 func (t *table) finishDeletions(ctx context.Context) error {
-	now, _, err := t.tick(ctx)
-	if err != nil {
-		return err
-	}
 	var after docstore.Value
 	for {
 		filter := bson.D{lacking()}
@@ -122,6 +118,10 @@ func (t *table) finishDeletions(ctx context.Context) error {
 				return err
 			}
 			began[ids[i]] = momentIn(each, docstore.MadeField)
+		}
+		now, _, err := t.tick(ctx)
+		if err != nil {
+			return err
 		}
 		if err := t.finishEach(ctx, ids, began, now); err != nil {
 			return err

@@ -1,0 +1,109 @@
+package docstoretest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// followsWriters compares a follower's copy with the store, after writers have raced. The follower
+// forgets everything behind its saved token now and then, as if it was killed.
+func followsWriters(t *testing.T, engine docstore.Engine) {
+	c := openPosts(t, engine)
+	const writers, rounds, ids = 4, 40, 12
+	var running sync.WaitGroup
+	for w := range writers {
+		running.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(w), 1)) // #nosec G404 -- a test
+			for round := range rounds {
+				id, title := random.Int64N(ids), fmt.Sprint(w, ".", round)
+				var err error
+				switch random.IntN(4) {
+				case 0:
+					err = c.Delete(t.Context(), id)
+				case 1:
+					_, err = c.Update(t.Context(), id, func(p *post) error { p.Title = title; return nil })
+				case 2:
+					err = c.Increment(t.Context(), id, docstore.Amount{Field: "photos", By: 1})
+				default:
+					err = c.Insert(t.Context(), post{ID: id, Title: title})
+				}
+				var duplicate *docstore.DuplicateError
+				if err != nil && !errors.Is(err, docstore.ErrNotFound) && !errors.As(err, &duplicate) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	f := &follower{posts: c, limit: 3}
+	copied, saved := map[int64]post{}, ""
+	for round := range 10 {
+		if round == 9 {
+			running.Wait()
+		}
+		changes := f.catchUp(t)
+		if round%3 == 1 { // killed before it saved these
+			f.token = saved
+			continue
+		}
+		for _, each := range changes {
+			if delete(copied, each.ID); each.Document != nil {
+				copied[each.ID] = *each.Document
+			}
+		}
+		saved = f.token
+	}
+	stored := map[int64]post{}
+	for batch, err := range c.Batches(t.Context(), docstore.Query{Where: docstore.All(docstore.IDIndex), Limit: 100}) {
+		must(t, err)
+		for _, each := range batch {
+			if each.ID < markers {
+				stored[each.ID] = each
+			}
+		}
+	}
+	wantEqual(t, "the copy", copied, stored)
+}
+
+func feedsOldDocuments(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	before := postSpec()
+	before.Feed = nil
+	old := openAs[post](t, engine, before)
+	insertAll(t, old, []post{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}, {ID: 3, Title: "c"}})
+	must(t, engine.Close())
+	engine = open(t)
+	c := openPosts(t, engine)
+	rename(t, c, 1, "changed")
+	must(t, c.Delete(t.Context(), 2))
+	f := &follower{posts: c, limit: 1}
+	got := map[int64]string{}
+	for _, each := range f.catchUp(t) {
+		got[each.ID] = each.Document.Title
+	}
+	wantEqual(t, "from nothing", got, map[int64]string{1: "changed", 3: "c"})
+	rename(t, c, 3, "changed too")
+	must(t, c.Delete(t.Context(), 1))
+	wantEqual(t, "what follows", f.entries(t), []entry{{3, docstore.DocumentChanged, 2, "changed too"}, {1, docstore.DocumentDeleted, 0, ""}})
+	must(t, engine.Close())
+}
+
+func feedContinues(t *testing.T, open func(t *testing.T) docstore.Engine) {
+	engine := open(t)
+	c := openPosts(t, engine)
+	insertAll(t, c, []post{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}})
+	f := &follower{posts: c, limit: 5}
+	f.catchUp(t)
+	must(t, c.Delete(t.Context(), 2))
+	must(t, engine.Close())
+	engine = open(t)
+	f.posts = openPosts(t, engine)
+	must(t, f.posts.Insert(t.Context(), post{ID: 3, Title: "c"}))
+	wantEqual(t, "what follows", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}, {3, docstore.DocumentCreated, 1, "c"}})
+	must(t, engine.Close())
+}
