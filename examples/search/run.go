@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// run serves searches until ctx ends. It prints the address.
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("search", flag.ContinueOnError)
+	address := flags.String("http", "127.0.0.1:8090", "`address` of GET /search?q=WORDS&limit=20")
+	directory := flags.String("index", "search-index", "`directory` of the index")
+	const local = "unix:waybook-data/grpc.sock" // where standalone serves all of them
+	album := flags.String("album", local, "`address` of the album service")
+	blog := flags.String("blog", local, "`address` of the blog service")
+	poi := flags.String("poi", local, "`address` of the POI service")
+	certificate := flags.String("tls-cert", "", "`file` with the certificate for mutual TLS; none without TLS")
+	key := flags.String("tls-key", "", "`file` with the key of the certificate")
+	authority := flags.String("tls-ca", "", "`file` with the authority of the services")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	secured, err := transport(*certificate, *key, *authority)
+	if err != nil {
+		return err
+	}
+	index, err := OpenIndex(*directory)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, index.Close()) }()
+	ctx, stop := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer stop()
+	for target, source := range map[*string]func(grpc.ClientConnInterface) Source{album: Albums, blog: Entries, poi: Landmarks} {
+		connection, err := grpc.NewClient(*target, grpc.WithTransportCredentials(secured))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = connection.Close() }()
+		following.Go(func() { index.Follow(ctx, source(connection)) })
+	}
+	return serve(ctx, *address, index, out)
+}
+
+// transport returns the credentials of connections to the services.
+func transport(certificate, key, authority string) (credentials.TransportCredentials, error) {
+	if certificate == "" {
+		return insecure.NewCredentials(), nil
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(authority) // #nosec G304 -- the operator names it
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s holds no certificate", authority)
+	}
+	return credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, RootCAs: roots, MinVersion: tls.VersionTLS13}), nil
+}
+
+// serve answers searches until ctx ends.
+func serve(ctx context.Context, address string, index Index, out io.Writer) error {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler(index), ReadHeaderTimeout: 5 * time.Second}
+	stopped := context.AfterFunc(ctx, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(ending) // what has not ended then is cut
+	})
+	defer stopped()
+	fmt.Fprintf(out, "search on http://%s/search?q=\n", listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// The bounds of a search.
+const (
+	maxWordsBytes = 200
+	maxResults    = 100
+)
+
+// handler serves GET /search, and GET /healthz for probes.
+func handler(index Index) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
+		words, limit := r.FormValue("q"), 20
+		if text := r.FormValue("limit"); text != "" {
+			limit, _ = strconv.Atoi(text)
+		}
+		if len(words) > maxWordsBytes || limit < 1 || limit > maxResults {
+			http.Error(w, fmt.Sprintf("q: at most %d bytes; limit: 1 to %d", maxWordsBytes, maxResults), http.StatusBadRequest)
+			return
+		}
+		found, err := index.Find(r.Context(), words, limit)
+		if err != nil {
+			http.Error(w, "the index failed", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"found": found}) // the client has gone if this fails
+	})
+	return mux
+}
