@@ -97,7 +97,7 @@ func TestNearbyLandmarksAreFoundAroundAPointOrInABox(t *testing.T) {
 	h := newEdge(t, f)
 	center := &typev1.Location{Lat: 25.5, Lng: -180}
 	circle := &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: center, RadiusMeters: 50_000}},
+		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: center, RadiusMeters: 50_000}},
 		Category: 2, PageSize: 7, PageToken: "x y",
 	}
 	crossing := &poiv1.ListPoisInBoxRequest{Bounds: &poiv1.Bounds{South: -1, West: 170, North: 2.5, East: -170}, PageSize: 1000}

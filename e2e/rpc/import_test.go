@@ -195,7 +195,7 @@ func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
 			p.getPoi(poiID)
 		}
 		near, err := p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
-			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
+			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
 		})
 		if found := got(t, near, err).GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
 			t.Errorf("nearby there are %v", found)

@@ -13,13 +13,13 @@ import (
 
 func circle(lat, lng, radius float64) *poiv1.SearchNearbyRequest {
 	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Circle{
-		Circle: &poiv1.Circle{Center: &typev1.Location{Lat: lat, Lng: lng}, RadiusMeters: radius},
+		Circle: &typev1.Circle{Center: &typev1.Location{Lat: lat, Lng: lng}, RadiusMeters: radius},
 	}}
 }
 
 func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
 	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{
-		Box: &poiv1.Box{South: south, West: west, North: north, East: east},
+		Box: &typev1.Box{South: south, West: west, North: north, East: east},
 	}}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
 
@@ -170,7 +171,7 @@ func (w *world) expectNothingLost(p *program) {
 func (w *world) expectFound(p *program) {
 	w.t.Helper()
 	found, err := p.pois.SearchNearby(w.t.Context(), &poiv1.SearchNearbyRequest{
-		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: place(), RadiusMeters: 100}},
+		Area:     &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: place(), RadiusMeters: 100}},
 		Category: category, PageSize: pageSize,
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ var (
 // searchNearbyRequest reads the parameters of getNearbyPOIList around a point (rule 17.3).
 func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
 	return &poiv1.SearchNearbyRequest{
-		Area: &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{
+		Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{
 			Center: &typev1.Location{
 				Lat: required(in, &paramNearLat, "circle.center.lat", form.Decimal),
 				Lng: required(in, &paramLng, "circle.center.lng", form.Decimal),

@@ -70,11 +70,11 @@ func (s *Server) store(t testing.TB, pois []poi) {
 
 func circle(lat, lng, radius float64) *poiv1.SearchNearbyRequest {
 	center := &typev1.Location{Lat: lat, Lng: lng}
-	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: center, RadiusMeters: radius}}}
+	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: center, RadiusMeters: radius}}}
 }
 
 func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
-	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{Box: &poiv1.Box{South: south, West: west, North: north, East: east}}}
+	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{Box: &typev1.Box{South: south, West: west, North: north, East: east}}}
 }
 
 // randomArea returns a search near a hotspot.

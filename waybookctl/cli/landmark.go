@@ -84,7 +84,7 @@ type landmarkNearby struct {
 
 // Run searches.
 func (c *landmarkNearby) Run(ctx context.Context, call *services, out *output.Printer) error {
-	area := &poiv1.SearchNearbyRequest_Circle{Circle: &poiv1.Circle{Center: c.location(), RadiusMeters: c.Radius}}
+	area := &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: c.location(), RadiusMeters: c.Radius}}
 	columns := []output.Column[*poiv1.FoundPoi]{
 		{Head: "METERS", Cell: func(f *poiv1.FoundPoi) string { return degrees(float64(int64(f.GetDistanceMeters() + 0.5))) }},
 	}

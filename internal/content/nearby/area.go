@@ -58,28 +58,12 @@ func (b Box) Holds(lat, lng float64) bool { return b.holds(pointAt(lat, lng)) }
 // Circle returns all points within a distance in metres of a point.
 func Circle(lat, lng, radius float64) Area { return Area{middle: pointAt(lat, lng), radius: radius} }
 
-// circle and edges are how contracts describe areas.
-type (
-	circle interface {
-		comparable
-		GetCenter() *typev1.Location
-		GetRadiusMeters() float64
-	}
-	edges interface {
-		GetSouth() float64
-		GetWest() float64
-		GetNorth() float64
-		GetEast() float64
-	}
-)
-
 // AreaOf returns the area of a request, which has a circle or a box.
-func AreaOf[C circle, B edges](request interface {
-	GetCircle() C
-	GetBox() B
+func AreaOf(request interface {
+	GetCircle() *typev1.Circle
+	GetBox() *typev1.Box
 }) Area {
-	var none C
-	if c := request.GetCircle(); c != none {
+	if c := request.GetCircle(); c != nil {
 		return Circle(c.GetCenter().GetLat(), c.GetCenter().GetLng(), c.GetRadiusMeters())
 	}
 	b := request.GetBox()
