@@ -75,6 +75,7 @@ func sections() []section {
 		}},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
+		{"changes", "feeds of changes: a walk over a large store, the cost to writers, the lag", (*bench).changes},
 		{"mongodb", "requests one after the other, embedded and over MongoDB's protocol, at a distance of 1 ms", (*bench).mongodb},
 		{"hot", "recommendations and comments on one album, over a store at a distance of 1 ms", (*bench).hot},
 		{"shadow", "standalone with and without -shadow", (*bench).shadow},

@@ -106,7 +106,7 @@ func (f *Feed[T, M]) Watch(ctx context.Context, token string, withDocuments bool
 	defer f.watches.Leave()
 	over := time.NewTimer(watchTime)
 	defer over.Stop()
-	query := docstore.FeedQuery{Token: token, Limit: batchSize, WithDocuments: withDocuments}
+	query := docstore.FeedQuery{Token: token, Limit: batchSize, WithDocuments: withDocuments, GoesOn: true}
 	for sent := (time.Time{}); ; {
 		page, err := f.page(ctx, query)
 		if err != nil {

@@ -193,7 +193,7 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		}
 		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
 	}
-	err = t.settled.Read(ctx, t.spec.SettlingTime(), durable, func(settled docstore.Moment) (isFull bool, err error) {
+	err = t.settled.Read(ctx, t.spec.SettlingTime(), scan.GoesOn, durable, func(settled docstore.Moment) (isFull bool, err error) {
 		batch, err = t.readFeed(ctx, scan, settled)
 		return batch.More, err
 	})

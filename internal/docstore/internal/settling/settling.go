@@ -31,9 +31,9 @@ const perSettling = 8
 
 // Read calls read with the newest moment that is settled. If read returns no more than a part of
 // what it is asked for, and that moment is an old one, Read waits for a younger one and calls read
-// again. observe returns the present moment of the store.
+// again. goesOn says that the caller calls again at once. observe returns the present moment of the store.
 func (l *Line) Read(
-	ctx context.Context, settling time.Duration,
+	ctx context.Context, settling time.Duration, goesOn bool,
 	observe func(context.Context) (docstore.Moment, error), read func(settled docstore.Moment) (isFull bool, err error),
 ) error {
 	if err := l.look(ctx, settling, observe); err != nil {
@@ -46,8 +46,20 @@ func (l *Line) Read(
 			return err
 		}
 	}
-	if err := pause.For(ctx, settling); err != nil {
-		return err
+	steps := time.Duration(1)
+	if goesOn {
+		steps = perSettling // the caller's next calls find what is observed meanwhile
+	}
+	for step := range steps {
+		if err := pause.For(ctx, settling/steps); err != nil {
+			return err
+		}
+		if step == steps-1 {
+			break
+		}
+		if err := l.look(ctx, settling, observe); err != nil {
+			return err
+		}
 	}
 	settled, _ = l.settled(settling)
 	_, err := read(settled)

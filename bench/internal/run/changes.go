@@ -1,0 +1,183 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/bench/internal/process"
+	"github.com/waybook/waybook/bench/internal/report"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// changes measures the feeds of changes: how late they are, what a follower costs writers, and what
+// a walk over a large collection takes.
+func (b *bench) changes(ctx context.Context) (err error) {
+	w := b.workshop.within()
+	defer func() { err = errors.Join(err, w.close()) }()
+	d, err := startStandalone(ctx, w, b.settings.Documents)
+	if err != nil {
+		return err
+	}
+	channel := d.channels[albumService][0]
+	if err := b.feedWalk(ctx, poiv1.NewPoiServiceClient(channel), d.edge); err != nil {
+		return err
+	}
+	if err := b.followedWriters(ctx, d, albumv1.NewAlbumServiceClient(channel)); err != nil {
+		return err
+	}
+	return b.feedLag(ctx, d, albumv1.NewAlbumServiceClient(channel))
+}
+
+// feedWalk follows a collection from nothing until it has all landmarks.
+func (b *bench) feedWalk(ctx context.Context, pois poiv1.PoiServiceClient, p *process.Process) error {
+	table := report.Table{Title: fmt.Sprintf("A follower from nothing over %d landmarks, with the landmarks", b.settings.Documents),
+		Rows: [][]string{{"changes/s", "server CPU, µs a change", "MiB more at the most"}}}
+	var rate, cpu, grown report.Spread
+	for range b.settings.Rounds {
+		if err := p.ForgetPeak(); err != nil {
+			return err
+		}
+		before, err := p.Memory()
+		if err != nil {
+			return err
+		}
+		used, err := p.CPU()
+		if err != nil {
+			return err
+		}
+		began, seen := time.Now(), 0
+		for token := ""; seen < b.settings.Documents; {
+			page, err := pois.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageToken: token, PageSize: 1000, IncludePoi: true})
+			if err != nil {
+				return err
+			}
+			seen, token = seen+len(page.GetChanges()), page.GetNextPageToken()
+		}
+		took := time.Since(began)
+		usedAfter, err := p.CPU()
+		if err != nil {
+			return err
+		}
+		after, err := p.Memory()
+		if err != nil {
+			return err
+		}
+		rate = append(rate, float64(seen)/took.Seconds())
+		cpu = append(cpu, float64((usedAfter-used).Microseconds())/float64(seen))
+		grown = append(grown, after.Peak-before.All())
+	}
+	table.Add(rate.String(), cpu.String(), grown.String())
+	table.Print(b.out)
+	b.target(grown.Median() < 32+64, grown.String()+" MiB", "< 96 MiB", "a feed over %d landmarks: growth of the process", b.settings.Documents)
+	return nil
+}
+
+// followedWriters compares many writers without a follower and with one.
+func (b *bench) followedWriters(ctx context.Context, d *deployment, albums albumv1.AlbumServiceClient) error {
+	list := cases(d.content)
+	c := list[slices.IndexFunc(list, func(c testCase) bool { return c.name == "addAlbum" })]
+	edge := contender{name: byEdge, serves: d.serving(c, d.edge), open: d.opener(c)}
+	results := []result{{contender: edge}, {contender: edge}}
+	for at := range turns(b.settings.Rounds, len(results)) {
+		follows, stop := context.WithCancel(ctx)
+		var following sync.WaitGroup
+		if at == 1 {
+			following.Go(func() { _ = watch(follows, albums, func(*albumv1.AlbumChange) {}) }) // it ends by stop
+		}
+		err := results[at].closed(ctx, manyWriters, b.settings.Duration)
+		stop()
+		following.Wait()
+		if err != nil {
+			return err
+		}
+	}
+	table := report.Table{Title: fmt.Sprintf("addAlbum by %d clients, without a follower and with one", manyWriters), Rows: [][]string{{"follower", "albums/s", "CPU µs"}}}
+	for i, name := range []string{"no", "yes"} {
+		table.Add(name, results[i].rate.String(), results[i].serverCPU.String())
+	}
+	ratio := ratios(results[1].rate, results[0].rate)
+	table.Notes = []string{"Albums/s with the follower over those without: " + ratio.String() + "."}
+	table.Print(b.out)
+	b.target(ratio.Median() > 0.95, ratio.String(), "> 0.95", "addAlbum by %d clients with a follower over without", manyWriters)
+	return nil
+}
+
+// feedLag measures how long after the reply to its writer a change reaches a follower.
+func (b *bench) feedLag(ctx context.Context, d *deployment, albums albumv1.AlbumServiceClient) error {
+	var mu sync.Mutex
+	arrived := map[int64]time.Time{}
+	follows, stop := context.WithCancel(ctx)
+	var following sync.WaitGroup
+	following.Go(func() {
+		_ = watch(follows, albums, func(change *albumv1.AlbumChange) { // it ends by stop
+			mu.Lock()
+			defer mu.Unlock()
+			if _, isKnown := arrived[change.GetAlbumId()]; !isKnown {
+				arrived[change.GetAlbumId()] = time.Now()
+			}
+		})
+	})
+	defer following.Wait()
+	defer stop()
+	written := map[int64]time.Time{}
+	for began := time.Now(); time.Since(began) < time.Duration(b.settings.Rounds)*b.settings.Duration+3*time.Second; {
+		reply, err := albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+			OwnerId: d.content.Owner, Title: "lag", Category: 1, Location: &typev1.Location{Lat: 25, Lng: 121},
+		})
+		if err != nil {
+			return err
+		}
+		written[reply.GetAlbum().GetAlbumId()] = time.Now()
+		time.Sleep(10 * time.Millisecond)
+	}
+	var lags []time.Duration
+	for deadline := time.Now().Add(10 * time.Second); len(lags) < len(written); {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%d of %d changes have not come", len(written)-len(lags), len(written))
+		}
+		time.Sleep(100 * time.Millisecond)
+		lags = lags[:0]
+		mu.Lock()
+		for id, at := range written {
+			if came, isThere := arrived[id]; isThere {
+				lags = append(lags, came.Sub(at))
+			}
+		}
+		mu.Unlock()
+	}
+	slices.Sort(lags)
+	p50, p99 := lags[len(lags)/2], lags[len(lags)*99/100]
+	table := report.Table{Title: "From the reply to a writer to a follower", Rows: [][]string{{"changes", "p50 ms", "p99 ms", "most ms"}}}
+	table.Add(report.Number(float64(len(lags))), report.Number(millis(p50)), report.Number(millis(p99)), report.Number(millis(lags[len(lags)-1])))
+	table.Print(b.out)
+	b.target(p99 < 3*time.Second, report.Number(millis(p99))+" ms", "< 3,000 ms", "lag of a follower, p99")
+	return nil
+}
+
+// watch follows albums until ctx ends.
+func watch(ctx context.Context, albums albumv1.AlbumServiceClient, see func(*albumv1.AlbumChange)) error {
+	for token := ""; ; {
+		stream, err := albums.WatchAlbumChanges(ctx, &albumv1.WatchAlbumChangesRequest{PageToken: token}, grpc.WaitForReady(true))
+		for err == nil {
+			var batch *albumv1.WatchAlbumChangesResponse
+			if batch, err = stream.Recv(); err == nil {
+				token = batch.GetNextPageToken()
+				for _, change := range batch.GetChanges() {
+					see(change)
+				}
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			return err
+		}
+	}
+}
