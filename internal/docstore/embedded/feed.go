@@ -212,6 +212,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		}
 		batch.Epoch, batch.Forgotten = state.Epoch, docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
 		documents, size, n := tx.Bucket(t.documents), 0, 0
+		defer func() { t.engine.scanned(tx, n, size) }()
 		for w := t.walkFeed(tx, scan); w.key != nil; w.next() {
 			if n++; n%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
