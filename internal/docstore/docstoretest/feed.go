@@ -82,7 +82,7 @@ const markers = 1 << 30
 // catchUp returns the changes until now. It stores a document, and reads until it sees it.
 func (f *follower) catchUp(t *testing.T) (changes []docstore.FeedChange[int64, post]) {
 	t.Helper()
-	marker := post{ID: markers + rand.Int64N(1<<30)}
+	marker := post{ID: markers + rand.Int64N(1<<30)} // #nosec G404 -- not a secret
 	must(t, f.posts.Insert(t.Context(), marker))
 	for isThere := false; !isThere; {
 		page, err := f.posts.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Limit: f.limit, WithDocuments: true})
