@@ -20,7 +20,7 @@ import (
 // For any request, each RPC succeeds or fails with a stable reason that is not a server error. The
 // second message is for RPCs that receive several.
 func FuzzNoRequestIsTheServicesFault(f *testing.F) {
-	w := start(f)
+	w := start(f, settleFast)
 	user := w.newUser("小旅人")
 	ids := []int64{user, w.newAlbum(user, "x"), w.newBlog(user), w.newPoi(user, "x"), 0, -1, tooHigh}
 	methods := allMethods(f)
