@@ -54,7 +54,8 @@ type nearEntry struct {
 // inner, within which everything is read, and an outer radius. The first step is two queries
 // together, which start at the middle's own cell and go both ways: so it samples the
 // neighbourhood at any density, and reads all of an area with few documents. It mostly has all
-// that a small page wants. Each outer radius follows from the density in the last step. Once enough documents are read, the farthest of the nearest bounds all later rings.
+// that a small page wants. Each outer radius follows from the density in the last step. Once enough
+// documents are read, the farthest of the nearest bounds all later rings.
 //
 // A query that reaches its limit is not wasted, because no cell is read twice. The next
 // ring is thinner then, its cells are smaller, and the limit is higher.
