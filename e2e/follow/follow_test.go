@@ -69,6 +69,19 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 	followsAll(t, changesOf(t, 800), clock, processes...)
 }
 
+func TestAFollowerThatWasKilledBeforeItsFirstTokenBeginsAtNothing(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "journal")
+	if err := os.WriteFile(journal, []byte(`{"id":7,"album":{"title":"deleted before the next start"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := must(resume(journal)); f.token != "" || len(f.albums) > 0 {
+		t.Errorf("the follower begins with %v and the token %q", f.albums, f.token)
+	}
+	if albums, token, err := replay(journal); err != nil || token != "" || len(albums) > 0 {
+		t.Errorf("its journal has %v and the token %q, %v", albums, token, err)
+	}
+}
+
 func closeLater(t *testing.T, engine docstore.Engine) {
 	t.Helper()
 	t.Cleanup(func() {

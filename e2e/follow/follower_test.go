@@ -93,16 +93,11 @@ func follow(addresses, journal string) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	albums, token, err := replay(journal)
+	f, err := resume(journal)
 	if err != nil {
 		log.Fatal(err)
 	}
-	file, err := os.OpenFile(journal, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Fprintln(file) // behind a torn line
-	f := &follower{client: albumv1.NewAlbumServiceClient(connection), albums: albums, token: token, journal: json.NewEncoder(file)}
+	f.client = albumv1.NewAlbumServiceClient(connection)
 	for {
 		if err := f.step(context.Background()); err != nil {
 			log.Fatal(err)
@@ -115,6 +110,26 @@ type follower struct {
 	albums  map[int64]copied
 	token   string
 	journal *json.Encoder
+}
+
+// resume returns the follower of a journal. Without a token it begins at nothing, with an empty journal:
+// nobody tells it which albums were deleted before.
+func resume(journal string) (*follower, error) {
+	albums, token, err := replay(journal)
+	if err != nil {
+		return nil, err
+	}
+	mode := os.O_APPEND | os.O_CREATE | os.O_WRONLY
+	if token == "" {
+		mode |= os.O_TRUNC
+		clear(albums)
+	}
+	file, err := os.OpenFile(journal, mode, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintln(file) // behind a torn line
+	return &follower{albums: albums, token: token, journal: json.NewEncoder(file)}, err
 }
 
 // step stores a page of changes, or what a stream sends before it ends.
