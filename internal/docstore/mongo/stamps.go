@@ -69,7 +69,8 @@ func tombstonesOf(spec docstore.Spec) docstore.Spec {
 }
 
 // bury deletes a document by do. It announces the deletion first, so that it becomes a tombstone
-// whatever happens, and stamps the tombstone once the document is gone.
+// whatever happens, and stamps the tombstone once the document is gone. If the server's clock has
+// stepped, a sweep may have removed the announcement meanwhile.
 func (t *table) bury(ctx context.Context, byID bson.D, do func() error) error {
 	if err := t.announce(ctx, byID); err != nil {
 		return err
@@ -78,20 +79,23 @@ func (t *table) bury(ctx context.Context, byID bson.D, do func() error) error {
 	if gone != nil && !errors.Is(gone, docstore.ErrNotFound) {
 		return gone
 	}
-	if _, err := t.tombstones.collection.UpdateOne(ctx, byID, bson.D{stamping(docstore.ChangedField)}); err != nil {
+	if err := t.setTombstone(ctx, byID, stamping(docstore.ChangedField)); err != nil {
 		return err
 	}
 	return gone
 }
 
 func (t *table) announce(ctx context.Context, byID bson.D) error {
-	update := bson.D{
-		{Key: "$set", Value: bson.D{{Key: docstore.RevisionField, Value: int64(1)}}},
-		{Key: "$unset", Value: bson.D{{Key: docstore.ChangedField, Value: ""}}}, stamping(docstore.MadeField),
-	}
+	unstamp := bson.E{Key: "$unset", Value: bson.D{{Key: docstore.ChangedField, Value: ""}}}
+	return t.setTombstone(ctx, byID, unstamp, stamping(docstore.MadeField))
+}
+
+// setTombstone changes a tombstone, or makes it. A call that makes it at the same time does the same.
+func (t *table) setTombstone(ctx context.Context, byID bson.D, operators ...bson.E) error {
+	update := append(bson.D{{Key: "$set", Value: bson.D{{Key: docstore.RevisionField, Value: int64(1)}}}}, operators...)
 	_, err := t.tombstones.collection.UpdateOne(ctx, byID, update, options.UpdateOne().SetUpsert(true))
 	if mongo.IsDuplicateKeyError(err) {
-		return nil // another call has announced it
+		_, err = t.tombstones.collection.UpdateOne(ctx, byID, update)
 	}
 	return err
 }
