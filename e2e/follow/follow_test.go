@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -32,6 +33,12 @@ import (
 const (
 	writers = 16
 	kills   = 20
+	// disturbances is how many changes are between two disturbances of the store.
+	disturbances = 97
+	// election is how long a cluster has no primary.
+	election = 50 * time.Millisecond
+	// idle is after how long a follower is killed that has nothing to store.
+	idle = 2 * time.Second
 )
 
 // changesOf returns how many changes the writers make, from WAYBOOK_FOLLOW or the short form.
@@ -52,7 +59,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
 	clock := &stepping{}
 	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
 	closeLater(t, engine)
-	followsAll(t, changesOf(t, 4000), clock, startProcess(t, engine))
+	followsAll(t, changesOf(t, 4000), clock.step, func() {}, startProcess(t, engine))
 }
 
 func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
@@ -61,12 +68,22 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 	server.SetClock(clock.now)
 	uri := server.URI(mongotest.Database())
 	var processes []process
+	var engine docstore.Engine
 	for range 2 {
-		engine := must(mongo.Open(t.Context(), uri, ""))
+		engine = must(mongo.Open(t.Context(), uri, ""))
 		closeLater(t, engine)
 		processes = append(processes, startProcess(t, engine))
 	}
-	followsAll(t, changesOf(t, 800), clock, processes...)
+	followsAll(t, changesOf(t, 800), func() {
+		clock.step()
+		elect := server.StepDown()
+		server.CutConnections()
+		time.Sleep(election)
+		elect()
+	}, func() {
+		// It stamps the deletions that a failover has cut short. A program does it every minute.
+		must(engine.Backfill(t.Context()))
+	}, processes...)
 }
 
 func TestAFollowerThatWasKilledBeforeItsFirstTokenBeginsAtNothing(t *testing.T) {
@@ -91,10 +108,11 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 	})
 }
 
-// followsAll has writers make changes while the clock steps and a follower is killed, and compares.
-func followsAll(t *testing.T, changes int, clock *stepping, processes ...process) {
+// followsAll has writers make changes while something disturbs the store and a follower is killed,
+// sweeps, and compares.
+func followsAll(t *testing.T, changes int, disturb, sweep func(), processes ...process) {
 	journal := filepath.Join(t.TempDir(), "journal")
-	w := &world{t: t, processes: processes, clock: clock, tickets: make(chan int, changes)}
+	w := &world{t: t, processes: processes, disturb: disturb, tickets: make(chan int, changes)}
 	var running sync.WaitGroup
 	w.owners = make([]int64, writers)
 	for i := range writers {
@@ -109,9 +127,11 @@ func followsAll(t *testing.T, changes int, clock *stepping, processes ...process
 		for n := range changes / kills {
 			w.tickets <- phase*changes/kills + n
 		}
+		late := time.AfterFunc(idle, func() { _ = w.running.Process.Kill() }) // fails if it has ended
 		for n := rand.IntN(changes / kills / 4); n > 0 && titles.Scan(); n-- {
 			continue
 		}
+		late.Stop()
 		if phase%3 == 2 {
 			w.catchUp(titles) // what changes later, it has to learn
 		}
@@ -120,6 +140,7 @@ func followsAll(t *testing.T, changes int, clock *stepping, processes ...process
 	}
 	close(w.tickets)
 	running.Wait()
+	sweep()
 	w.catchUp(titles)
 	w.kill()
 	albums, _, err := replay(journal)
@@ -144,7 +165,7 @@ func followsAll(t *testing.T, changes int, clock *stepping, processes ...process
 type world struct {
 	t         *testing.T
 	processes []process
-	clock     *stepping
+	disturb   func()
 	owners    []int64
 	// tickets are for the changes that writers may make now.
 	tickets chan int
@@ -174,7 +195,9 @@ func (w *world) restart(journal string) *bufio.Scanner {
 // catchUp waits until the follower has what is stored now.
 func (w *world) catchUp(titles *bufio.Scanner) {
 	marker := fmt.Sprint("marker ", rand.Int64())
-	w.create(0, marker)
+	for w.create(0, marker) == 0 {
+		continue
+	}
 	for titles.Scan() && titles.Text() != marker {
 		continue
 	}
@@ -191,6 +214,7 @@ func (w *world) kill() {
 // any returns one of the processes.
 func (w *world) any() process { return w.processes[rand.IntN(len(w.processes))] }
 
+// create returns the id of a new album; 0 if the store was disturbed.
 func (w *world) create(owner int, title string) int64 {
 	reply, err := w.any().album.CreateAlbum(w.t.Context(), &albumv1.CreateAlbumRequest{
 		OwnerId: w.owners[owner], Title: title, Category: 1, Location: &typev1.Location{Lat: 25, Lng: 121},
@@ -199,9 +223,9 @@ func (w *world) create(owner int, title string) int64 {
 	return reply.GetAlbum().GetAlbumId()
 }
 
-// check reports an error other than that something is not there.
+// check reports an error other than that something is not there, or the store has no primary.
 func (w *world) check(err error) {
-	if code := status.Code(err); code != codes.OK && code != codes.NotFound {
+	if code := status.Code(err); code != codes.OK && code != codes.NotFound && code != codes.Unavailable {
 		w.t.Error(err)
 	}
 }
@@ -212,12 +236,14 @@ func (w *world) write(owner int) {
 	var albums, photos []int64
 	comments := map[int64]int64{}
 	for n := range w.tickets {
-		if n%97 == 0 {
-			w.clock.step()
+		if n%disturbances == 0 {
+			w.disturb()
 		}
 		text, client := fmt.Sprint(owner, ".", n), w.any().album
 		if len(albums) == 0 || rand.IntN(5) == 0 {
-			albums, photos = append(albums, w.create(owner, text)), append(photos, 0)
+			if id := w.create(owner, text); id != 0 {
+				albums, photos = append(albums, id), append(photos, 0)
+			}
 			continue
 		}
 		at := rand.IntN(len(albums))

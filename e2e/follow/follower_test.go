@@ -99,7 +99,8 @@ func follow(addresses, journal string) {
 	}
 	f.client = albumv1.NewAlbumServiceClient(connection)
 	for {
-		if err := f.step(context.Background()); err != nil {
+		// While the store has no primary, it calls again.
+		if err := f.step(context.Background()); err != nil && status.Code(err) != codes.Unavailable {
 			log.Fatal(err)
 		}
 	}
