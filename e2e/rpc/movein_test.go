@@ -188,7 +188,7 @@ func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 	changed.Comments = changed.Comments[1:]
 	changed.Comments[0].Author = &typev1.MovedComment_Guest{Guest: &typev1.Guest{Name: "gone"}}
 	expectOutcomes(t, p.moveAlbums(nil, changed), different)
-	dry := &typev1.MoveOptions{Update: true, DryRun: true}
+	dry := &typev1.MoveOptions{Update: true, ValidateOnly: true}
 	expectOutcomes(t, p.moveAlbums(dry, changed), updated)
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), different) // since its owner has added a photo
 	expectOutcomes(t, p.moveAlbums(updating, changed), updated)

@@ -34,7 +34,7 @@ type incoming struct {
 // MoveInUsers stores users of an old service. It stores each user before the user's
 // sessions and rewards, so a repeated call finds what is missing.
 func (s *Server) MoveInUsers(ctx context.Context, request *accountv1.MoveInUsersRequest) (*accountv1.MoveInUsersResponse, error) {
-	m := &moveIn{Server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetDryRun(), now: s.now()}
+	m := &moveIn{Server: s, isUpdate: request.GetOptions().GetUpdate(), isDry: request.GetOptions().GetValidateOnly(), now: s.now()}
 	reply := &accountv1.MoveInUsersResponse{}
 	open, isRepeated := make([]*incoming, 0, len(request.GetUsers())), make(map[int64]bool)
 	for _, record := range request.GetUsers() {

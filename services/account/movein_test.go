@@ -183,7 +183,7 @@ func TestAMovedSessionIsOpenUntilItIsClosedForGood(t *testing.T) {
 	// A session that the old service has closed since is closed here.
 	fewer := ann()
 	fewer.Sessions = sessionsNamed("4")
-	wantOutcomes(t, s.moveIn(t, &typev1.MoveOptions{Update: true, DryRun: true}, fewer), updated)
+	wantOutcomes(t, s.moveIn(t, &typev1.MoveOptions{Update: true, ValidateOnly: true}, fewer), updated)
 	if err := s.verifySession(t, session("2")); err != nil {
 		t.Errorf("after a dry run: %v", err)
 	}

@@ -97,7 +97,7 @@ func TestADryRunSaysWhatTheCallDoes(t *testing.T) {
 				{UserId: 2, Name: "b"},
 			}
 			before := s.state(t)
-			dry, err := s.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: records, Options: &typev1.MoveOptions{Update: isUpdate, DryRun: true}})
+			dry, err := s.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: records, Options: &typev1.MoveOptions{Update: isUpdate, ValidateOnly: true}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -129,7 +129,7 @@ func (s *sender) flush(ctx context.Context) error {
 
 // call sends parts of one kind.
 func (s *sender) call(ctx context.Context, request []*part) ([]*typev1.MoveResult, error) {
-	options := &typev1.MoveOptions{Update: s.options.Update, DryRun: s.options.DryRun, Widen: widened(s.options.Input.Allowed)}
+	options := &typev1.MoveOptions{Update: s.options.Update, ValidateOnly: s.options.DryRun, Widen: widened(s.options.Input.Allowed)}
 	switch request[0].family.root.Kind {
 	case movefile.KindUser:
 		areSessionsKnown := s.intake.findings.report.Records[movefile.KindSession] > 0

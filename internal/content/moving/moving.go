@@ -185,13 +185,13 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 	if err := m.link(ctx, units); err != nil {
 		return err
 	}
-	if !options.GetDryRun() {
+	if !options.GetValidateOnly() {
 		if err := m.Kind.Aliases.Add(ctx, located); err != nil {
 			return conflict(err)
 		}
 	}
 	fresh, stored := split(units)
-	if options.GetDryRun() {
+	if options.GetValidateOnly() {
 		for _, u := range fresh {
 			u.result.Outcome, u.result.Id = typev1.MoveOutcome_MOVE_OUTCOME_CREATED, u.id
 		}
@@ -331,7 +331,7 @@ func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, p
 			continue
 		}
 		u.result.Outcome = typev1.MoveOutcome_MOVE_OUTCOME_UPDATED
-		if options.GetDryRun() {
+		if options.GetValidateOnly() {
 			continue
 		}
 		for _, p := range parts {

@@ -177,7 +177,7 @@ type MoveOptions struct {
 	// Without it, such a record has the outcome MOVE_OUTCOME_DIFFERENT.
 	Update bool `protobuf:"varint,1,opt,name=update,proto3" json:"update,omitempty"`
 	// Stores nothing. The results are those that the call would have.
-	DryRun bool `protobuf:"varint,2,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	ValidateOnly bool `protobuf:"varint,2,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
 	// The limits that records may exceed, up to the rules of their fields.
 	Widen         []Limit `protobuf:"varint,3,rep,packed,name=widen,proto3,enum=waybook.type.v1.Limit" json:"widen,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -221,9 +221,9 @@ func (x *MoveOptions) GetUpdate() bool {
 	return false
 }
 
-func (x *MoveOptions) GetDryRun() bool {
+func (x *MoveOptions) GetValidateOnly() bool {
 	if x != nil {
-		return x.DryRun
+		return x.ValidateOnly
 	}
 	return false
 }
@@ -616,10 +616,10 @@ var File_waybook_type_v1_moving_proto protoreflect.FileDescriptor
 
 const file_waybook_type_v1_moving_proto_rawDesc = "" +
 	"\n" +
-	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x7f\n" +
+	"\x1cwaybook/type/v1/moving.proto\x12\x0fwaybook.type.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x8b\x01\n" +
 	"\vMoveOptions\x12\x16\n" +
-	"\x06update\x18\x01 \x01(\bR\x06update\x12\x17\n" +
-	"\adry_run\x18\x02 \x01(\bR\x06dryRun\x12?\n" +
+	"\x06update\x18\x01 \x01(\bR\x06update\x12#\n" +
+	"\rvalidate_only\x18\x02 \x01(\bR\fvalidateOnly\x12?\n" +
 	"\x05widen\x18\x03 \x03(\x0e2\x16.waybook.type.v1.LimitB\x11\xbaH\x0e\x92\x01\v\x10\n" +
 	"\"\a\x82\x01\x04\x10\x01 \x00R\x05widen\"\xb9\x02\n" +
 	"\fMovedComment\x12 \n" +
