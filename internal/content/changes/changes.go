@@ -46,9 +46,9 @@ const (
 	pageSize, batchSize = 100, 1000
 	// maxWatches is how many streams one feed has at a time.
 	maxWatches = 100
-	// watchEvery is the pause of a stream that has sent all changes, and heartbeat how long it sends
-	// nothing.
-	watchEvery, heartbeat = 500 * time.Millisecond, 5 * time.Second
+	// watchEvery is the pause of a stream that has sent all changes. More often, it would find none:
+	// see package settling. heartbeat is how long it sends nothing.
+	watchEvery, heartbeat = 250 * time.Millisecond, 5 * time.Second
 	// watchTime is how long a stream takes at most.
 	watchTime = 10 * time.Minute
 	// forgetTime bounds a sweep.
