@@ -13,9 +13,11 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 )
 
-// suite is a set of Go benchmarks of one package.
+// suite is a set of Go benchmarks.
 type suite struct {
-	title, path, pattern string
+	title    string
+	packages []string
+	pattern  string
 	// time is the value of -benchtime.
 	time string
 	args []string
@@ -25,13 +27,13 @@ func (b *bench) suites() []suite {
 	seconds := fmt.Sprint(b.settings.Duration)
 	sizes := fmt.Sprintf("-documents=%d,%d,%d", smallStore, b.settings.Documents/10, b.settings.Documents)
 	return []suite{
-		{"The edge's own work", module + "edge", ".", seconds, nil},
-		{"Store engine: operations", module + "internal/docstore/embedded", "Operations|Sync", seconds, []string{sizes}},
-		{"Store engine: a walk over all documents, on one core", module + "internal/docstore/embedded", "Walk", "3x",
+		{"The edge's own work", []string{module + "edge/form", module + "edge/operation", module + "edge"}, ".", seconds, nil},
+		{"Store engine: operations", []string{module + "internal/docstore/embedded"}, "Operations|Sync", seconds, []string{sizes}},
+		{"Store engine: a walk over all documents, on one core", []string{module + "internal/docstore/embedded"}, "Walk", "3x",
 			[]string{"-cpu=1", fmt.Sprintf("-documents=%d", b.settings.Documents)}},
-		{"Documents to BSON and back", module + "internal/docstore", ".", seconds, nil},
-		{"Names through the cache", module + "internal/content/profiles", ".", seconds, nil},
-		{"Identifiers", module + "internal/id", ".", seconds, nil},
+		{"Documents to BSON and back", []string{module + "internal/docstore"}, ".", seconds, nil},
+		{"Names through the cache", []string{module + "internal/content/profiles"}, ".", seconds, nil},
+		{"Identifiers", []string{module + "internal/id"}, ".", seconds, nil},
 	}
 }
 
@@ -109,8 +111,8 @@ func (l benchmark) others() string {
 
 func (b *bench) goTest(ctx context.Context, s suite) ([]benchmark, error) {
 	args := []string{"test", "-run=^$", "-bench=" + s.pattern, "-benchmem", "-benchtime=" + s.time,
-		fmt.Sprintf("-count=%d", b.settings.Rounds), "-timeout=2h", s.path}
-	command := exec.CommandContext(ctx, "go", append(args, s.args...)...)
+		fmt.Sprintf("-count=%d", b.settings.Rounds), "-timeout=2h"}
+	command := exec.CommandContext(ctx, "go", slices.Concat(args, s.packages, s.args)...)
 	// The benchmarks create their stores on the measured disk.
 	command.Env = append(os.Environ(), "TMPDIR="+b.workshop.directory)
 	output, err := command.CombinedOutput()

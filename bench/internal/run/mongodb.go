@@ -30,6 +30,9 @@ const (
 	growingInSequence = 30
 )
 
+// landmarksOnMongoDB is how many landmarks the stores of section mongodb have.
+const landmarksOnMongoDB = 50
+
 // single is a request that section mongodb sends. make returns the encoded requests of a turn.
 type single struct {
 	name string
@@ -163,12 +166,11 @@ func (b *bench) mongodb(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	const landmarks = 50
-	near, err := startProcessesOn(ctx, w, nil, landmarks, func() (string, error) { return "-mongodb-uri=" + uri, nil })
+	near, err := startProcessesOn(ctx, w, nil, landmarksOnMongoDB, func() (string, error) { return "-mongodb-uri=" + uri, nil })
 	if err != nil {
 		return err
 	}
-	embedded, err := startProcesses(ctx, w, nil, landmarks)
+	embedded, err := startProcesses(ctx, w, nil, landmarksOnMongoDB)
 	if err != nil {
 		return err
 	}
