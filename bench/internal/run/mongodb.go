@@ -30,7 +30,7 @@ const (
 	growingInSequence = 30
 )
 
-// landmarksOnMongoDB is how many landmarks the stores of section mongodb have.
+// landmarksOnMongoDB is how many landmarks a store has that MongoDB's protocol leads to, and one beside it.
 const landmarksOnMongoDB = 50
 
 // single is a request that section mongodb sends. make returns the encoded requests of a turn.

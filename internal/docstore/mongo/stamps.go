@@ -69,8 +69,8 @@ func tombstonesOf(spec docstore.Spec) docstore.Spec {
 }
 
 // bury deletes a document by do. It announces the deletion first, so that it becomes a tombstone
-// whatever happens, and stamps the tombstone once the document is gone. If the server's clock has
-// stepped, a sweep may have removed the announcement meanwhile.
+// whatever happens, and stamps the tombstone once the document is gone. The stamp makes the tombstone
+// again if a sweep has removed it meanwhile, because the server's clock has stepped.
 func (t *table) bury(ctx context.Context, byID bson.D, do func() error) error {
 	if err := t.announce(ctx, byID); err != nil {
 		return err
