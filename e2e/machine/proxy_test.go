@@ -64,14 +64,23 @@ func startProxy(t *testing.T, k kind, upstream string) *proxy {
 	program, environment, args := k.start(t, ports{p.http, p.https, files.Certificate, files.Key}, upstream)
 	process := launch.Begin(t, program, environment, args...)
 	t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
+	for _, address := range []string{p.http, p.https} { // it opens them one after the other
+		awaitListening(t, k.name, process, address)
+	}
+	return p
+}
+
+// awaitListening returns when a process accepts connections at an address.
+func awaitListening(t *testing.T, name string, process *launch.Process, address string) {
+	t.Helper()
 	for limit := time.Now().Add(patience); ; {
-		connection, err := net.Dial("tcp", p.https)
+		connection, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = connection.Close()
-			return p
+			return
 		}
 		if !process.Alive() || time.Now().After(limit) {
-			t.Fatalf("%s does not listen: %v\n%s", k.name, err, process.Printed())
+			t.Fatalf("%s does not listen: %v\n%s", name, err, process.Printed())
 		}
 	}
 }
