@@ -73,6 +73,7 @@ func sections() []section {
 				return startProcesses(ctx, w, made, 0)
 			}, []string{fullAlbum})
 		}},
+		{"tail", "the p99 of standalone, with other settings of the garbage collector", (*bench).tail},
 		{"writers", "durable writes by one and by 64 clients", (*bench).writers},
 		{"large", "a large store: start, memory, a long list, reads", (*bench).large},
 		{"changes", "feeds of changes: a walk over a large store, the cost to writers, the lag", (*bench).changes},

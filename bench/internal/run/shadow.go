@@ -19,21 +19,14 @@ func (b *bench) shadow(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	start := func(args ...string) (*process.Process, error) {
-		copied, err := w.copied(data)
-		if err != nil {
-			return nil, err
-		}
-		return w.start("standalone", nil, append(standaloneArgs(copied), args...)...)
-	}
-	old, err := start()
+	old, err := w.onCopy(data, nil)
 	if err != nil {
 		return err
 	}
 	var deployments []*deployment
 	names := []contenderName{"without", "without, again", "-shadow"}
 	for _, args := range [][]string{nil, nil, {"-shadow=http://" + old.Addresses["edge"]}} {
-		edge, err := start(args...)
+		edge, err := w.onCopy(data, nil, args...)
 		if err != nil {
 			return err
 		}

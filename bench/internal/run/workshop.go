@@ -96,6 +96,15 @@ func standaloneArgs(data string) []string {
 	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
 }
 
+// onCopy starts standalone on a copy of a store that no process has open.
+func (w *workshop) onCopy(data string, environment []string, args ...string) (*process.Process, error) {
+	copied, err := w.copied(data)
+	if err != nil {
+		return nil, err
+	}
+	return w.start("standalone", environment, append(standaloneArgs(copied), args...)...)
+}
+
 // dial opens connections to a gRPC port. close closes them.
 func (w *workshop) dial(address string, secured credentials.TransportCredentials, times int) ([]*grpc.ClientConn, error) {
 	if secured == nil {
