@@ -2,7 +2,6 @@ package docstore
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"hash/fnv"
@@ -200,7 +199,7 @@ func (c *Collection[K, T]) feedToken(token feedToken) string {
 	if !token.after.ID.IsNone() {
 		raw = AppendValues(raw, token.after.ID)
 	}
-	return base64.RawURLEncoding.EncodeToString(raw)
+	return EncodeToken(raw)
 }
 
 // parseFeedToken decodes a token, or returns ErrBadToken.
@@ -208,7 +207,7 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 	if token == "" {
 		return feedToken{isFirst: true}, nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	raw, err := DecodeToken(token)
 	if err != nil || len(raw) < originBytes+feedTokenBytes || string(raw[:originBytes]) != string(c.feedOrigin()) {
 		return parsed, ErrBadToken
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/fnv"
+	"strings"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -45,12 +46,25 @@ func tokenOf(document bson.Raw, origin []byte, fields []Field) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(key), nil
+	return EncodeToken(key), nil
+}
+
+// EncodeToken returns the text of a token.
+func EncodeToken(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// DecodeToken returns the bytes of a text that EncodeToken has returned, and ErrBadToken for every
+// other text.
+func DecodeToken(text string) ([]byte, error) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || strings.ContainsAny(text, "\r\n") { // the decoder skips line breaks
+		return nil, ErrBadToken
+	}
+	return raw, nil
 }
 
 // parseToken decodes the field values of a token, or returns ErrBadToken.
 func parseToken(token string, origin []byte, fields []Field) ([]Value, error) {
-	key, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	key, err := DecodeToken(token)
 	if err != nil || len(key) < originBytes || string(key[:originBytes]) != string(origin) {
 		return nil, ErrBadToken
 	}

@@ -23,6 +23,7 @@ func FuzzParseToken(f *testing.F) {
 	}
 	f.Add(good)
 	f.Add(good[:len(good)-2])
+	f.Add(good + "\n")
 	f.Add("")
 	f.Add("!")
 	f.Fuzz(func(t *testing.T, token string) {

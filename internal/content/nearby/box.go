@@ -2,7 +2,6 @@ package nearby
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -145,7 +144,7 @@ func (w boxWalk[T]) token(p cellPosition) string {
 	token := binary.BigEndian.AppendUint32(make([]byte, 0, tokenBytes), w.origin())
 	token = binary.BigEndian.AppendUint64(token, uint64(p.cell))
 	token = binary.BigEndian.AppendUint64(token, uint64(p.id))
-	return base64.RawURLEncoding.EncodeToString(token)
+	return docstore.EncodeToken(token)
 }
 
 // parse reads a page token. It fails with docstore.ErrBadToken. The empty token means the
@@ -154,7 +153,7 @@ func (w boxWalk[T]) parse(text string) (*cellPosition, error) {
 	if text == "" {
 		return nil, nil
 	}
-	token, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	token, err := docstore.DecodeToken(text)
 	if err != nil || len(token) != tokenBytes || binary.BigEndian.Uint32(token) != w.origin() {
 		return nil, docstore.ErrBadToken
 	}

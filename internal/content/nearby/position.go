@@ -2,7 +2,6 @@ package nearby
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -45,7 +44,7 @@ func (p Position) token(origin uint32) string {
 	token := binary.BigEndian.AppendUint32(make([]byte, 0, tokenBytes), origin)
 	token = binary.BigEndian.AppendUint64(token, math.Float64bits(p.Distance))
 	token = binary.BigEndian.AppendUint64(token, uint64(p.ID))
-	return base64.RawURLEncoding.EncodeToString(token)
+	return docstore.EncodeToken(token)
 }
 
 // parsePosition reads a page token. It fails with docstore.ErrBadToken. The empty token
@@ -54,7 +53,7 @@ func parsePosition(text string, origin uint32) (Position, error) {
 	if text == "" {
 		return start, nil
 	}
-	token, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	token, err := docstore.DecodeToken(text)
 	if err != nil || len(token) != tokenBytes || binary.BigEndian.Uint32(token) != origin {
 		return Position{}, docstore.ErrBadToken
 	}

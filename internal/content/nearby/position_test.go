@@ -13,7 +13,7 @@ func FuzzParsePosition(f *testing.F) {
 	const origin = 0x01020304
 	good := Position{Distance: 1234.5, ID: 7}.token(origin)
 	for _, seed := range []string{
-		good, good[:len(good)-1], good + "A", "", "!", Position{ID: 1}.token(origin + 1), Position{ID: 0}.token(origin),
+		good, good[:len(good)-1], good + "A", good + "\n", "", "!", Position{ID: 1}.token(origin + 1), Position{ID: 0}.token(origin),
 		start.token(origin), Position{Distance: 1e9, ID: 1}.token(origin),
 	} {
 		f.Add(seed)

@@ -301,7 +301,7 @@ func refusesFeedTokens(t *testing.T, engine docstore.Engine) {
 	long, err := base64.RawURLEncoding.DecodeString(mine.Next)
 	must(t, err)
 	for _, token := range []string{
-		page.Next, "x", "!", mine.Next[:8], mine.Next + "AA", base64.RawURLEncoding.EncodeToString(append(long, 1, 2, 3, 4, 5, 6, 7, 8, 9)),
+		page.Next, "x", "!", mine.Next[:8], mine.Next + "AA", mine.Next + "\r", base64.RawURLEncoding.EncodeToString(append(long, 1, 2, 3, 4, 5, 6, 7, 8, 9)),
 	} {
 		_, err := c.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 1})
 		wantError(t, err, docstore.ErrBadToken)

@@ -1,0 +1,59 @@
+package structure_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	fuzzTest = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
+	fuzzRow  = regexp.MustCompile("(?m)^\\| `[^`|]+` \\| (Fuzz\\w+)[ |]")
+)
+
+func TestTheTableOfFuzzTestsHasAllOfThem(t *testing.T) {
+	var tests []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && isElsewhere(path):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range fuzzTest.FindAllSubmatch(text, -1) {
+			tests = append(tests, string(found[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = "docs/reliability.md"
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, found := range fuzzRow.FindAllSubmatch(text, -1) {
+		rows = append(rows, string(found[1]))
+	}
+	slices.Sort(tests)
+	slices.Sort(rows)
+	for _, each := range tests {
+		if !slices.Contains(rows, each) {
+			t.Errorf("%s has no row for %s; run tools/fuzz 30s %[2]s", page, each)
+		}
+	}
+	for i, each := range rows {
+		if !slices.Contains(tests, each) || i > 0 && rows[i-1] == each {
+			t.Errorf("%s has a row for %s, which is not a test or has another row", page, each)
+		}
+	}
+}
