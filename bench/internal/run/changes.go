@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -47,16 +46,11 @@ func (b *bench) changes(ctx context.Context) (err error) {
 
 // startFar starts processes over MongoDB's protocol, at a distance.
 func startFar(ctx context.Context, w *workshop) (*deployment, error) {
-	face, uri, err := startWire(ctx, w)
+	d, face, err := startOnWire(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	d, err := startProcessesOn(ctx, w, nil, landmarksOnMongoDB, func() (string, error) { return "-mongodb-uri=" + uri, nil })
-	if err != nil {
-		return nil, err
-	}
-	_, err = face.do(http.MethodPost, "/latency?of="+distance.String())
-	return d, err
+	return d, face.delay(distance)
 }
 
 // feedWalk follows a collection from nothing until it has all landmarks.

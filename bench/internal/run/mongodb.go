@@ -126,6 +126,22 @@ func (w wire) commands() (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
+// delay sets how long each command takes more.
+func (w wire) delay(by time.Duration) error {
+	_, err := w.do(http.MethodPost, "/latency?of="+by.String())
+	return err
+}
+
+// startOnWire starts processes over MongoDB's protocol.
+func startOnWire(ctx context.Context, w *workshop) (*deployment, wire, error) {
+	face, uri, err := startWire(ctx, w)
+	if err != nil {
+		return nil, face, err
+	}
+	d, err := startProcessesOn(ctx, w, nil, landmarksOnMongoDB, func() (string, error) { return "-mongodb-uri=" + uri, nil })
+	return d, face, err
+}
+
 // startWire builds and starts what serves MongoDB's protocol. It returns the URI of a database.
 func startWire(ctx context.Context, w *workshop) (wire, string, error) {
 	// FerretDB decodes documents several times as fast with this experiment.
@@ -162,11 +178,7 @@ type sequence struct{ p50, p99, cpu, commands report.Spread }
 func (b *bench) mongodb(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	face, uri, err := startWire(ctx, w)
-	if err != nil {
-		return err
-	}
-	near, err := startProcessesOn(ctx, w, nil, landmarksOnMongoDB, func() (string, error) { return "-mongodb-uri=" + uri, nil })
+	near, face, err := startOnWire(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -217,13 +229,10 @@ func (b *bench) inTurn(ctx context.Context, each single, d *deployment, face wir
 	if err != nil {
 		return err
 	}
-	if _, err := face.do(http.MethodPost, "/latency?of="+latency.String()); err != nil {
+	if err := face.delay(latency); err != nil {
 		return err
 	}
-	defer func() {
-		_, end := face.do(http.MethodPost, "/latency?of=0s")
-		err = errors.Join(err, end)
-	}()
+	defer func() { err = errors.Join(err, face.delay(0)) }()
 	connection, err := load.HTTP{Address: d.edge.Addresses["edge"], Requests: requests, Want: wantXML}.Open(0)
 	if err != nil {
 		return err
