@@ -56,8 +56,9 @@ func TestAProgramMayCallWhatItsCodeCallsAndNothingElse(t *testing.T) {
 			t.Errorf("%s is no program", caller)
 		}
 	}
+	code := listCode(t)
 	for program, folders := range programs() {
-		called := calledMethods(t, folders...)
+		called := code.calledMethods(t, folders...)
 		slices.Sort(allowed[program])
 		if !slices.Equal(called, allowed[program]) {
 			t.Errorf("%s calls\n%s\nand may call\n%s", program, strings.Join(called, "\n"), strings.Join(allowed[program], "\n"))
@@ -72,29 +73,53 @@ type listed struct {
 	DepOnly                 bool
 }
 
-// calledMethods returns the full names of the methods of generated clients that the code of
-// some folders names, in alphabetical order.
-func calledMethods(t *testing.T, folders ...string) []string {
+// codeOfPrograms is the packages of all programs. They share what is read about the imported ones.
+type codeOfPrograms struct {
+	own       []listed
+	positions *token.FileSet
+	imported  types.Importer
+}
+
+func listCode(t *testing.T) *codeOfPrograms {
 	t.Helper()
+	var folders []string
+	for _, each := range programs() {
+		folders = append(folders, each...)
+	}
 	exports := map[string]string{}
-	var own []listed
+	p := &codeOfPrograms{positions: token.NewFileSet()}
+	p.imported = importer.ForCompiler(p.positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	output := golang(t, ".", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, folders...)...)
 	for decoder := json.NewDecoder(strings.NewReader(output)); ; {
 		var each listed
 		if err := decoder.Decode(&each); errors.Is(err, io.EOF) {
-			break
+			return p
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		exports[each.ImportPath] = each.Export
 		if !each.DepOnly {
-			own = append(own, each)
+			p.own = append(p.own, each)
 		}
 	}
+}
+
+// calledMethods returns the full names of the methods of generated clients that the code of
+// some folders names, in alphabetical order.
+func (p *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string {
+	t.Helper()
 	called := map[string]bool{}
-	for _, each := range own {
-		for name := range clientMethods(t, each, exports) {
-			called[name] = true
+	for _, folder := range folders {
+		within := module + strings.TrimSuffix(strings.TrimPrefix(folder, "./"), "...")
+		checked := 0
+		for _, each := range p.own {
+			if strings.HasPrefix(each.ImportPath+"/", within) {
+				maps.Copy(called, p.clientMethods(t, each))
+				checked++
+			}
+		}
+		if checked == 0 {
+			t.Errorf("%s has no package", folder)
 		}
 	}
 	return slices.Sorted(maps.Keys(called))
@@ -102,22 +127,19 @@ func calledMethods(t *testing.T, folders ...string) []string {
 
 // clientMethods checks the types of a package. It returns the methods of generated clients
 // that the package names.
-func clientMethods(t *testing.T, checked listed, exports map[string]string) map[string]bool {
+func (p *codeOfPrograms) clientMethods(t *testing.T, checked listed) map[string]bool {
 	t.Helper()
-	positions := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range checked.GoFiles {
-		file, err := parser.ParseFile(positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(p.positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
 	}
-	config := types.Config{Importer: importer.ForCompiler(positions, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})}
+	config := types.Config{Importer: p.imported}
 	info := types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	if _, err := config.Check(checked.ImportPath, positions, files, &info); err != nil {
+	if _, err := config.Check(checked.ImportPath, p.positions, files, &info); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
