@@ -63,8 +63,9 @@ func startProxy(t *testing.T, k kind, upstream string) *proxy {
 	}
 	program, environment, args := k.start(t, ports{p.http, p.https, files.Certificate, files.Key}, upstream)
 	process := launch.Begin(t, program, environment, args...)
-	t.Cleanup(func() { process.End(syscall.SIGTERM) })  // SIGKILL would leave nginx's workers behind
-	for _, address := range []string{p.http, p.https} { // it opens them one after the other
+	t.Cleanup(func() { process.End(syscall.SIGTERM) }) // SIGKILL would leave nginx's workers behind
+	// It opens its addresses one after the other.
+	for _, address := range []string{p.http, p.https} {
 		awaitListening(t, k.name, process, address)
 	}
 	return p

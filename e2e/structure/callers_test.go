@@ -87,34 +87,34 @@ func listCode(t *testing.T) *codeOfPrograms {
 		folders = append(folders, each...)
 	}
 	exports := map[string]string{}
-	p := &codeOfPrograms{positions: token.NewFileSet()}
-	p.imported = importer.ForCompiler(p.positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	c := &codeOfPrograms{positions: token.NewFileSet()}
+	c.imported = importer.ForCompiler(c.positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	output := golang(t, ".", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, folders...)...)
 	for decoder := json.NewDecoder(strings.NewReader(output)); ; {
 		var each listed
 		if err := decoder.Decode(&each); errors.Is(err, io.EOF) {
-			return p
+			return c
 		} else if err != nil {
 			t.Fatal(err)
 		}
 		exports[each.ImportPath] = each.Export
 		if !each.DepOnly {
-			p.own = append(p.own, each)
+			c.own = append(c.own, each)
 		}
 	}
 }
 
 // calledMethods returns the full names of the methods of generated clients that the code of
 // some folders names, in alphabetical order.
-func (p *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string {
+func (c *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string {
 	t.Helper()
 	called := map[string]bool{}
 	for _, folder := range folders {
 		within := module + strings.TrimSuffix(strings.TrimPrefix(folder, "./"), "...")
 		checked := 0
-		for _, each := range p.own {
+		for _, each := range c.own {
 			if strings.HasPrefix(each.ImportPath+"/", within) {
-				maps.Copy(called, p.clientMethods(t, each))
+				maps.Copy(called, c.clientMethods(t, each))
 				checked++
 			}
 		}
@@ -127,19 +127,19 @@ func (p *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string
 
 // clientMethods checks the types of a package. It returns the methods of generated clients
 // that the package names.
-func (p *codeOfPrograms) clientMethods(t *testing.T, checked listed) map[string]bool {
+func (c *codeOfPrograms) clientMethods(t *testing.T, checked listed) map[string]bool {
 	t.Helper()
 	var files []*ast.File
 	for _, name := range checked.GoFiles {
-		file, err := parser.ParseFile(p.positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(c.positions, filepath.Join(checked.Dir, name), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
 	}
-	config := types.Config{Importer: p.imported}
+	config := types.Config{Importer: c.imported}
 	info := types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	if _, err := config.Check(checked.ImportPath, p.positions, files, &info); err != nil {
+	if _, err := config.Check(checked.ImportPath, c.positions, files, &info); err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}

@@ -43,32 +43,41 @@ var (
 func TestEveryCitationNamesARuleOfTheRepository(t *testing.T) {
 	isRule := rulesOfTheContract(t)
 	cited := 0
+	isCiting := func(path string) bool {
+		return slices.Contains(citing, filepath.Ext(path)) && !isGenerated(path) &&
+			filepath.Base(path) != "citations_test.go" // its examples are wrong on purpose
+	}
+	eachFile(t, isCiting, func(path string, text []byte) {
+		cited += len(citation.FindAllIndex(text, -1))
+		for _, problem := range citationProblems(text, isRule) {
+			t.Errorf("%s:%s", strings.TrimPrefix(path, root+"/"), problem)
+		}
+	})
+	if cited < 100 {
+		t.Errorf("found only %d citations of rules", cited)
+	}
+}
+
+// eachFile reads the wanted files of the repository.
+func eachFile(t *testing.T, isWanted func(path string) bool, visit func(path string, text []byte)) {
+	t.Helper()
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir() && path != root && isElsewhere(path):
 			return filepath.SkipDir
-		case entry.IsDir() || !slices.Contains(citing, filepath.Ext(path)) || isGenerated(path):
-			return nil
-		case filepath.Base(path) == "citations_test.go": // its examples are wrong on purpose
+		case entry.IsDir() || !isWanted(path):
 			return nil
 		}
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		if err == nil {
+			visit(path, text)
 		}
-		cited += len(citation.FindAllIndex(text, -1))
-		for _, problem := range citationProblems(text, isRule) {
-			t.Errorf("%s:%s", strings.TrimPrefix(path, root+"/"), problem)
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if cited < 100 {
-		t.Errorf("found only %d citations of rules", cited)
 	}
 }
 

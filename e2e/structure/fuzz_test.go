@@ -1,7 +1,6 @@
 package structure_test
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,24 +16,12 @@ var (
 
 func TestTheTableOfFuzzTestsHasAllOfThem(t *testing.T) {
 	var tests []string
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && path != root && isElsewhere(path):
-			return filepath.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		text, err := os.ReadFile(path)
+	isTest := func(path string) bool { return strings.HasSuffix(path, "_test.go") }
+	eachFile(t, isTest, func(_ string, text []byte) {
 		for _, found := range fuzzTest.FindAllSubmatch(text, -1) {
 			tests = append(tests, string(found[1]))
 		}
-		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	const page = "docs/reliability.md"
 	text, err := os.ReadFile(filepath.Join(root, page))
 	if err != nil {

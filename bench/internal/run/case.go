@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"net/url"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -96,6 +97,12 @@ func cases(c content.Content) []testCase {
 			request: &poiv1.StreamPoisRequest{Category: content.ListCategory}, reply: &poiv1.StreamPoisResponse{},
 		},
 	}
+}
+
+// caseNamed returns the case with a name.
+func caseNamed(c content.Content, name string) testCase {
+	list := cases(c)
+	return list[slices.IndexFunc(list, func(each testCase) bool { return each.name == name })]
 }
 
 // CaseNames returns the names of all cases.

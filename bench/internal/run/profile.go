@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/process"
@@ -37,8 +36,7 @@ func (b *bench) profile(ctx context.Context) (err error) {
 			return err
 		}
 		d := &deployment{content: filled, edge: p}
-		list := cases(filled)
-		c := list[slices.IndexFunc(list, func(c testCase) bool { return c.name == each.name })]
+		c := caseNamed(filled, each.name)
 		_, err = load.Closed(ctx, d.opener(c), each.connections, b.settings.Duration)
 		if err := errors.Join(err, p.Stop()); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/waybook/waybook/bench/internal/content"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 )
@@ -23,26 +24,10 @@ func (b *bench) tail(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	list := cases(filled)
-	c := list[slices.IndexFunc(list, func(c testCase) bool { return c.name == fullAlbum })]
-	more := []string{fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU())}
-	const growth = "-min-heap-growth=256MiB"
-	var contenders []*result
-	for _, each := range []struct {
-		name              contenderName
-		environment, args []string
-	}{
-		{"the defaults", nil, nil},
-		{growth, nil, []string{growth}},
-		{contenderName(more[0]), more, nil},
-		{contenderName(more[0] + " " + growth), more, []string{growth}},
-	} {
-		edge, err := w.onCopy(data, each.environment, each.args...)
-		if err != nil {
-			return err
-		}
-		d := deployment{edge: edge, content: filled}
-		contenders = append(contenders, &result{contender: contender{name: each.name, open: d.opener(c), serves: []*process.Process{edge}}})
+	c := caseNamed(filled, fullAlbum)
+	contenders, err := tailContenders(w, data, filled, c)
+	if err != nil {
+		return err
 	}
 	reply := answered{messages: []proto.Message{c.reply}} // only its HTTP path is measured
 	if reply.edge, reply.header, err = fetch(ctx, get("http://"+contenders[0].serves[0].Addresses["edge"]+"/API.php?"+c.form.Encode())); err != nil {
@@ -52,7 +37,9 @@ func (b *bench) tail(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	least := &result{contender: contender{name: byHTTPBaseline, open: opener(baselines.Addresses["http"], c.baselineRequest(), wantXML), serves: []*process.Process{baselines}}}
+	least := &result{contender: contender{
+		byHTTPBaseline, opener(baselines.Addresses["http"], c.baselineRequest(), wantXML), []*process.Process{baselines}, len(reply.edge),
+	}}
 	warm := append(slices.Clone(contenders), least)
 	for at := range turns(b.settings.Rounds, len(warm)) {
 		if err := warm[at].closed(ctx, c.connections, b.settings.Duration); err != nil {
@@ -102,4 +89,27 @@ func (b *bench) tail(ctx context.Context) (err error) {
 	}
 	table.Print(b.out)
 	return nil
+}
+
+// tailContenders starts standalone on copies of a store, each with other settings, first the defaults.
+func tailContenders(w *workshop, data string, filled content.Content, c testCase) (all []*result, err error) {
+	more := fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU())
+	const growth = "-min-heap-growth=256MiB"
+	for _, each := range []struct {
+		name              contenderName
+		environment, args []string
+	}{
+		{"the defaults", nil, nil},
+		{growth, nil, []string{growth}},
+		{contenderName(more), []string{more}, nil},
+		{contenderName(more + " " + growth), []string{more}, []string{growth}},
+	} {
+		edge, err := w.onCopy(data, each.environment, each.args...)
+		if err != nil {
+			return nil, err
+		}
+		d := deployment{edge: edge, content: filled}
+		all = append(all, &result{contender: contender{name: each.name, open: d.opener(c), serves: []*process.Process{edge}}})
+	}
+	return all, nil
 }
