@@ -176,6 +176,13 @@ func (d *differ) unset(path string, old bson.RawValue) {
 // IsEmpty reports whether the change changes nothing.
 func (c Change) IsEmpty() bool { return len(c.Set)+len(c.Unset)+len(c.Add) == 0 }
 
+// hasPath reports whether the change has a path with a property.
+func (c Change) hasPath(has func(path string) bool) bool {
+	return slices.ContainsFunc(c.Set, func(set Assignment) bool { return has(set.Path) }) ||
+		slices.ContainsFunc(c.Unset, has) ||
+		slices.ContainsFunc(c.Add, func(amount Amount) bool { return has(amount.Field) })
+}
+
 // Apply returns the document after the change, with the next revision, for engines that
 // store documents themselves. It fails if an amount meets a field that is no int64, or if a
 // path leads through a value that has no fields.

@@ -130,9 +130,7 @@ func (s Spec) ChangesKeys(change Change) bool {
 			return slices.ContainsFunc(index.Fields, func(field Field) bool { return field.Name == path })
 		})
 	}
-	return slices.ContainsFunc(change.Set, func(set Assignment) bool { return isIndexed(set.Path) }) ||
-		slices.ContainsFunc(change.Add, func(amount Amount) bool { return isIndexed(amount.Field) }) ||
-		slices.ContainsFunc(change.Unset, isIndexed)
+	return change.hasPath(isIndexed)
 }
 
 // CheckEnvelope makes the checks of CheckDocument that need no declaration: the size

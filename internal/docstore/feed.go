@@ -20,8 +20,9 @@ type Feed struct {
 	Parts []Part
 	// Rest, unless empty, is the part of all other fields. Its revision begins with 1.
 	Rest string
-	// Silent are the fields that are in no part.
-	Silent []string
+	// Silent are the fields that are in no part. Unseen are such fields that followers are not shown:
+	// the engine stamps no change of nothing else.
+	Silent, Unseen []string
 	// Settling is how long a change waits before the feed shows it; 0 means DefaultSettling. A
 	// writer that stores something beside the document takes at most half of it.
 	Settling time.Duration
@@ -135,10 +136,20 @@ func (f *Feed) partOf(path string) string {
 			return part.Name
 		}
 	}
-	if slices.Contains(f.Silent, top) {
+	if slices.Contains(f.Silent, top) || slices.Contains(f.Unseen, top) {
 		return ""
 	}
 	return f.Rest
+}
+
+// Stamps reports whether the engine stamps a change: the collection has a feed, and followers are shown
+// a field that changes.
+func (s Spec) Stamps(change Change) bool {
+	isSeen := func(path string) bool {
+		top, _, _ := strings.Cut(path, ".")
+		return !slices.Contains(s.Feed.Unseen, top)
+	}
+	return s.Feed != nil && change.hasPath(isSeen)
 }
 
 // raise makes a change raise the revisions of the parts that it changes.

@@ -102,9 +102,12 @@ func byTypePostDay() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "type_post_day", A: "type", B: "post_day"}
 }
 
+// dueField is the field of RewardDue.
+const dueField = "reward_due"
+
 // byDue separates the entries whose reward is due, for the sweep that settles it.
 func byDue() docstore.Index1[int64] {
-	return docstore.Index1[int64]{Name: "due", A: "reward_due"}
+	return docstore.Index1[int64]{Name: "due", A: dueField}
 }
 
 // byRequest finds the entry that a request created.
@@ -118,7 +121,7 @@ func places() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
-		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward", "reward_due"}),
+		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
 		Counters: []string{content.CommentCounter}, Defaults: nearby.Defaults(),
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),

@@ -30,14 +30,16 @@ const (
 	commented  = "comment_count"
 )
 
-// Of declares the feed of a kind of content. photos are the fields of its photos, and numbers those
-// of its numbers.
-func Of(settings service.Changes, photos, numbers []string) *docstore.Feed {
+// Of declares the feed of a kind of content. photos are the fields of its photos, numbers those of its
+// numbers, and unseen those that followers are not shown.
+func Of(settings service.Changes, photos, numbers []string, unseen ...string) *docstore.Feed {
 	parts := []docstore.Part{{Name: Comments, Fields: []string{commented}}, {Name: Numbers, Fields: numbers}}
 	if len(photos) > 0 {
 		parts = append(parts, docstore.Part{Name: Photos, Fields: photos})
 	}
-	return &docstore.Feed{Parts: parts, Rest: Content, Silent: []string{updateTime, nearby.CellField}, Settling: settings.Settling}
+	return &docstore.Feed{
+		Parts: parts, Rest: Content, Silent: []string{updateTime}, Unseen: append(unseen, nearby.CellField), Settling: settings.Settling,
+	}
 }
 
 // The limits of followers.

@@ -17,6 +17,7 @@ func feedCases() []testCase {
 		{"a feed tells a document that is new since the token from one that was there", feedsKinds},
 		{"a change raises the revision, and those of the parts that it changes", feedsParts},
 		{"a touch raises the revision of a part alone", feedsTouches},
+		{"a change of what no follower sees is not in the feed", feedsNoUnseen},
 		{"a deletion is in the feed, and so is a document that is stored again under its id", feedsDeletions},
 		{"a feed from nothing has no deletions", feedsNoOldDeletions},
 		{"pages of any limit have the same changes in the same order", feedsPages},
@@ -37,6 +38,7 @@ type post struct {
 	Photos  int64  `bson:"photos"`
 	Votes   votes  `bson:"votes"`
 	Touched int64  `bson:"touched"`
+	Hidden  int64  `bson:"hidden"`
 }
 
 type votes struct {
@@ -51,7 +53,7 @@ func postSpec() docstore.Spec {
 		Feed: &docstore.Feed{
 			Parts:  []docstore.Part{{Name: "photos", Fields: []string{"photos"}}, {Name: "numbers", Fields: []string{"votes"}}},
 			Rest:   "content",
-			Silent: []string{"touched"}, Settling: 8 * time.Millisecond,
+			Silent: []string{"touched"}, Unseen: []string{"hidden"}, Settling: 8 * time.Millisecond,
 		},
 	}
 }
@@ -208,6 +210,28 @@ func feedsTouches(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "parts", changes[0].Parts, map[string]int64{"content": 1, "photos": 1, "numbers": 0})
 	wantEqual(t, "document", *changes[0].Document, want)
 	wantError(t, c.Touch(t.Context(), 2, "photos"), docstore.ErrNotFound)
+}
+
+func feedsNoUnseen(t *testing.T, engine docstore.Engine) {
+	c := openPosts(t, engine)
+	f := &follower{posts: c, limit: 3}
+	insertAll(t, c, []post{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}})
+	hide := func(p *post) error { p.Hidden++; return nil }
+	_, err := c.Update(t.Context(), 1, hide)
+	must(t, err)
+	wantEqual(t, "new", f.entries(t), []entry{{1, docstore.DocumentCreated, 2, "a"}, {2, docstore.DocumentCreated, 1, "b"}})
+	_, err = c.Update(t.Context(), 1, hide)
+	must(t, err)
+	must(t, c.UpdateMany(t.Context(), []int64{1, 2}, func(p *post) bool { p.Hidden++; return true }))
+	wantEqual(t, "unseen", f.entries(t), []entry(nil))
+	stored, err := c.Get(t.Context(), 1)
+	must(t, err)
+	wantEqual(t, "stored", stored, post{ID: 1, Title: "a", Hidden: 3})
+	_, err = c.Update(t.Context(), 1, func(p *post) error { p.Title = "c"; p.Hidden++; return nil })
+	must(t, err)
+	wantEqual(t, "seen again", f.entries(t), []entry{{1, docstore.DocumentChanged, 5, "c"}})
+	must(t, c.Delete(t.Context(), 2))
+	wantEqual(t, "deleted", f.entries(t), []entry{{2, docstore.DocumentDeleted, 0, ""}})
 }
 
 func feedsDeletions(t *testing.T, engine docstore.Engine) {

@@ -64,7 +64,7 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 				continue
 			}
 			changed = true
-			if err := b.put(p, prepared{}); err != nil {
+			if err := b.put(p, prepared{}, t.spec.Feed != nil); err != nil {
 				return changed, err
 			}
 		}
@@ -103,12 +103,12 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 // made, or nil. A change that no document fits fails all.
 func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals []error, err error) {
 	size := 0
-	changesKeys := make([]bool, len(changes))
+	effects := make([]effect, len(changes))
 	for i, change := range changes {
 		if err := t.spec.CheckChange(change); err != nil {
 			return nil, err
 		}
-		changesKeys[i] = t.spec.ChangesKeys(change)
+		effects[i] = t.effectOf(change)
 		for _, set := range change.Set {
 			size += len(set.Value.Value)
 		}
@@ -117,7 +117,7 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 	err = t.engine.write(ctx, size, func(tx *bolt.Tx) (changed bool, err error) {
 		b := t.buckets(tx)
 		for i, change := range changes {
-			refusals[i], err = b.modify(change.ID, changesKeys[i], func(old bson.Raw) (bson.Raw, error) {
+			refusals[i], err = b.modify(change.ID, effects[i], func(old bson.Raw) (bson.Raw, error) {
 				switch revision, err := docstore.RevisionOf(old); {
 				case err != nil:
 					return nil, err
@@ -139,8 +139,9 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 // Increment adds amounts to fields of a document.
 func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
 	var refusal error
+	made := t.effectOf(docstore.Change{Add: amounts})
 	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(id, false, func(old bson.Raw) (bson.Raw, error) {
+		refusal, err = t.buckets(tx).modify(id, made, func(old bson.Raw) (bson.Raw, error) {
 			return docstore.Increase(old, amounts)
 		})
 		return refusal == nil && err == nil, err
@@ -151,9 +152,16 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	return refusal
 }
 
-// modify replaces a document by the result of change, whose error is the refusal. changesKeys
-// is false if the document keeps all its index entries.
-func (b buckets) modify(id docstore.Value, changesKeys bool, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
+// effect is what a change does beside the document: whether it changes index entries, and whether it
+// is stamped.
+type effect struct{ changesKeys, isStamped bool }
+
+func (t *table) effectOf(change docstore.Change) effect {
+	return effect{t.spec.ChangesKeys(change), t.spec.Stamps(change)}
+}
+
+// modify replaces a document by the result of change, whose error is the refusal.
+func (b buckets) modify(id docstore.Value, has effect, change func(old bson.Raw) (bson.Raw, error)) (refusal, err error) {
 	key, refusal := b.table.idKey(id)
 	if refusal != nil {
 		return refusal, nil
@@ -167,12 +175,12 @@ func (b buckets) modify(id docstore.Value, changesKeys bool, change func(old bso
 	if refusal != nil {
 		return refusal, nil
 	}
-	if !changesKeys {
+	if !has.changesKeys {
 		next, values, refusal := toRecord(changed, old.hasReferences)
 		if refusal != nil {
 			return refusal, nil
 		}
-		return nil, b.putRecord(key, old, next, values)
+		return nil, b.putRecord(key, old, next, values, has.isStamped)
 	}
 	next, refusal := b.table.prepare(changed, old.hasReferences)
 	if refusal != nil {
@@ -185,7 +193,7 @@ func (b buckets) modify(id docstore.Value, changesKeys bool, change func(old bso
 	if refusal := b.refuseChange(next, before); refusal != nil {
 		return refusal, nil
 	}
-	return nil, b.put(next, before)
+	return nil, b.put(next, before, has.isStamped)
 }
 
 // Delete removes a document and its index entries.
@@ -260,8 +268,8 @@ func (b buckets) refuseChange(p, before prepared) error {
 
 // put stores a document, its long texts and its index entries. before is the document that
 // it replaces; it has no entries if there is none.
-func (b buckets) put(p, before prepared) error {
-	if err := b.putRecord(p.id, before.record, p.record, p.values); err != nil {
+func (b buckets) put(p, before prepared, isStamped bool) error {
+	if err := b.putRecord(p.id, before.record, p.record, p.values, isStamped); err != nil {
 		return err
 	}
 	for i, bucket := range b.indexes {
@@ -280,12 +288,14 @@ func (b buckets) put(p, before prepared) error {
 	return nil
 }
 
-// putRecord stores a document and its long texts, without index entries.
-func (b buckets) putRecord(id []byte, before, now record, values []apart) error {
+// putRecord stores a document and its long texts, without index entries. If it does not stamp the
+// document, that keeps its moments.
+func (b buckets) putRecord(id []byte, before, now record, values []apart, isStamped bool) error {
 	if err := b.putApart(id, before, now, values); err != nil {
 		return err
 	}
-	if b.feed != nil {
+	now.made, now.changed = before.made, before.changed
+	if isStamped {
 		if err := b.stamp(id, before, &now); err != nil {
 			return err
 		}

@@ -116,7 +116,7 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	if err != nil {
 		return err
 	}
-	update := t.stamped(bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}})
+	update := t.stamped(bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}, docstore.Change{Add: amounts})
 	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err == nil && result.MatchedCount == 0 {
@@ -154,12 +154,12 @@ func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error
 		}
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	return byID, t.stamped(update), nil
+	return byID, t.stamped(update, change), nil
 }
 
-// stamped makes an update stamp the document, if the collection has a feed.
-func (t *table) stamped(update bson.D) bson.D {
-	if t.spec.Feed == nil {
+// stamped makes the update of a change stamp the document, if followers are shown the change.
+func (t *table) stamped(update bson.D, change docstore.Change) bson.D {
+	if !t.spec.Stamps(change) {
 		return update
 	}
 	return append(update, stamping(docstore.ChangedField))
