@@ -81,6 +81,9 @@ func replay(path string) (albums map[int64]copied, token string, err error) {
 	}
 }
 
+// tokenStored is what a follower prints when it has stored a token.
+const tokenStored = "token stored"
+
 // follow is the program of a follower. It prints the titles of the albums that it stores. It ends when
 // its standard input does.
 func follow(addresses, journal string) {
@@ -99,8 +102,13 @@ func follow(addresses, journal string) {
 	}
 	f.client = albumv1.NewAlbumServiceClient(connection)
 	for {
+		err := f.step(context.Background())
+		if status.Code(err) == codes.FailedPrecondition {
+			log.Print(err) // START_ANEW
+			err = f.startAnew()
+		}
 		// While the store has no primary, it calls again.
-		if err := f.step(context.Background()); err != nil && status.Code(err) != codes.Unavailable {
+		if err != nil && status.Code(err) != codes.Unavailable {
 			log.Fatal(err)
 		}
 	}
@@ -110,27 +118,33 @@ type follower struct {
 	client  albumv1.AlbumServiceClient
 	albums  map[int64]copied
 	token   string
+	file    *os.File
 	journal *json.Encoder
 }
 
-// resume returns the follower of a journal. Without a token it begins at nothing, with an empty journal:
-// nobody tells it which albums were deleted before.
+// resume returns the follower of a journal. Without a token it starts anew.
 func resume(journal string) (*follower, error) {
 	albums, token, err := replay(journal)
 	if err != nil {
 		return nil, err
 	}
-	mode := os.O_APPEND | os.O_CREATE | os.O_WRONLY
-	if token == "" {
-		mode |= os.O_TRUNC
-		clear(albums)
-	}
-	file, err := os.OpenFile(journal, mode, 0o600)
+	file, err := os.OpenFile(journal, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
+	f := &follower{albums: albums, token: token, file: file, journal: json.NewEncoder(file)}
+	if token == "" {
+		return f, f.startAnew()
+	}
 	_, err = fmt.Fprintln(file) // behind a torn line
-	return &follower{albums: albums, token: token, journal: json.NewEncoder(file)}, err
+	return f, err
+}
+
+// startAnew begins at nothing, with an empty journal: nobody says which albums were deleted before.
+func (f *follower) startAnew() error {
+	clear(f.albums)
+	f.token = ""
+	return f.file.Truncate(0)
 }
 
 // step stores a page of changes, or what a stream sends before it ends.
@@ -187,7 +201,9 @@ func (f *follower) store(ctx context.Context, changes []*albumv1.AlbumChange, to
 		fmt.Println(change.GetAlbum().GetTitle())
 	}
 	f.token = token
-	return f.journal.Encode(line{Token: token})
+	err := f.journal.Encode(line{Token: token})
+	fmt.Println(tokenStored)
+	return err
 }
 
 // read returns a changed album. It reads photos and comments only if they are said to have changed.
