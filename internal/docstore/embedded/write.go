@@ -241,6 +241,7 @@ func (t *table) buckets(tx *bolt.Tx) buckets {
 	}
 	if t.spec.Feed != nil {
 		b.feed = tx.Bucket(t.feed)
+		b.feed.FillPercent = documentFill // moments grow, too
 	}
 	return b
 }
