@@ -20,6 +20,7 @@ func text(length int) int { return 4 + length + 1 }
 const (
 	number  = 8
 	number4 = 4
+	boolean = 1
 )
 
 // size returns the length of a BSON document.
@@ -36,6 +37,16 @@ func mark() int {
 	return size(field{"choice_id", number}, field{"value", number4}, field{"count", number}, field{"group_at", number})
 }
 
+// followed returns the fields by which followers find a change: its moment, that of the insert, and the
+// revisions of the parts that have changed.
+func followed(parts ...string) []field {
+	fields := []field{{"_changed", number}, {"_made", number}}
+	for _, part := range parts {
+		fields = append(fields, field{"_of_" + part, number})
+	}
+	return fields
+}
+
 // Collection is a collection whose documents have places.
 type Collection struct {
 	Name string
@@ -50,22 +61,25 @@ type Collection struct {
 // Collections returns the collections of the model: for each album ten photos, ten comments and
 // a recommendation, half an entry and a tenth of a landmark.
 func Collections() []Collection {
-	id, place, request := field{"_id", number}, field{"_place", number4}, field{"request_key", text(uuidText)}
+	id, place := field{"_id", number}, field{"_place", number}
+	request, digest, revision := field{"request_key", text(uuidText)}, field{"request_digest", number}, field{"_rev", number}
 	created, updated := field{"create_time", number}, field{"update_time", number}
-	position := []field{{"lat", number}, {"lng", number}, {"score", number}, {"recommendations", mark()}, {"comment_count", number}}
-	album := append([]field{id, place, {"owner_id", number}, request, {"title", text(titleText)}, {"category", number4}, {"photo_count", number}, created, updated}, position...)
-	landmark := append([]field{id, place, {"owner_id", number}, request, {"name", text(titleText)}, {"category", number}, {"cell", number}, {"photo_count", number}, created, updated}, position...)
+	position := []field{{"lat", number}, {"lng", number}, {"score", number}, {"recommendations", mark()}, {"comment_count", number}, {"cell", number}}
+	position = append(append(position, followed("comments", "numbers")...), field{"_adds", number}, request, digest, revision)
+	photos := field{"_of_photos", number}
+	album := append([]field{id, place, {"owner_id", number}, {"title", text(titleText)}, {"category", number4}, {"photo_count", number}, created, updated, photos}, position...)
+	landmark := append([]field{id, place, {"owner_id", number}, {"name", text(titleText)}, {"category", number}, {"photo_count", number}, created, updated, photos}, position...)
 	entry := append([]field{
-		id, place, {"author_id", number}, request, {"type", number4}, {"title", text(titleText)}, {"content", text(2 * longText)}, {"post_day", number},
+		id, place, {"author_id", number}, {"type", number4}, {"title", text(titleText)}, {"content", text(2 * longText)}, {"post_day", number},
 		{"weather", number4}, {"reply_blog_id", number}, {"zoom_level", number4}, {"map_type", number4}, {"reward", number}, {"reward_due", number}, created, updated,
 	}, position...)
 	return []Collection{
-		{Name: "photos", PerAlbum: 10, Bytes: size(id, place, field{"album_id", number}, request, field{"thumbnail_url", text(pathText)}, field{"description", text(longText)})},
-		{Name: "comments", PerAlbum: 10, Bytes: size(id, place, field{"parent_id", number}, field{"author_id", number}, request, created, field{"text", text(longText)})},
+		{Name: "photos", PerAlbum: 10, Bytes: size(id, place, field{"album_id", number}, request, digest, revision, field{"thumbnail_url", text(pathText)}, field{"description", text(longText)})},
+		{Name: "comments", PerAlbum: 10, Bytes: size(id, place, field{"parent_id", number}, field{"author_id", number}, request, digest, revision, created, field{"text", text(longText)})},
 		{Name: "albums", PerAlbum: 1, Bytes: size(album...)},
 		{Name: "recommendations", PerAlbum: 1, Bytes: size(
-			id, place, field{"parent_id", number}, field{"user_id", number}, field{"wanted", number4}, field{"counted", number4},
-			field{"counted_at", number}, field{"pending", number}, field{"in_groups", 1},
+			id, place, revision, field{"parent_id", number}, field{"user_id", number}, field{"wanted", number4}, field{"counted", number4},
+			field{"counted_at", number}, field{"pending", number}, field{"in_groups", boolean},
 		)},
 		{Name: "entries", PerAlbum: 0.5, Bytes: size(entry...)},
 		{Name: "landmarks", PerAlbum: 0.1, Bytes: size(landmark...), ByKey: true},
@@ -74,8 +88,9 @@ func Collections() []Collection {
 
 // UserBytes is the size of a user as BSON.
 func UserBytes() int {
-	return size(
-		field{"_id", number}, field{"request_key", text(uuidText)}, field{"name", text(titleText)}, field{"icon_url", text(pathText)}, field{"create_time", number},
+	return size(append(
+		followed(), field{"_id", number}, field{"request_key", text(uuidText)}, field{"request_digest", number}, field{"_rev", number}, field{"name", text(titleText)}, field{"icon_url", text(pathText)}, field{"create_time", number},
 		field{"email", text(titleText)}, field{"email_key", text(titleText)}, field{"password_hash", text(100)}, field{"credential_generation", number},
-	)
+		field{"name_key", text(titleText)}, field{"old_form", text(0)}, field{"password_is_moved", boolean}, field{"disabled", boolean}, field{"moved", boolean},
+	)...)
 }
