@@ -8,16 +8,19 @@ import (
 )
 
 type albumCommands struct {
-	Create    albumCreate                           `cmd:"" help:"Create an album."`
-	Show      albumShow                             `cmd:"" help:"Show an album with its first photos and comments."`
-	List      albumList                             `cmd:"" help:"List a user's albums in creation order."`
-	Update    albumUpdate                           `cmd:"" help:"Change an album; fields without a flag keep their values."`
-	Export    albumExport                           `cmd:"" help:"Export a user's albums to a file that move import reads."`
-	Delete    deleteContent[albums]                 `cmd:"" set:"noun=album" help:"Delete an album with its photos and comments."`
-	Recommend recommendContent[albums]              `cmd:"" set:"noun=album" help:"Recommend an album."`
-	Withdraw  withdrawContent[albums]               `cmd:"" set:"noun=album" help:"Withdraw a recommendation of an album."`
-	Photo     photoCommands[albums, *albumv1.Photo] `cmd:"" set:"noun=album" help:"Photos of an album."`
-	Comment   commentCommands[albums]               `cmd:"" set:"noun=album" help:"Comments on an album."`
+	Create    albumCreate                             `cmd:"" help:"Create an album."`
+	Show      albumShow                               `cmd:"" help:"Show an album with its first photos and comments."`
+	List      albumList                               `cmd:"" help:"List a user's albums in creation order."`
+	Recent    albumRecent                             `cmd:"" help:"List the albums of all users, newest first."`
+	Nearby    albumNearby                             `cmd:"" help:"List the albums around a point, nearest first."`
+	Changes   changesOf[albums, *albumv1.AlbumChange] `cmd:"" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Update    albumUpdate                             `cmd:"" help:"Change an album; fields without a flag keep their values."`
+	Export    albumExport                             `cmd:"" help:"Export a user's albums to a file that move import reads."`
+	Delete    deleteContent[albums]                   `cmd:"" set:"noun=album" help:"Delete an album with its photos and comments."`
+	Recommend recommendContent[albums]                `cmd:"" set:"noun=album" help:"Recommend an album."`
+	Withdraw  withdrawContent[albums]                 `cmd:"" set:"noun=album" help:"Withdraw a recommendation of an album."`
+	Photo     photoCommands[albums, *albumv1.Photo]   `cmd:"" set:"noun=album" help:"Photos of an album."`
+	Comment   commentCommands[albums]                 `cmd:"" set:"noun=album" help:"Comments on an album."`
 }
 
 type albumCreate struct {

@@ -32,7 +32,7 @@ func TestCandidatesAreFoundEverywhereOnTheLine(t *testing.T) {
 		want []string
 	}{
 		{"al", []string{"album"}},
-		{"album ", []string{"create", "show", "list", "update", "export", "delete", "recommend", "withdraw", "photo", "comment"}},
+		{"album ", []string{"create", "show", "list", "recent", "nearby", "changes", "update", "export", "delete", "recommend", "withdraw", "photo", "comment"}},
 		{"album photo ", []string{"add", "list", "remove"}},
 		{"-o json album ph", []string{"photo"}},
 		{"--output json entry l", []string{"list"}},

@@ -8,16 +8,19 @@ import (
 )
 
 type entryCommands struct {
-	Create    entryCreate               `cmd:"" help:"Create an entry."`
-	Show      entryShow                 `cmd:"" help:"Show an entry with its text, vote and first comments, even before its planned date."`
-	List      entryList                 `cmd:"" help:"List entries; tables leave out their texts."`
-	Update    entryUpdate               `cmd:"" help:"Change an entry; fields without a flag keep their values."`
-	Vote      entryVote                 `cmd:"" help:"Vote for a choice of an entry's vote."`
-	Export    entryExport               `cmd:"" help:"Export a user's entries to a file that move import reads."`
-	Delete    deleteContent[entries]    `cmd:"" set:"noun=entry" help:"Delete an entry with its vote and comments."`
-	Recommend recommendContent[entries] `cmd:"" set:"noun=entry" help:"Recommend an entry."`
-	Withdraw  withdrawContent[entries]  `cmd:"" set:"noun=entry" help:"Withdraw a recommendation of an entry."`
-	Comment   commentCommands[entries]  `cmd:"" set:"noun=entry" help:"Comments on an entry."`
+	Create    entryCreate                            `cmd:"" help:"Create an entry."`
+	Show      entryShow                              `cmd:"" help:"Show an entry with its text, vote and first comments, even before its planned date."`
+	List      entryList                              `cmd:"" help:"List entries; tables leave out their texts."`
+	Recent    entryRecent                            `cmd:"" help:"List the published entries of all users, newest first; tables leave out their texts."`
+	Nearby    entryNearby                            `cmd:"" help:"List the entries around a point, nearest first."`
+	Changes   changesOf[entries, *blogv1.BlogChange] `cmd:"" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Update    entryUpdate                            `cmd:"" help:"Change an entry; fields without a flag keep their values."`
+	Vote      entryVote                              `cmd:"" help:"Vote for a choice of an entry's vote."`
+	Export    entryExport                            `cmd:"" help:"Export a user's entries to a file that move import reads."`
+	Delete    deleteContent[entries]                 `cmd:"" set:"noun=entry" help:"Delete an entry with its vote and comments."`
+	Recommend recommendContent[entries]              `cmd:"" set:"noun=entry" help:"Recommend an entry."`
+	Withdraw  withdrawContent[entries]               `cmd:"" set:"noun=entry" help:"Withdraw a recommendation of an entry."`
+	Comment   commentCommands[entries]               `cmd:"" set:"noun=entry" help:"Comments on an entry."`
 }
 
 type entryShow struct {

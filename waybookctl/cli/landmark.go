@@ -13,6 +13,7 @@ type landmarkCommands struct {
 	Show      landmarkShow                           `cmd:"" help:"Show a landmark with its first photos and comments."`
 	List      landmarkList                           `cmd:"" help:"List a category's landmarks in creation order."`
 	Nearby    landmarkNearby                         `cmd:"" help:"List the landmarks around a point, nearest first."`
+	Changes   changesOf[landmarks, *poiv1.PoiChange] `cmd:"" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
 	Update    landmarkUpdate                         `cmd:"" help:"Change a landmark; fields without a flag keep their values."`
 	Import    landmarkImport                         `cmd:"" help:"Import landmarks from a file: GeoJSON, JSON, NDJSON or CSV."`
 	Export    landmarkExport                         `cmd:"" help:"Export landmarks to a file."`
@@ -71,33 +72,6 @@ func (c *landmarkList) Run(ctx context.Context, call *services, out *output.Prin
 			Category: c.Category.value, PageSize: page.size, PageToken: page.token,
 		})
 		return listed.GetPois(), listed.GetNextPageToken(), err
-	}))
-}
-
-type landmarkNearby struct {
-	place `embed:""`
-	limit `embed:""`
-
-	Radius   float64                 `default:"1000" placeholder:"METERS" help:"Radius of the search, from 0 to 100,000; ${default} by default."`
-	Category word[poiv1.PoiCategory] `placeholder:"CATEGORY" help:"Only landmarks of this category."`
-}
-
-// Run searches.
-func (c *landmarkNearby) Run(ctx context.Context, call *services, out *output.Printer) error {
-	area := &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: c.location(), RadiusMeters: c.Radius}}
-	columns := []output.Column[*poiv1.FoundPoi]{
-		{Head: "METERS", Cell: func(f *poiv1.FoundPoi) string { return degrees(float64(int64(f.GetDistanceMeters() + 0.5))) }},
-	}
-	for _, column := range landmarkColumns() {
-		columns = append(columns, output.Column[*poiv1.FoundPoi]{
-			Head: column.Head, Cell: func(f *poiv1.FoundPoi) string { return column.Cell(f.GetPoi()) },
-		})
-	}
-	return output.Items(out, "landmarks", columns, pages(c.limit, func(page pageOf) ([]*poiv1.FoundPoi, string, error) {
-		found, err := call.poi.SearchNearby(ctx, &poiv1.SearchNearbyRequest{
-			Area: area, Category: c.Category.value, PageSize: page.size, PageToken: page.token,
-		})
-		return found.GetPois(), found.GetNextPageToken(), err
 	}))
 }
 

@@ -10,19 +10,20 @@ import (
 )
 
 type userCommands struct {
-	Create      userCreate      `cmd:"" help:"Create a user."`
-	List        userList        `cmd:"" help:"List all users, or those with an old form of password."`
-	Find        userFind        `cmd:"" help:"Find users by the beginning of their nickname or email address."`
-	Show        userShow        `cmd:"" help:"Show a user."`
-	Rename      userRename      `cmd:"" help:"Change a user's nickname."`
-	SetEmail    userSetEmail    `cmd:"" help:"Change the email address with which a user logs in."`
-	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
-	Passwords   userPasswords   `cmd:"" help:"Show how many users still have the password form of an old service."`
-	Rewards     userRewards     `cmd:"" help:"Show the rewards of a user."`
-	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
-	Disable     userDisable     `cmd:"" help:"Close a user's sessions and refuse further logins."`
-	Enable      userEnable      `cmd:"" help:"Let a disabled user log in again."`
-	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
+	Create      userCreate                              `cmd:"" help:"Create a user."`
+	List        userList                                `cmd:"" help:"List all users, or those with an old form of password."`
+	Find        userFind                                `cmd:"" help:"Find users by the beginning of their nickname or email address."`
+	Show        userShow                                `cmd:"" help:"Show a user."`
+	Changes     changesOf[users, *accountv1.UserChange] `cmd:"" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Rename      userRename                              `cmd:"" help:"Change a user's nickname."`
+	SetEmail    userSetEmail                            `cmd:"" help:"Change the email address with which a user logs in."`
+	SetPassword userSetPassword                         `cmd:"" help:"Change a user's password and close the user's sessions."`
+	Passwords   userPasswords                           `cmd:"" help:"Show how many users still have the password form of an old service."`
+	Rewards     userRewards                             `cmd:"" help:"Show the rewards of a user."`
+	Export      userExport                              `cmd:"" help:"Write what Waybook holds of a user to a file."`
+	Disable     userDisable                             `cmd:"" help:"Close a user's sessions and refuse further logins."`
+	Enable      userEnable                              `cmd:"" help:"Let a disabled user log in again."`
+	Delete      userDelete                              `cmd:"" help:"Delete a user with everything that hangs on the user."`
 }
 
 // newPassword selects the source of a new password.
