@@ -19,6 +19,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/atomicfile"
+	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -80,22 +81,16 @@ func (c *changesOf[K, M]) token() (string, error) {
 // follow returns the settled changes after a token, and moves the token behind them.
 func (c *changesOf[K, M]) follow(ctx context.Context, call *services, token *string) iter.Seq2[M, error] {
 	var kind K
-	return func(yield func(M, error) bool) {
-		for more := true; more; {
-			var changes []M
-			var err error
-			if changes, *token, more, err = kind.changes(ctx, call, pageOf{pageSize, *token}); err != nil {
-				var none M
-				yield(none, err)
-				return
-			}
-			for _, each := range changes {
-				if !yield(each, nil) {
-					return
-				}
-			}
+	return listing.Pages(func(string) ([]M, string, error) {
+		changes, next, more, err := kind.changes(ctx, call, pageOf{pageSize, *token})
+		if err != nil {
+			return nil, "", err
 		}
-	}
+		if *token = next; !more {
+			next = ""
+		}
+		return changes, next, nil
+	})
 }
 
 // partsText names the parts that have changed since the thing was made, with their revisions.
