@@ -93,6 +93,19 @@ func TestALoginLastsUntilItsLogout(t *testing.T) {
 	}
 }
 
+func TestADialogThatIsOpenedWhileItClosesIsOpen(t *testing.T) {
+	p := open(t, start(t), "")
+	p.openSession()
+	// The browser tells of a closed dialog later, and may handle a click before.
+	value[bool](p, `new Promise(resolve => {
+		const dialog = document.querySelector('dialog[open]')
+		dialog.addEventListener('close', () => setTimeout(resolve, 100, true)) // the page acts on it, too
+		dialog.close()
+		document.querySelector('`+id("session")+`').click()
+	})`)
+	p.awaitElement(id("session-dialog") + "[open] " + id("cookie"))
+}
+
 func TestNoScriptSeesTheSessionAndNothingOfItIsKept(t *testing.T) {
 	process := start(t)
 	user, token := demoSession(t, process)

@@ -1,6 +1,7 @@
 // The button that shows who is logged in, and its dialog.
 
 import { signal } from '@preact/signals'
+import { createRef } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { CallFailure } from '../api'
 import { findOperation } from '../description'
@@ -9,9 +10,11 @@ import { askSession, logIn, logOut, parseCookie, session, takeCookie } from './s
 import { text } from './words'
 
 const isOpen = signal(false)
+const dialog = createRef<HTMLDialogElement>()
 
-/** Opens the dialog of the session. */
+/** Opens the dialog of the session, also if it has closed and its close event is still to come. */
 export function openSession(): void {
+  if (isOpen.value && !dialog.current?.open) dialog.current?.showModal()
   isOpen.value = true
 }
 
@@ -30,7 +33,6 @@ export function SessionMenu() {
 }
 
 function SessionDialog() {
-  const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     if (isOpen.value && !dialog.current?.open) dialog.current?.showModal()
     if (!isOpen.value && dialog.current?.open) dialog.current.close()
@@ -40,7 +42,7 @@ function SessionDialog() {
       ref={dialog}
       class="session-dialog"
       aria-labelledby="session-title"
-      onClose={() => (isOpen.value = false)}
+      onClose={event => (isOpen.value = event.currentTarget.open)}
       onClick={event => event.target === event.currentTarget && event.currentTarget.close()}
       data-testid="session-dialog"
     >
