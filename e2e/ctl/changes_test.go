@@ -13,18 +13,14 @@ func TestChangesContinueAfterTheTokenInAFile(t *testing.T) {
 	o := operator{t, startEmpty(t).GRPC}
 	owner := o.createUser("小旅人")
 	var created struct {
-		Album, Entry, Landmark json.Number
+		Album    json.Number `json:"album_id"`
+		Entry    json.Number `json:"blog_id"`
+		Landmark json.Number `json:"poi_id"`
 	}
-	o.mustRead(&struct {
-		ID *json.Number `json:"album_id"`
-	}{&created.Album}, "album", "create", "台北一日", "--owner", owner, "--category", "food", "--lat", "25", "--lng", "121")
+	o.mustRead(&created, "album", "create", "台北一日", "--owner", owner, "--category", "food", "--lat", "25", "--lng", "121")
 	o.run("text", "entry", "create", "標題", "-", "--author", owner, "--type", "travel", "--weather", "clear", "--date", "2026-11-21",
-		"--lat", "25", "--lng", "121", "-o", "json").expect(0).read(&struct {
-		ID *json.Number `json:"blog_id"`
-	}{&created.Entry})
-	o.mustRead(&struct {
-		ID *json.Number `json:"poi_id"`
-	}{&created.Landmark}, "landmark", "create", "龍山寺", "--owner", owner, "--category", "community", "--lat", "25", "--lng", "121")
+		"--lat", "25", "--lng", "121", "-o", "json").expect(0).read(&created)
+	o.mustRead(&created, "landmark", "create", "龍山寺", "--owner", owner, "--category", "community", "--lat", "25", "--lng", "121")
 	for _, it := range []struct{ noun, id, title, renamed string }{
 		{"album", created.Album.String(), "台北一日", "--title"}, {"entry", created.Entry.String(), "標題", "--title"},
 		{"landmark", created.Landmark.String(), "龍山寺", "--name"}, {"user", owner, "小旅人", ""},

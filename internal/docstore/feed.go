@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Feed declares that the changes of a collection can be followed. The engine stamps each write with
-// a moment, and a deletion leaves a tombstone; see Table.Feed. No DeleteAll deletes documents of
+// Feed declares that the changes of a collection can be followed. The engine stamps each write that
+// followers are shown with a moment, and a deletion leaves a tombstone; see Table.Feed. No DeleteAll deletes documents of
 // such a collection.
 type Feed struct {
 	// Parts are the parts of a document. Each change raises the revisions of the parts that have
@@ -20,9 +20,11 @@ type Feed struct {
 	Parts []Part
 	// Rest, unless empty, is the part of all other fields. Its revision begins with 1.
 	Rest string
-	// Silent are the fields that are in no part. Unseen are such fields that followers are not shown:
-	// the engine stamps no change of nothing else.
-	Silent, Unseen []string
+	// Silent are the fields that are in no part.
+	Silent []string
+	// Unseen are the fields that followers are not shown. They are in no part either, and a change of
+	// them alone is not stamped.
+	Unseen []string
 	// Settling is how long a change waits before the feed shows it; 0 means DefaultSettling. A
 	// writer that stores something beside the document takes at most half of it.
 	Settling time.Duration

@@ -39,7 +39,7 @@ type followed[M change] interface {
 }
 
 type changesOf[K followed[M], M change] struct {
-	TokenFile string `placeholder:"FILE" help:"Begin where the command that wrote this file ended, and write it. Without it, or if it does not exist, begin with everything that exists. Delete it to start anew."`
+	TokenFile string `placeholder:"FILE" help:"File that keeps the position between runs. The command begins there, and writes its new position when it has printed all. Without the file, it begins with everything that exists. Delete the file to start anew."`
 }
 
 // Run lists the settled changes. It writes the token when they are printed, so a command that is

@@ -104,8 +104,7 @@ const shownAfter = 3 * time.Second
 // followedWriters compares many writers without a follower and with one, which has all earlier changes
 // when it begins. A turn is measured once the follower gets changes as fast as they are made.
 func (b *bench) followedWriters(ctx context.Context, d *deployment, albums albumv1.AlbumServiceClient) error {
-	list := cases(d.content)
-	c := list[slices.IndexFunc(list, func(c testCase) bool { return c.name == "addAlbum" })]
+	c := caseNamed(d.content, "addAlbum")
 	edge := contender{name: byEdge, serves: d.serving(c, d.edge), open: d.opener(c)}
 	results := []result{{contender: edge}, {contender: edge}}
 	var seen report.Spread

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/waybook/waybook/bench/internal/report"
 )
@@ -20,8 +19,7 @@ func (b *bench) writers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	list := cases(d.content)
-	c := list[slices.IndexFunc(list, func(c testCase) bool { return c.name == "addAlbum" })]
+	c := caseNamed(d.content, "addAlbum")
 	edge := contender{name: byEdge, serves: d.serving(c, d.edge), open: d.opener(c)}
 	counts := []int{1, manyWriters}
 	results := make([]result, len(counts))

@@ -67,16 +67,13 @@ func writeFeedState(tx *bolt.Tx, collection string, state feedState) error {
 	return tx.Bucket(catalogBucket()).Put(feedKey(collection), raw)
 }
 
-// stamp gives a document its moments, and moves its entry.
+// stamp gives a document, which has the moments of the one before, its new ones, and moves its entry.
 func (b buckets) stamp(id []byte, before record, now *record) error {
 	now.changed = b.table.engine.commit.moments.next()
 	if before.bson == nil {
 		now.made = now.changed
-	} else {
-		now.made = before.made
-		if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
-			return err
-		}
+	} else if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
+		return err
 	}
 	return b.feed.Put(entryKey(now.changed, id), nil)
 }

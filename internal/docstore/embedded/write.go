@@ -139,9 +139,9 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 // Increment adds amounts to fields of a document.
 func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
 	var refusal error
-	made := t.effectOf(docstore.Change{Add: amounts})
+	has := t.effectOf(docstore.Change{Add: amounts})
 	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(id, made, func(old bson.Raw) (bson.Raw, error) {
+		refusal, err = t.buckets(tx).modify(id, has, func(old bson.Raw) (bson.Raw, error) {
 			return docstore.Increase(old, amounts)
 		})
 		return refusal == nil && err == nil, err
@@ -289,8 +289,8 @@ func (b buckets) put(p, before prepared, isStamped bool) error {
 	return nil
 }
 
-// putRecord stores a document and its long texts, without index entries. If it does not stamp the
-// document, that keeps its moments.
+// putRecord stores a document and its long texts, without index entries. A document that it does not
+// stamp keeps its moments.
 func (b buckets) putRecord(id []byte, before, now record, values []apart, isStamped bool) error {
 	if err := b.putApart(id, before, now, values); err != nil {
 		return err
