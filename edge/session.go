@@ -115,7 +115,7 @@ func (c *CookieSecure) Set(value string) error {
 }
 
 // cookieDate is the form of dates in cookies since Netscape's. Browsers read it as they read that
-// of HTTP, and clients that know only this one are still in use (decision 0106).
+// of HTTP, and clients that know only this one are still in use (docs/decisions/edge.md).
 const cookieDate = "Mon, 02-Jan-2006 15:04:05 GMT"
 
 // setCookie sets a part of the cookie, until a time. A time in the past makes the client delete

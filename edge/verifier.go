@@ -24,7 +24,7 @@ const (
 // verifier asks AccountService whether sessions are open. It never remembers an answer: the service
 // reads each session after the request that needs it. A session that comes while a call is in flight
 // waits for its end, at most longestGather, and shares the next call with all others that wait
-// (decision 0129). It may be used concurrently.
+// (docs/decisions/edge.md). It may be used concurrently.
 type verifier struct {
 	account accountv1.AccountServiceClient
 	timeout time.Duration

@@ -41,7 +41,7 @@ const (
 	maxStreams = 1024
 	// maxMessage is gRPC's default. The largest request is the signed text of a form.
 	maxMessage = 4 << 20
-	// streamWorkers is how many goroutines stay for the next calls (decision 0147). A call on a new one grows its
+	// streamWorkers is how many goroutines stay for the next calls (docs/decisions/limits.md). A call on a new one grows its
 	// stack several times, at a seventh of the service's CPU time for a short call. More calls at the
 	// same time get goroutines of their own.
 	streamWorkers = 64
