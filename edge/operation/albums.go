@@ -9,6 +9,14 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// The parameters of albums (rules 5.3 to 5.8).
+var (
+	paramAlbumID       = form.Parameter{Name: "albumID", Hint: idHint, Syntax: form.IntegerSyntax}
+	paramAlbumTitle    = form.Parameter{Name: "albumTitle", Hint: titleHint}
+	paramAlbumCategory = form.Parameter{Name: "category", Hint: "1 to 16", Syntax: form.IntegerSyntax}
+	paramUserID        = form.Parameter{Name: "userID", Hint: idHint, Syntax: form.IntegerSyntax}
+)
+
 // A failure names parameters in the order in which the functions below read them.
 
 // createAlbumRequest reads the parameters of addAlbum (rules 5.3 and 5.4).

@@ -9,6 +9,12 @@ import (
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
+// The parameters of login (rule 12.1).
+var (
+	paramEmail    = form.Parameter{Name: "email", Hint: "1 to 254 bytes"}
+	paramPassword = form.Parameter{Name: "password", Hint: "1 to 200 characters"}
+)
+
 // authenticateRequest reads the parameters of login (rule 12.1).
 func authenticateRequest(in *Input) *accountv1.AuthenticateRequest {
 	return &accountv1.AuthenticateRequest{

@@ -16,6 +16,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // Config has the dependencies of the operations. All are required.
@@ -150,3 +151,30 @@ func optional[T any](in *Input, p *form.Parameter, field string, convert func(st
 func clearable[T any](in *Input, p *form.Parameter, field string, convert func(string) (T, bool)) *T {
 	return form.Clearable(&in.Reader, p, field, convert)
 }
+
+func requiredLocation(in *Input) *typev1.Location {
+	return &typev1.Location{
+		Lat: required(in, &paramLat, "location.lat", form.Decimal),
+		Lng: required(in, &paramLng, "location.lng", form.Decimal),
+	}
+}
+
+// writeLocation writes the location of an album, a blog or a landmark (rule 4.2).
+func writeLocation(out reply.Writer, location *typev1.Location) {
+	out.Begin("Location")
+	out.Decimal("lat", location.GetLat())
+	out.Decimal("lng", location.GetLng())
+	out.End("Location")
+}
+
+const (
+	idHint    = "1 to 9007199254740991"
+	titleHint = "1 to 200 characters"
+)
+
+// The parameters that operations share (rules 1.2, 2.1, 4.16 and 8.12).
+var (
+	paramDelete = form.Parameter{Name: "delete", Hint: "true, false, 1 or 0"}
+	paramLat    = form.Parameter{Name: "lat", Hint: "from -90 to 90", Syntax: form.DecimalSyntax}
+	paramLng    = form.Parameter{Name: "lng", Hint: "from -180 to 180", Syntax: form.DecimalSyntax}
+)

@@ -9,6 +9,12 @@ import (
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
+// The parameters of landmarks (rules 6.3 and 6.5).
+var (
+	paramPoiCategory = form.Parameter{Name: "category", Hint: "1 to 5", Syntax: form.IntegerSyntax}
+	paramPoiID       = form.Parameter{Name: "POIID", Hint: idHint, Syntax: form.IntegerSyntax}
+)
+
 // streamPoisRequest reads the parameters of getCategoryPOIList (rules 6.3, 9.2 and 9.4).
 func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
 	return &poiv1.StreamPoisRequest{

@@ -3,10 +3,9 @@ package operation
 import (
 	"context"
 	"errors"
-	"io"
-	"time"
 
 	"buf.build/go/protovalidate"
+	"github.com/google/uuid"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -63,79 +62,6 @@ func paged[Request proto.Message, Response any](
 // writeNothing writes a reply that has only a status.
 func writeNothing[Response any](reply.Writer, Response) {}
 
-// stream returns an operation that replies with a list of any length. It holds one batch at a
-// time.
-func stream[Request listRequest, Batch, Item any](
-	c *Config,
-	build func(*Input) Request,
-	call call[Request, grpc.ServerStreamingClient[Batch]],
-	itemsOf func(*Batch) []Item,
-	list reply.List[Item],
-	idOf func(Item) (id int64, oldID string),
-) handler {
-	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
-		request := built(ctx, c, &x.In, build)
-		if err := x.In.complaint(c.Validator, request); err != nil {
-			return err
-		}
-		ctx, cancel := context.WithCancelCause(ctx)
-		defer cancel(nil)
-		// Only the wait for a batch has a time limit; the whole list may take long.
-		alarm := time.AfterFunc(c.CallTimeout, func() { cancel(context.DeadlineExceeded) })
-		defer alarm.Stop()
-
-		batches, err := call(ctx, request)
-		if err != nil {
-			return causeOr(ctx, err)
-		}
-		var batch *Batch
-		receive := func() {
-			alarm.Reset(c.CallTimeout)
-			batch, err = batches.Recv()
-			alarm.Stop()
-		}
-		receive()
-		if err != nil && err != io.EOF {
-			return causeOr(ctx, err)
-		}
-		out := &x.Out
-		reply.StartSuccess(out.Writer)
-		out.BeginList(list.Name)
-		part := newPart(request, idOf)
-		for position := 0; err != io.EOF; {
-			if err != nil {
-				return causeOr(ctx, err)
-			}
-			if position, err = list.Write(out, part.take(itemsOf(batch)), position); err != nil {
-				return err
-			}
-			if part.hasMore {
-				break
-			}
-			out.Sink.Wait()
-			receive()
-			out.Sink.Resume()
-		}
-		out.EndList(list.Name)
-		part.writeNext(out.Writer)
-		out.Finish()
-		return nil
-	}}
-}
-
-// writePages writes an optional list: the given items, then the pages that next gets from a
-// service.
-func writePages[Item any](
-	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
-	next func(ctx context.Context, token string) (items []Item, nextToken string, err error),
-) error {
-	return list.WritePages(out, items, token, func(token string) ([]Item, string, error) {
-		ctx, cancel := c.callContext(ctx)
-		defer cancel()
-		return next(ctx, token)
-	})
-}
-
 // asMessage erases the type of the request.
 func asMessage[Request proto.Message](build func(*Input) Request) func(*Input) proto.Message {
 	return func(in *Input) proto.Message { return build(in) }
@@ -144,14 +70,6 @@ func asMessage[Request proto.Message](build func(*Input) Request) func(*Input) p
 // callContext bounds one call to a service.
 func (c *Config) callContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.CallTimeout)
-}
-
-// causeOr returns context.DeadlineExceeded if the wait for a batch timed out, and err otherwise.
-func causeOr(ctx context.Context, err error) error {
-	if context.Cause(ctx) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return err
 }
 
 // complaint returns nil if every parameter could be read; the service then validates the
@@ -169,3 +87,7 @@ func (in *Input) complaint(validator protovalidate.Validator, request proto.Mess
 	}
 	return in.Failure()
 }
+
+// newRequestID returns a random UUID (RFC 9562, version 4). A create carries one, so that a
+// retry by the transport creates nothing twice.
+func newRequestID() string { return uuid.NewString() }

@@ -37,8 +37,8 @@ func additions(c *Config) []Operation {
 	rows := []Operation{
 		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, blogIDs)},
 
-		{"getNearbyPOIList", Around, Reads, Anonymous, inParts(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, inParts(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 
 		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbumWithIDs)},
 		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoiWithIDs)},

@@ -2,7 +2,11 @@
 // neither the operations nor HTTP.
 package reply
 
-import "time"
+import (
+	"math"
+	"strconv"
+	"time"
+)
 
 // Writer writes the document of one reply, in the order of the calls. Every element has a name;
 // items of a list also have a position, from 1. Names come from the edge's own code and need no
@@ -110,4 +114,77 @@ func WriteFailure(out Writer, info string) {
 	out.Text("status", "FAILED")
 	out.Text("info", info)
 	out.Finish()
+}
+
+// Reply is a reply that is being written: its document, and the Sink that sends it. It is not
+// safe for concurrent use.
+type Reply struct {
+	Writer
+	Sink Sink
+}
+
+// Sink sends a document while it is written.
+type Sink interface {
+	// ItemDone may send the gathered bytes. It is called between two items of a list. An error
+	// ends the reply.
+	ItemDone() error
+	// BatchDone sends the gathered bytes if the reply is already sent in pieces.
+	BatchDone() error
+	// Wait says that the reply waits for more until Resume. In between, another goroutine may
+	// send the gathered bytes.
+	Wait()
+	// Resume says that the wait is over.
+	Resume()
+}
+
+// List describes how a list of a reply is written.
+type List[Item any] struct {
+	// Name is the name of the list. Item is the name of its items, before their position.
+	Name, Item string
+	WriteItem  func(Writer, Item)
+}
+
+// Write writes items whose positions follow position, and returns the last position.
+func (l List[Item]) Write(out *Reply, items []Item, position int) (int, error) {
+	for _, item := range items {
+		position++
+		out.BeginItem(l.Item, position)
+		l.WriteItem(out.Writer, item)
+		out.EndItem(l.Item, position)
+		if err := out.Sink.ItemDone(); err != nil {
+			return position, err
+		}
+	}
+	return position, out.Sink.BatchDone()
+}
+
+// WritePages writes an optional list: the given items, then pages from next until one has no
+// page token.
+func (l List[Item]) WritePages(
+	out *Reply, items []Item, token string, next func(token string) (items []Item, nextToken string, err error),
+) error {
+	if len(items) == 0 && token == "" {
+		return nil
+	}
+	out.BeginList(l.Name)
+	position, err := l.Write(out, items, 0)
+	for err == nil && token != "" {
+		out.Sink.Wait()
+		items, token, err = next(token)
+		out.Sink.Resume()
+		if err == nil {
+			position, err = l.Write(out, items, position)
+		}
+	}
+	out.EndList(l.Name)
+	return err
+}
+
+// appendDecimal appends the shortest plain decimal that reads back the same. It writes 0 for NaN
+// and infinities, which no service sends.
+func appendDecimal(b []byte, value float64) []byte {
+	if value == 0 || math.IsNaN(value) || math.IsInf(value, 0) {
+		return append(b, '0')
+	}
+	return strconv.AppendFloat(b, value, 'f', -1, 64)
 }

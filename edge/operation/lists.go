@@ -1,0 +1,233 @@
+package operation
+
+import (
+	"context"
+	"io"
+	"math"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/edge/form"
+	"github.com/waybook/waybook/edge/reply"
+)
+
+// The parameters limit and after select a part of a list, an addition to the legacy contract
+// (rules 9.2 and 9.4). Without them the reply has the whole list.
+var (
+	paramLimit = form.Parameter{Name: "limit", Hint: "1 to 1000000", Syntax: form.IntegerSyntax, Range: &form.Range{Min: 1, Max: 1_000_000}}
+	paramAfter = form.Parameter{Name: "after", Hint: "0 to 9007199254740991", Syntax: form.IntegerSyntax}
+	// paramNext is the parameter after of a list whose order is not that of identifiers (rule 17.6).
+	paramNext = form.Parameter{Name: "after", Hint: "the next of the part before"}
+)
+
+// asLimit accepts about as many items as a client can hold. The edge itself streams a reply of any
+// length.
+func asLimit(s string) (int64, bool) {
+	value, ok := form.ParseInteger(s)
+	return value, ok && paramLimit.Range.Includes(value)
+}
+
+// stream returns an operation that replies with a list of any length. It holds one batch at a
+// time.
+func stream[Request listRequest, Batch, Item any](
+	c *Config,
+	build func(*Input) Request,
+	call call[Request, grpc.ServerStreamingClient[Batch]],
+	itemsOf func(*Batch) []Item,
+	list reply.List[Item],
+	idOf func(Item) (id int64, oldID string),
+) handler {
+	return handler{asMessage(build), func(ctx context.Context, x *Exchange) error {
+		request := built(ctx, c, &x.In, build)
+		if err := x.In.complaint(c.Validator, request); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		// Only the wait for a batch has a time limit; the whole list may take long.
+		alarm := time.AfterFunc(c.CallTimeout, func() { cancel(context.DeadlineExceeded) })
+		defer alarm.Stop()
+
+		batches, err := call(ctx, request)
+		if err != nil {
+			return causeOr(ctx, err)
+		}
+		var batch *Batch
+		receive := func() {
+			alarm.Reset(c.CallTimeout)
+			batch, err = batches.Recv()
+			alarm.Stop()
+		}
+		receive()
+		if err != nil && err != io.EOF {
+			return causeOr(ctx, err)
+		}
+		out := &x.Out
+		reply.StartSuccess(out.Writer)
+		out.BeginList(list.Name)
+		limited := newLimited(request, idOf)
+		for position := 0; err != io.EOF; {
+			if err != nil {
+				return causeOr(ctx, err)
+			}
+			if position, err = list.Write(out, limited.take(itemsOf(batch)), position); err != nil {
+				return err
+			}
+			if limited.hasMore {
+				break
+			}
+			out.Sink.Wait()
+			receive()
+			out.Sink.Resume()
+		}
+		out.EndList(list.Name)
+		limited.writeNext(out.Writer)
+		out.Finish()
+		return nil
+	}}
+}
+
+// causeOr returns context.DeadlineExceeded if the wait for a batch timed out, and err otherwise.
+func causeOr(ctx context.Context, err error) error {
+	if context.Cause(ctx) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return err
+}
+
+// askedLimit returns the number of items to ask the service for; 0 means all. It is one more
+// than the client wants: the extra item shows that more follow.
+func askedLimit(in *Input) int64 {
+	limit := optional(in, &paramLimit, "limit", asLimit)
+	if limit == nil {
+		return 0
+	}
+	return *limit + 1
+}
+
+// listRequest is a request for a list, or for a part of it.
+type listRequest interface {
+	proto.Message
+	GetLimit() int64
+}
+
+// limited passes the items of a list on, up to the limit of the client.
+type limited[Item any] struct {
+	isWhole bool  // no limit was given
+	left    int64 // items still to pass on
+	idOf    func(Item) (id int64, oldID string)
+	lastID  int64
+	lastOld string
+	// hasMore says that another item follows the last one that the client wants.
+	hasMore bool
+}
+
+func newLimited[Item any](request listRequest, idOf func(Item) (id int64, oldID string)) limited[Item] {
+	asked := request.GetLimit()
+	return limited[Item]{isWhole: asked == 0, left: asked - 1, idOf: idOf}
+}
+
+// take returns the items of a batch to write.
+func (l *limited[Item]) take(items []Item) []Item {
+	if l.isWhole {
+		return items
+	}
+	if l.hasMore = int64(len(items)) > l.left; l.hasMore {
+		items = items[:l.left]
+	}
+	if n := len(items); n > 0 {
+		l.left -= int64(n)
+		l.lastID, l.lastOld = l.idOf(items[n-1])
+	}
+	return items
+}
+
+// writeNext writes the `after` of the next request, if more items follow.
+func (l *limited[Item]) writeNext(out reply.Writer) {
+	if l.hasMore {
+		out.ID("next", l.lastID, l.lastOld)
+	}
+}
+
+// pageResponse is a page of a list.
+type pageResponse interface{ GetNextPageToken() string }
+
+// pagedList returns an operation that replies with a list from pages of a service, or with a part
+// of it. It holds one page at a time. The parameter after is the page token of the service.
+func pagedList[Request proto.Message, Response pageResponse, Item any](
+	c *Config,
+	build func(*Input) Request,
+	turnTo func(request Request, size int32, token string),
+	call call[Request, Response],
+	itemsOf func(Response) []Item,
+	list reply.List[Item],
+) handler {
+	// read returns the request without its page, the number of items and the first page token.
+	read := func(in *Input) (request Request, left int64, token string) {
+		request = build(in)
+		left = form.Or(optional(in, &paramLimit, "page_size", asLimit), math.MaxInt64)
+		return request, left, form.Or(optional(in, &paramNext, "page_token", form.Text), "")
+	}
+	return handler{
+		build: func(in *Input) proto.Message { request, _, _ := read(in); return request },
+		run: func(ctx context.Context, x *Exchange) error {
+			request, left, token := read(&x.In)
+			if err := x.In.complaint(c.Validator, request); err != nil {
+				return err
+			}
+			nextPage := func() ([]Item, error) {
+				ctx, cancel := c.callContext(ctx)
+				defer cancel()
+				turnTo(request, int32(min(left, pageSize)), token)
+				page, err := call(ctx, request)
+				if err != nil {
+					return nil, err
+				}
+				token = page.GetNextPageToken()
+				items := itemsOf(page)
+				left -= int64(len(items))
+				return items, nil
+			}
+			items, err := nextPage()
+			if err != nil {
+				return err
+			}
+			out := &x.Out
+			reply.StartSuccess(out.Writer)
+			out.BeginList(list.Name)
+			position, err := list.Write(out, items, 0)
+			for err == nil && token != "" && left > 0 {
+				out.Sink.Wait()
+				items, err = nextPage()
+				out.Sink.Resume()
+				if err == nil {
+					position, err = list.Write(out, items, position)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			out.EndList(list.Name)
+			if token != "" {
+				out.Text("next", token)
+			}
+			out.Finish()
+			return nil
+		},
+	}
+}
+
+// writePages writes an optional list: the given items, then the pages that next gets from a
+// service.
+func writePages[Item any](
+	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
+	next func(ctx context.Context, token string) (items []Item, nextToken string, err error),
+) error {
+	return list.WritePages(out, items, token, func(token string) ([]Item, string, error) {
+		ctx, cancel := c.callContext(ctx)
+		defer cancel()
+		return next(ctx, token)
+	})
+}
