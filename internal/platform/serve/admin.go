@@ -2,18 +2,25 @@ package serve
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/settings"
+	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
 // adminDrainTime is how long requests to the admin port may take once it stops, after all other
@@ -36,20 +43,6 @@ func AdminHandler(readiness *Readiness, metrics *Metrics) http.Handler {
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
 	return withHealth(readiness, mux)
-}
-
-// HTTP serves a handler on a listener, within the limits of connections, and pushes its end. From
-// the notice on, each reply announces that its connection closes. Connections that are idle after
-// the shutdown delay are closed. Requests in flight have DrainTime; otherwise a client that stops
-// reading could delay the stop for as long as it likes.
-func (e Env) HTTP(name string, listener net.Listener, handler http.Handler, connections *connlimit.Limiter) {
-	var http1 http.Protocols
-	http1.SetHTTP1(true)
-	e.Announce(slog.String("http", listener.Addr().String()))
-	isEnding := new(atomic.Bool)
-	e.Stack.OnNotice(func() { isEnding.Store(true) })
-	server := newServer(closing(isEnding, handler), http1, patience{headerTime, idleTime})
-	e.Stack.PushPort(name, e.http(name, connections.ListenHTTP(listener, server, maxHeaderFields), server))
 }
 
 // Admin serves the admin port and returns its address. The port answers requests to IP addresses,
@@ -101,19 +94,6 @@ func (e Env) describe(ctx context.Context, readiness *Readiness, metrics *Metric
 	}
 }
 
-const (
-	// maxHeaderBytes bounds the request line and the headers; net/http reads up to 4 KiB more.
-	// maxHeaderFields bounds the fields: each takes some 200 bytes besides its own, so that
-	// thousands of short ones would take a hundred times more memory than they are long.
-	// Browsers send 20, and proxies add 10.
-	maxHeaderBytes  = 32 << 10
-	maxHeaderFields = 100
-	// headerTime bounds how long a client may take to send the headers. idleTime bounds how
-	// long a connection may stay idle between two requests.
-	headerTime = 10 * time.Second
-	idleTime   = 2 * time.Minute
-)
-
 // The limits of the admin port. Probes and scrapes need few connections and short headers. A probe
 // finds room while others fill the port: connections that wait give way. A reply that is not read
 // ends, too, but a profile may take longer.
@@ -124,47 +104,129 @@ const (
 	adminWriteTime   = 30 * time.Second
 )
 
-// patience is how long a server waits for its clients. Tests use shorter times.
-type patience struct{ header, idle time.Duration }
+// The services that grpc.health.v1.Health on the admin port reports on.
+const (
+	// Liveness reports whether the process runs. It never asks the store.
+	Liveness = "liveness"
+	// ReadinessName reports whether the process can take requests. The empty name means the
+	// same.
+	ReadinessName = "readiness"
+)
 
-func newServer(handler http.Handler, protocols http.Protocols, patience patience) *http.Server {
-	return &http.Server{
-		Handler: handler,
-		// There is no ReadTimeout, because it would also cut off a long reply. A handler
-		// that reads a body sets its own limit.
-		ReadHeaderTimeout: patience.header,
-		IdleTimeout:       patience.idle,
-		MaxHeaderBytes:    maxHeaderBytes,
-		Protocols:         &protocols,
-	}
+// health answers gRPC probes. Probes cannot present a certificate, so they cannot use a
+// port that requires one.
+type health struct {
+	healthv1.UnimplementedHealthServer
+	readiness *Readiness
 }
 
-// http runs a server and returns the function that ends it. That waits for the requests in flight
-// until its context ends, and then closes their connections.
-func (e Env) http(name string, listener net.Listener, server *http.Server) func(context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			e.Fail(fmt.Errorf("%s: %w", name, err))
+// Check reports the state of the process.
+func (h health) Check(ctx context.Context, request *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {
+	serving := &healthv1.HealthCheckResponse{Status: healthv1.HealthCheckResponse_SERVING}
+	switch request.GetService() {
+	case Liveness:
+	case ReadinessName, "":
+		if h.readiness.Err(ctx) != nil {
+			serving.Status = healthv1.HealthCheckResponse_NOT_SERVING
 		}
-	}()
-	return func(ctx context.Context) error {
-		err := server.Shutdown(ctx)
-		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-			err = server.Close()
-		}
-		<-done
-		return err
+	default:
+		return nil, status.Errorf(codes.NotFound, "unknown service; ask for %q or %q", Liveness, ReadinessName)
 	}
+	return serving, nil
 }
 
-// Listen opens a TCP listener. Its error names the flag to change.
-func Listen(ctx context.Context, flagName, address string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("can't listen on %s (change it with -%s or %s; port 0 picks a free one): %w",
-			address, flagName, settings.EnvName(flagName), err)
-	}
-	return listener, nil
+// withHealth serves gRPC health checks in addition to a handler.
+func withHealth(readiness *Readiness, other http.Handler) http.Handler {
+	probes := grpc.NewServer()
+	healthv1.RegisterHealthServer(probes, health{readiness: readiness})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+			probes.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	})
 }
+
+// SlowPath is the path of the admin port that lists the kept slow requests. Below it, each has
+// its request id.
+const SlowPath = "/debug/requests"
+
+// withSlowRequests serves the kept slow requests as JSON in addition to a handler. slow is nil
+// if none are kept.
+func withSlowRequests(other http.Handler, slow *tracing.Slow) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", other)
+	serve := func(requests func(*http.Request) tracing.SlowReply) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if slow == nil {
+				http.Error(w, "this program keeps no slow requests; set -slow-requests", http.StatusNotImplemented)
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(requests(r)) // the client is gone
+		}
+	}
+	mux.HandleFunc("GET "+SlowPath, serve(func(*http.Request) tracing.SlowReply { return slow.All() }))
+	mux.HandleFunc("GET "+SlowPath+"/{id}", serve(func(r *http.Request) tracing.SlowReply { return slow.Of(r.PathValue("id")) }))
+	return mux
+}
+
+// AdminHosts are the host names under which programs may use the admin port. The flag is a
+// comma-separated list. IP addresses and localhost always work.
+//
+// They protect from DNS rebinding. A page of another site can point its own name at this machine,
+// and a browser then lets the page read what the port answers. The browser names the page's host
+// in each request.
+type AdminHosts []string
+
+// String returns the flag's value.
+func (h AdminHosts) String() string { return strings.Join(h, ",") }
+
+// Set parses the flag's value and replaces the earlier one.
+func (h *AdminHosts) Set(value string) error {
+	var hosts AdminHosts
+	for part := range strings.SplitSeq(value, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if strings.ContainsAny(part, "/: \t*") {
+			return fmt.Errorf("%q is not a host name; write it without scheme and port", part)
+		}
+		hosts = append(hosts, plainHost(part))
+	}
+	*h = hosts
+	return nil
+}
+
+// protect rejects requests to other hosts than these.
+func (h AdminHosts) protect(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !h.include(r.Host) {
+			http.Error(w, fmt.Sprintf("the host %q is not allowed here; use an IP address, or allow it with -admin-hosts or %s",
+				r.Host, settings.EnvName(adminHostsFlag)), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// include reports whether a request may name a host, with or without a port. An HTTP/1.0 client
+// may leave the host out. Browsers do not.
+func (h AdminHosts) include(host string) bool {
+	if host == "" {
+		return true
+	}
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = plainHost(strings.TrimSuffix(strings.TrimPrefix(host, "["), "]"))
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return host == "localhost" || slices.Contains(h, host)
+}
+
+// plainHost normalizes a host name: lower case, without the dot of the root.
+func plainHost(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }

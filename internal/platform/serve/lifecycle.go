@@ -2,11 +2,64 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"flag"
+	"fmt"
 	"log/slog"
+	"net"
+	"sync/atomic"
 	"time"
 
+	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/internal/platform/buildinfo"
+	"github.com/waybook/waybook/internal/platform/tracing"
 )
+
+// pingTimeout bounds the readiness check of the store.
+const pingTimeout = 2 * time.Second
+
+// Readiness reports whether a program can take requests, and what a starting program
+// does. It may be used concurrently.
+type Readiness struct{ state atomic.Pointer[state] }
+
+// state is what a program does. A ready program does nothing else, so it has no reason.
+type state struct {
+	unready error
+	check   func(context.Context) error
+}
+
+// NewReadiness returns the readiness of a program that starts.
+func NewReadiness() *Readiness {
+	r := &Readiness{}
+	r.state.Store(&state{unready: errors.New("starting")})
+	return r
+}
+
+// Starting records a step of the start, such as "opening the collections".
+func (r *Readiness) Starting(step string) {
+	r.state.Store(&state{unready: errors.New("starting: " + step)})
+}
+
+// Err returns nil when the program can take requests.
+func (r *Readiness) Err(ctx context.Context) error {
+	now := r.state.Load()
+	if now.unready != nil || now.check == nil {
+		return now.unready
+	}
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if err := now.check(ctx); err != nil {
+		return errors.New("the store can't be reached")
+	}
+	return nil
+}
+
+// Ready marks the program as ready until its notice to stop. It is ready while check, which
+// checks its dependencies, returns nil. check may be nil.
+func (e Env) Ready(readiness *Readiness, check func(context.Context) error) {
+	readiness.state.Store(&state{check: check})
+	e.Stack.OnNotice(func() { readiness.state.Store(&state{unready: errors.New("stopping")}) })
+}
 
 // startLine collects the attributes of the log line of a started program.
 type startLine struct{ attributes []slog.Attr }
@@ -30,4 +83,84 @@ func (s *startLine) log(ctx context.Context, log *slog.Logger) {
 func logStop(ctx context.Context, log *slog.Logger, cause string, began time.Time) {
 	log.LogAttrs(ctx, slog.LevelInfo, "stopped", slog.String("cause", cause),
 		slog.Float64("duration_ms", float64(time.Since(began).Microseconds())/1000))
+}
+
+// DrainTime is how long a program that ends lets the requests in flight finish. It is longer than
+// the longest call of a program, so only a list that streams may be cut off.
+const DrainTime = 15 * time.Second
+
+// StopTimeout bounds the end of a program after its shutdown delay: DrainTime, and then the time
+// to close the store and to send the last spans.
+const StopTimeout = DrainTime + 5*time.Second
+
+// maxShutdownDelay bounds the flag -shutdown-delay.
+const maxShutdownDelay = 10 * time.Minute
+
+// shutdownDelay is how long a program that has got a signal goes on serving. Meanwhile it is not
+// ready, and its callers find the other replicas.
+type shutdownDelay time.Duration
+
+func (d *shutdownDelay) register(flags *flag.FlagSet, byDefault time.Duration) {
+	*d = shutdownDelay(byDefault)
+	flags.Var(d, "shutdown-delay",
+		"`time` after SIGTERM during which the program serves on, not ready, so that callers find other replicas; at most 10m")
+}
+
+// String returns the flag's value.
+func (d shutdownDelay) String() string { return time.Duration(d).String() }
+
+// Set parses the flag's value.
+func (d *shutdownDelay) Set(value string) error {
+	parsed, err := time.ParseDuration(value)
+	if err != nil {
+		return err
+	}
+	if parsed < 0 || parsed > maxShutdownDelay {
+		return fmt.Errorf("%v is not from 0s to %v", parsed, maxShutdownDelay)
+	}
+	*d = shutdownDelay(parsed)
+	return nil
+}
+
+// serveOut serves on for the delay.
+func (d shutdownDelay) serveOut(ctx context.Context, log *slog.Logger) {
+	if d == 0 {
+		return
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "stopping: serving on until callers have found other replicas",
+		slog.String("shutdown_delay", d.String()))
+	_ = pause.For(context.WithoutCancel(ctx), time.Duration(d)) // a context without an end
+}
+
+// manager is the service manager that started the program, such as systemd. It is nil if none
+// wants reports.
+type manager struct {
+	socket *net.UnixAddr
+	log    *slog.Logger
+}
+
+// serviceManager returns the manager at the socket that NOTIFY_SOCKET names, as sd_notify(3)
+// describes.
+func serviceManager(lookupEnv tracing.LookupEnv, log *slog.Logger) *manager {
+	path, _ := lookupEnv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil
+	}
+	return &manager{&net.UnixAddr{Name: path, Net: "unixgram"}, log}
+}
+
+// report sends a state, such as READY=1. A failure is logged: the manager then ends a program
+// that it believes not to be ready.
+func (m *manager) report(state string) {
+	if m == nil {
+		return
+	}
+	connection, err := net.DialUnix("unixgram", nil, m.socket)
+	if err == nil {
+		_, err = connection.Write([]byte(state))
+		_ = connection.Close() // the datagram is sent
+	}
+	if err != nil {
+		m.log.Warn("failed to report to the service manager", "state", state, "error", err)
+	}
 }

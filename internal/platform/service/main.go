@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -18,9 +17,6 @@ import (
 	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
-
-// sweepEvery is the interval between two sweeps.
-const sweepEvery = time.Minute
 
 // Deps are the dependencies of every service. They may be used concurrently.
 type Deps struct {
@@ -144,47 +140,37 @@ func (m Program) Process() serve.Program {
 	}
 }
 
-// Sweeper is a job of maintenance that a program repeats.
-type Sweeper interface {
-	// Name is the sweeper's name in metrics and logs.
-	Name() string
-	// Sweep does what is due.
-	Sweep(ctx context.Context) error
+// DefaultKept is the default of -changes-kept.
+const DefaultKept = 7 * 24 * time.Hour
+
+// leastKept is longer than any call may run.
+const leastKept = time.Hour
+
+// Changes holds the settings of the feeds of changes. The zero value means the defaults.
+type Changes struct {
+	// Kept is how long a deletion is shown; 0 means DefaultKept.
+	Kept time.Duration
+	// Settling is how long a change waits before it is shown; 0 means docstore.DefaultSettling.
+	Settling time.Duration
 }
 
-// Backfill returns the sweeper that completes the documents which older versions of the
-// program write to the store.
-func Backfill(store docstore.Engine) Sweeper { return backfill{store} }
-
-type backfill struct{ store docstore.Engine }
-
-func (backfill) Name() string { return "store" }
-
-func (b backfill) Sweep(ctx context.Context) error {
-	_, err := b.store.Backfill(ctx)
-	return err
+// Register declares the flags, with their defaults.
+func (c *Changes) Register(flags *flag.FlagSet) {
+	flags.DurationVar(&c.Kept, "changes-kept", DefaultKept, "how long deletions are shown to followers of changes, at least 1h; a follower that was away for longer starts anew")
 }
 
-// Sweep runs a sweeper now, again after a random part of the interval, and then once
-// every interval. So replicas that start together do not sweep together for good.
-func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, sweeper Sweeper) {
-	name := sweeper.Name()
-	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
-		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
-		defer ticker.Stop()
-		for {
-			if err := sweeper.Sweep(ctx); ctx.Err() == nil {
-				sweeps.observe(name, err, time.Now())
-				if err != nil {
-					env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
-				}
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				ticker.Reset(sweepEvery)
-			}
-		}
-	})
+// Check reports a setting out of its range.
+func (c Changes) Check() error {
+	if c.KeptTime() < leastKept {
+		return fmt.Errorf("-changes-kept is %v; it must be at least %v", c.Kept, leastKept)
+	}
+	return nil
+}
+
+// KeptTime returns how long a deletion is shown.
+func (c Changes) KeptTime() time.Duration {
+	if c.Kept == 0 {
+		return DefaultKept
+	}
+	return c.Kept
 }

@@ -2,14 +2,21 @@ package service
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/docstore/observed"
+	"github.com/waybook/waybook/internal/docstore/restoring"
+	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/settings"
 )
 
@@ -97,4 +104,88 @@ func (f *StoreFlags) await(ctx context.Context, waits func(location string, err 
 		return nil, fmt.Errorf("-%s: %w", mongoDBFlag, err)
 	}
 	return engine, nil
+}
+
+// Store is the store of a program.
+type Store struct {
+	// Engine counts and traces each call.
+	docstore.Engine
+	// Source copies the store; nil for a MongoDB.
+	Source Source
+}
+
+// OpenStore opens a program's store and pushes its closing. It waits for MongoDB until ctx
+// ends. It reports long steps of the start, such as building an index, to readiness and to
+// the log. It refuses a store that was not loaded completely; see package restoring.
+func OpenStore(
+	ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics, readiness *serve.Readiness,
+) (*Store, error) {
+	opening := opening{readiness: readiness, log: env.Log, isShared: flags.MongoDBURI != ""}
+	engine, err := opening.connect(ctx, flags)
+	if err != nil {
+		return nil, err
+	}
+	env.Stack.Push("store", func(context.Context) error { return engine.Close() })
+	if err := restoring.Refuse(ctx, engine); err != nil {
+		return nil, err
+	}
+	opened := &Store{}
+	switch engine := engine.(type) {
+	case *embedded.Engine:
+		source := newEmbeddedSource(engine, flags)
+		source.count(metrics)
+		opened.Source = source
+		env.Announce(slog.String("store", "embedded "+flags.File()))
+		countFile(metrics, engine)
+	case *mongo.Engine:
+		env.Announce(slog.String("store", "mongodb "+engine.Location()))
+	}
+	calls := serve.NewDurations("waybook_store_call_duration_seconds",
+		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
+	metrics.Registry.MustRegister(calls)
+	opening.Engine = engine
+	opened.Engine = observed.Wrap(opening, env.Tracing.Tracer(), func(c observed.Call) {
+		calls.WithLabelValues(c.Collection, c.Verb, c.Index, c.Outcome).Observe(c.Elapsed.Seconds())
+	})
+	return opened, nil
+}
+
+func countFile(metrics *serve.Metrics, file *embedded.Engine) {
+	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.",
+		func() float64 { return float64(file.FileBytes()) })
+	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with one sync of its file.", nil,
+		func() float64 { return float64(file.Commits()) })
+	metrics.CounterFunc("waybook_store_commit_writes_total", "Writes in the commits of the embedded store.", nil,
+		func() float64 { return float64(file.CommittedWrites()) })
+}
+
+// checkWritable reports why this user cannot write a file, or create it and its missing
+// directories. It changes nothing.
+func checkWritable(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return checkCreatable(filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a file", path)
+	}
+	return mayWrite(path, info)
+}
+
+// checkCreatable reports why this user cannot create a file in a directory, or the directory.
+func checkCreatable(directory string) error {
+	info, err := os.Stat(directory)
+	if errors.Is(err, fs.ErrNotExist) && filepath.Dir(directory) != directory {
+		return checkCreatable(filepath.Dir(directory))
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is not a directory", directory)
+	}
+	return mayWrite(directory, info)
 }

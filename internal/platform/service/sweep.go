@@ -1,0 +1,91 @@
+package service
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/serve"
+)
+
+// sweepEvery is the interval between two sweeps.
+const sweepEvery = time.Minute
+
+// Sweeper is a job of maintenance that a program repeats.
+type Sweeper interface {
+	// Name is the sweeper's name in metrics and logs.
+	Name() string
+	// Sweep does what is due.
+	Sweep(ctx context.Context) error
+}
+
+// Backfill returns the sweeper that completes the documents which older versions of the
+// program write to the store.
+func Backfill(store docstore.Engine) Sweeper { return backfill{store} }
+
+type backfill struct{ store docstore.Engine }
+
+func (backfill) Name() string { return "store" }
+
+func (b backfill) Sweep(ctx context.Context) error {
+	_, err := b.store.Backfill(ctx)
+	return err
+}
+
+// Sweep runs a sweeper now, again after a random part of the interval, and then once
+// every interval. So replicas that start together do not sweep together for good.
+func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, sweeper Sweeper) {
+	name := sweeper.Name()
+	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
+		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
+		defer ticker.Stop()
+		for {
+			if err := sweeper.Sweep(ctx); ctx.Err() == nil {
+				sweeps.observe(name, err, time.Now())
+				if err != nil {
+					env.Log.ErrorContext(ctx, "sweep failed", "service", name, "error", err)
+				}
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				ticker.Reset(sweepEvery)
+			}
+		}
+	})
+}
+
+// Sweeps counts the sweeps of a program's services.
+type Sweeps struct {
+	count *prometheus.CounterVec
+	last  *prometheus.GaugeVec
+}
+
+// NewSweeps adds the metrics of sweeps.
+func NewSweeps(metrics *serve.Metrics) *Sweeps {
+	s := &Sweeps{
+		count: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",
+		}, []string{"service", "outcome"}),
+		last: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "waybook_sweep_last_success_timestamp_seconds", Help: "End of the last successful sweep as a Unix time, by service.",
+		}, []string{"service"}),
+	}
+	metrics.Registry.MustRegister(s.count, s.last)
+	return s
+}
+
+func (s *Sweeps) observe(service string, err error, now time.Time) {
+	// Create both series at once, so that the first increase is visible.
+	ok, failed := s.count.WithLabelValues(service, "ok"), s.count.WithLabelValues(service, "error")
+	if err != nil {
+		failed.Inc()
+		return
+	}
+	ok.Inc()
+	s.last.WithLabelValues(service).Set(float64(now.UnixMilli()) / 1000)
+}
