@@ -1,6 +1,66 @@
 package console
 
-import "flag"
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Tiles is the address of the map's raster tiles, such as
+// https://tiles.example/{z}/{x}/{y}.png. It is a flag. The zero value has no tiles: the map then
+// shows coastlines and countries only.
+type Tiles struct{ template, origin string }
+
+// maxTilesBytes bounds the address.
+const maxTilesBytes = 2000
+
+// String returns the flag's value.
+func (t Tiles) String() string { return t.template }
+
+// Origin returns the scheme, the host and the port of the tiles; "" without tiles.
+func (t Tiles) Origin() string { return t.origin }
+
+// Set parses the flag's value and replaces the earlier one. The origin becomes a part of a
+// header, so Set accepts only letters, digits, dots, hyphens and a port in it.
+func (t *Tiles) Set(value string) error {
+	if value == "" {
+		*t = Tiles{}
+		return nil
+	}
+	if len(value) > maxTilesBytes {
+		return fmt.Errorf("it is longer than %d bytes", maxTilesBytes)
+	}
+	plain := value
+	for _, placeholder := range []string{"{z}", "{x}", "{y}"} {
+		if strings.Count(value, placeholder) != 1 {
+			return fmt.Errorf("%q does not have %s once", value, placeholder)
+		}
+		plain = strings.Replace(plain, placeholder, "0", 1)
+	}
+	if strings.ContainsAny(plain, "{}") {
+		return fmt.Errorf("%q has a placeholder other than {z}, {x} and {y}", value)
+	}
+	parsed, err := url.Parse(plain)
+	switch {
+	case err != nil:
+		return err
+	case parsed.Scheme != "https" && parsed.Scheme != "http":
+		return fmt.Errorf("%q begins with neither https:// nor http://", value)
+	case parsed.User != nil:
+		return errors.New("it has a user or a password, which browsers refuse in images")
+	case parsed.Hostname() == "" || strings.Trim(parsed.Host, hostBytes) != "":
+		return fmt.Errorf("%q does not name a host in ASCII letters, digits, dots and hyphens", value)
+	case !strings.Contains(value, parsed.Host+"/"):
+		return fmt.Errorf("%q has a placeholder in its host", value)
+	}
+	*t = Tiles{value, parsed.Scheme + "://" + parsed.Host}
+	return nil
+}
+
+// hostBytes are the bytes of a host with a port. A policy cannot hold an IPv6 address.
+const hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:"
 
 // Flags are the settings of the console.
 type Flags struct {

@@ -2,6 +2,7 @@ package image
 
 import (
 	"archive/tar"
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -9,10 +10,13 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
 // WriteArchive writes an image as an OCI archive, with the name that Kubernetes uses for it. `ctr
@@ -62,4 +66,27 @@ func archive(w io.Writer, directory string, when time.Time) error {
 		return err
 	}
 	return out.Close()
+}
+
+// push builds an image, pushes it to the registry, and prints the entry of a kustomization that
+// selects it by digest. Credentials come from where docker and podman keep them. A registry on
+// loopback is reached without TLS.
+func (r request) push(ctx context.Context, p Program, out io.Writer) error {
+	tag, err := name.NewTag(r.registry + "/" + p.Repository() + ":" + r.Version)
+	if err != nil {
+		return fmt.Errorf("-push: %w", err)
+	}
+	index, err := r.Build(ctx, p)
+	if err != nil {
+		return err
+	}
+	if err := remote.WriteIndex(tag, index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return fmt.Errorf("push %s: %w", tag, err)
+	}
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "  - {name: %s, newName: %s, digest: %q} # %s\n", p.Repository(), tag.Context().Name(), digest, r.Version)
+	return err
 }

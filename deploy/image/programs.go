@@ -2,6 +2,17 @@
 // images are the same, byte for byte, on every machine.
 package image
 
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
 // Program is a program that has an image.
 type Program struct {
 	// Name is the name of the program; "waybook/" and it are the name of the image.
@@ -27,3 +38,36 @@ func Programs() []Program {
 
 // Repository returns the image's name without a tag.
 func (p Program) Repository() string { return "waybook/" + p.Name }
+
+// compileTags embed the time zones and leave out gRPC's pages for golang.org/x/net/trace, which no
+// program serves. Those pages are templates, and a template may call any method by name. With them,
+// the linker would keep all methods of all types, a fifth of a program.
+const compileTags = "timetzdata,grpcnotrace"
+
+// CompileFlags make a build reproducible: the program contains its version, but not where or when
+// it was built.
+func CompileFlags(version string) []string {
+	return []string{
+		"-trimpath", "-buildvcs=false", "-tags=" + compileTags,
+		"-ldflags=-s -w -buildid= -X github.com/waybook/waybook/internal/platform/buildinfo.version=" + version,
+	}
+}
+
+// Compile builds programs statically for a platform and writes them to directory. packages are
+// packages of the workspace at root.
+func Compile(ctx context.Context, root, directory, version string, platform v1.Platform, packages ...string) error {
+	directory, err := filepath.Abs(directory)
+	if err != nil {
+		return err
+	}
+	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, CompileFlags(version)...)
+	command := exec.CommandContext(ctx, "go", append(args, packages...)...)
+	command.Dir = root
+	// GOAMD64 and GOARM64 affect the build; these are Go's defaults.
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=",
+		"GOOS="+platform.OS, "GOARCH="+platform.Architecture, "GOAMD64=v1", "GOARM64=v8.0")
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %s for %s: %w\n%s", strings.Join(packages, " "), platform, err, output)
+	}
+	return nil
+}
