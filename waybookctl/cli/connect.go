@@ -42,6 +42,8 @@ type services struct {
 	album   albumv1.AlbumServiceClient
 	blog    blogv1.BlogServiceClient
 	poi     poiv1.PoiServiceClient
+	// links are the connections, by service.
+	links map[string]*link
 	// store are the clients of the stores behind the services, by service.
 	store map[string]storev1.StoreServiceClient
 }
@@ -81,6 +83,7 @@ func connect(to Connection, env serve.Env) (*services, error) {
 		links[service] = &link{connection, service, address, to.Timeout}
 	}
 	return &services{
+		links:   links,
 		account: accountv1.NewAccountServiceClient(links["account"]),
 		album:   albumv1.NewAlbumServiceClient(links["album"]),
 		blog:    blogv1.NewBlogServiceClient(links["blog"]),

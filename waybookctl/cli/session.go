@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
@@ -15,13 +13,13 @@ import (
 type sessionCommands struct {
 	Open     sessionOpen     `cmd:"" help:"Open a session for a user and print its cookie in the form of a Cookie header."`
 	Verify   sessionVerify   `cmd:"" help:"Verify that a session is open; the exit status is 4 if it is not."`
-	List     sessionList     `cmd:"" help:"List the open sessions of a user, without their secrets."`
+	List     sessionList     `cmd:"" rpc:"ListSessions" help:"List the open sessions of a user, without their secrets."`
 	Close    sessionClose    `cmd:"" help:"Close a session."`
 	CloseAll sessionCloseAll `cmd:"" help:"Close all sessions of a user and forget the devices that the user has logged in from."`
 }
 
 type sessionOpen struct {
-	User int64 `arg:"" help:"The user's identifier."`
+	userID
 }
 
 // Help returns the detailed help.
@@ -100,41 +98,12 @@ func (c *sessionVerify) Run(ctx context.Context, call *services, out *output.Pri
 	if err != nil {
 		return err
 	}
-	return out.Value(output.FromProto(verified.GetSession()), func(page *output.Page) {
-		output.Record(page, sessionColumns(), verified.GetSession())
-	})
-}
-
-func sessionColumns() []output.Column[*accountv1.Session] {
-	return []output.Column[*accountv1.Session]{
-		{Head: "SESSION", Cell: (*accountv1.Session).GetSessionId},
-		{Head: "USER", Cell: func(s *accountv1.Session) string { return number(s.GetUserId()) }},
-		{Head: "OPENED", Cell: func(s *accountv1.Session) string { return knownTime(s.GetCreateTime()) }},
-		{Head: "LAST USED", Cell: func(s *accountv1.Session) string { return knownTime(s.GetLastUsedTime()) }},
-		{Head: "EXPIRES", Cell: func(s *accountv1.Session) string { return output.Time(s.GetExpireTime()) }},
-	}
-}
-
-// knownTime formats a time, or "-" if it is unset.
-func knownTime(moment *timestamppb.Timestamp) string {
-	if moment == nil {
-		return "-"
-	}
-	return output.Time(moment)
+	return printMessage(out, verified.GetSession())
 }
 
 type sessionList struct {
-	limit `embed:""`
-
-	User int64 `arg:"" help:"The user's identifier."`
-}
-
-// Run lists the sessions.
-func (c *sessionList) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return output.Items(out, "sessions", sessionColumns(), pages(c.limit, func(page pageOf) ([]*accountv1.Session, string, error) {
-		listed, err := call.account.ListSessions(ctx, &accountv1.ListSessionsRequest{UserId: c.User, PageSize: page.size, PageToken: page.token})
-		return listed.GetSessions(), listed.GetNextPageToken(), err
-	}))
+	lists
+	userID
 }
 
 type sessionClose struct{ givenCookie }
@@ -153,7 +122,7 @@ func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Prin
 }
 
 type sessionCloseAll struct {
-	User int64 `arg:"" help:"The user's identifier."`
+	userID
 }
 
 // Run closes the sessions.

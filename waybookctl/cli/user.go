@@ -3,27 +3,97 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"strconv"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
 type userCommands struct {
-	Create      userCreate                              `cmd:"" help:"Create a user."`
-	List        userList                                `cmd:"" help:"List all users, or those with an old form of password."`
-	Find        userFind                                `cmd:"" help:"Find users by the beginning of their nickname or email address."`
-	Show        userShow                                `cmd:"" help:"Show a user."`
-	Changes     changesOf[users, *accountv1.UserChange] `cmd:"" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
-	Rename      userRename                              `cmd:"" help:"Change a user's nickname."`
-	SetEmail    userSetEmail                            `cmd:"" help:"Change the email address with which a user logs in."`
-	SetPassword userSetPassword                         `cmd:"" help:"Change a user's password and close the user's sessions."`
-	Passwords   userPasswords                           `cmd:"" help:"Show how many users still have the password form of an old service."`
-	Rewards     userRewards                             `cmd:"" help:"Show the rewards of a user."`
-	Export      userExport                              `cmd:"" help:"Write what Waybook holds of a user to a file."`
-	Disable     userDisable                             `cmd:"" help:"Close a user's sessions and refuse further logins."`
-	Enable      userEnable                              `cmd:"" help:"Let a disabled user log in again."`
-	Delete      userDelete                              `cmd:"" help:"Delete a user with everything that hangs on the user."`
+	Create      userCreate      `cmd:"" help:"Create a user."`
+	List        userList        `cmd:"" rpc:"ListUsers" help:"List all users, or those with an old form of password."`
+	Find        userFind        `cmd:"" rpc:"FindUsers" help:"Find users by the beginning of their nickname or email address."`
+	Show        userOnly        `cmd:"" rpc:"GetUser" help:"Show a user."`
+	Changes     changes         `cmd:"" rpc:"ListUserChanges" with:"include_user" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Rename      userRename      `cmd:"" rpc:"UpdateUser" help:"Change a user's nickname."`
+	SetEmail    userSetEmail    `cmd:"" rpc:"UpdateUser" help:"Change the email address with which a user logs in."`
+	SetPassword userSetPassword `cmd:"" help:"Change a user's password and close the user's sessions."`
+	Passwords   calls           `cmd:"" rpc:"CountPasswordForms" help:"Show how many users still have the password form of an old service."`
+	Rewards     userOnly        `cmd:"" rpc:"GetRewardTotal" help:"Show the rewards of a user."`
+	Export      userExport      `cmd:"" help:"Write what Waybook holds of a user to a file."`
+	Disable     userDisable     `cmd:"" rpc:"UpdateUser" with:"disabled" help:"Close a user's sessions and refuse further logins."`
+	Enable      userOnly        `cmd:"" rpc:"UpdateUser" with:"!disabled" help:"Let a disabled user log in again."`
+	Delete      userDelete      `cmd:"" help:"Delete a user with everything that hangs on the user."`
+}
+
+// userID selects a user.
+type userID struct {
+	User int64 `arg:"" help:"The user's identifier."`
+}
+
+type (
+	userOnly struct {
+		calls
+		userID
+	}
+	userRename struct {
+		calls
+		userID
+		Name string `arg:"" help:"New nickname, 1 to 100 characters."`
+	}
+	userSetEmail struct {
+		calls
+		userID
+		Email string `arg:"" help:"New email address; no other user may have it."`
+	}
+	userDisable struct{ userOnly }
+)
+
+// Help returns the detailed help.
+func (*userDisable) Help() string { return "What the user owns stays as it is." }
+
+type userList struct {
+	limit
+	PasswordForm string `enum:",bcrypt,md5,phpass,md5-crypt" default:"" field:"-" placeholder:"FORM" help:"Only users whose password still has this form of an old service."`
+}
+
+// Run lists the users.
+func (c *userList) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
+	rpc, err := call.rpc(ctx, line.Selected(), in)
+	if err != nil {
+		return err
+	}
+	if c.PasswordForm != "" {
+		var form word[accountv1.PasswordForm]
+		if err := form.UnmarshalText([]byte(c.PasswordForm)); err != nil {
+			return err
+		}
+		rpc.request.(*accountv1.ListUsersRequest).PasswordForm = form.value
+	}
+	return rpc.printList(ctx, out, c.limit)
+}
+
+type userFind struct {
+	limit
+	Beginning string `arg:"" field:"-" help:"Beginning of the nickname, or of the email address if it has an @, in any letter case."`
+	Email     bool   `field:"-" help:"Look for an email address, also without an @."`
+}
+
+// Run finds users.
+func (c *userFind) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
+	rpc, err := call.rpc(ctx, line.Selected(), in)
+	if err != nil {
+		return err
+	}
+	request := rpc.request.(*accountv1.FindUsersRequest)
+	request.By = &accountv1.FindUsersRequest_NamePrefix{NamePrefix: c.Beginning}
+	if c.Email || strings.Contains(c.Beginning, "@") {
+		request.By = &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: c.Beginning}
+	}
+	return rpc.printList(ctx, out, c.limit)
 }
 
 // newPassword selects the source of a new password.
@@ -43,8 +113,16 @@ func (p newPassword) read(ctx context.Context, from secrets) (string, error) {
 	return from.askNew(ctx)
 }
 
+// shown returns the password if it was generated, to print it.
+func (p newPassword) shown(password string) []output.Field {
+	if !p.GeneratePassword {
+		return nil
+	}
+	return []output.Field{{Name: "password", Value: password}}
+}
+
 type userCreate struct {
-	newPassword `embed:""`
+	newPassword
 
 	Name       string `arg:"" help:"Nickname, 1 to 100 characters."`
 	Email      string `placeholder:"ADDRESS" help:"Email address with which the user logs in. The command asks for a password unless a flag names its source."`
@@ -68,46 +146,13 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 	if err != nil {
 		return err
 	}
-	return printUser(out, created.GetUser(), c.newPassword, request.GetPassword())
-}
-
-type userShow struct {
-	User int64 `arg:"" help:"The user's identifier."`
-}
-
-// Run shows the user.
-func (c *userShow) Run(ctx context.Context, call *services, out *output.Printer) error {
-	found, err := call.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
-	if err != nil {
-		return err
-	}
-	return printUser(out, found.GetUser(), newPassword{}, "")
-}
-
-type userRename struct {
-	User int64  `arg:"" help:"The user's identifier."`
-	Name string `arg:"" help:"New nickname, 1 to 100 characters."`
-}
-
-// Run renames the user.
-func (c *userRename) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Name: &c.Name}, newPassword{})
-}
-
-type userSetEmail struct {
-	User  int64  `arg:"" help:"The user's identifier."`
-	Email string `arg:"" help:"New email address; no other user may have it."`
-}
-
-// Run changes the email address.
-func (c *userSetEmail) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Email: &c.Email}, newPassword{})
+	return printMessage(out, created.GetUser(), c.shown(request.GetPassword())...)
 }
 
 type userSetPassword struct {
-	newPassword `embed:""`
+	newPassword
 
-	User int64 `arg:"" help:"The user's identifier."`
+	userID
 }
 
 // Run changes the password.
@@ -116,67 +161,9 @@ func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.P
 	if err != nil {
 		return err
 	}
-	return updateUser(ctx, call, out, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password}, c.newPassword)
-}
-
-func updateUser(
-	ctx context.Context, call *services, out *output.Printer, request *accountv1.UpdateUserRequest, how newPassword,
-) error {
-	updated, err := call.account.UpdateUser(ctx, request)
+	updated, err := call.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password})
 	if err != nil {
 		return err
 	}
-	return printUser(out, updated.GetUser(), how, request.GetPassword())
-}
-
-// printUser prints a user, and the password if it was generated here.
-func printUser(out *output.Printer, user *accountv1.User, how newPassword, password string) error {
-	value := output.FromProto(user)
-	columns := userColumns()
-	if how.GeneratePassword {
-		value = append(value, output.Field{Name: "password", Value: password})
-		columns = append(columns, output.Column[*accountv1.User]{
-			Head: "PASSWORD", Cell: func(*accountv1.User) string { return password },
-		})
-	}
-	return out.Value(value, func(page *output.Page) { output.Record(page, columns, user) })
-}
-
-func userColumns() []output.Column[*accountv1.User] {
-	return []output.Column[*accountv1.User]{
-		{Head: "USER", Cell: func(u *accountv1.User) string { return number(u.GetUserId()) }},
-		{Head: "NAME", Cell: (*accountv1.User).GetName},
-		{Head: "EMAIL", Cell: (*accountv1.User).GetEmail},
-		{Head: "HAS PASSWORD", Cell: func(u *accountv1.User) string { return strconv.FormatBool(u.GetHasPassword()) }},
-		{Head: "HASH", Cell: func(u *accountv1.User) string { return passwordForm(u.GetPasswordForm()) }},
-		{Head: "DISABLED", Cell: func(u *accountv1.User) string { return strconv.FormatBool(u.GetDisabled()) }},
-		{Head: "ICON", Cell: (*accountv1.User).GetIconUrl},
-		{Head: "CREATED", Cell: func(u *accountv1.User) string { return output.Time(u.GetCreateTime()) }},
-	}
-}
-
-// passwordForm returns the word for the form of a password, or "-".
-func passwordForm(form accountv1.PasswordForm) string {
-	if form == accountv1.PasswordForm_PASSWORD_FORM_UNSPECIFIED {
-		return "-"
-	}
-	return inWord(form)
-}
-
-type userRewards struct {
-	User int64 `arg:"" help:"The user's identifier."`
-}
-
-// Run shows the total.
-func (c *userRewards) Run(ctx context.Context, call *services, out *output.Printer) error {
-	total, err := call.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{UserId: c.User})
-	if err != nil {
-		return err
-	}
-	return out.Value(output.FromProto(total), func(page *output.Page) {
-		output.Record(page, []output.Column[*accountv1.GetRewardTotalResponse]{
-			{Head: "TOTAL", Cell: func(r *accountv1.GetRewardTotalResponse) string { return number(r.GetTotal()) }},
-			{Head: "REWARDS", Cell: func(r *accountv1.GetRewardTotalResponse) string { return number(r.GetRewardCount()) }},
-		}, total)
-	})
+	return printMessage(out, updated.GetUser(), c.shown(password)...)
 }

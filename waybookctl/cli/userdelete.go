@@ -110,13 +110,13 @@ func (c *userDelete) requireNothing(ctx context.Context, call *services) error {
 // belonging is a kind of content that belongs to users.
 type belonging struct {
 	// name is its plural.
-	name string
-	content
-	list func(ctx context.Context, call *services, owner int64) func() ([]int64, error)
+	name   string
+	list   func(ctx context.Context, call *services, owner int64) func() ([]int64, error)
+	delete func(ctx context.Context, call *services, owner, id int64) error
 }
 
 // belongings are all kinds.
-var belongings = []belonging{{"albums", albums{}, albumIDs}, {"entries", entries{}, entryIDs}, {"landmarks", landmarks{}, landmarkIDs}}
+var belongings = []belonging{{"albums", albumIDs, deleteAlbum}, {"entries", entryIDs, deleteEntry}, {"landmarks", landmarkIDs, deleteLandmark}}
 
 // counted names how many there are of each kind.
 func counted(counts []int) string {
@@ -208,4 +208,19 @@ func batches[T any](stream interface{ Recv() (T, error) }, begun error, ids func
 		}
 		return ids(batch), nil
 	}
+}
+
+func deleteAlbum(ctx context.Context, call *services, owner, id int64) error {
+	_, err := call.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
+	return err
+}
+
+func deleteEntry(ctx context.Context, call *services, owner, id int64) error {
+	_, err := call.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
+	return err
+}
+
+func deleteLandmark(ctx context.Context, call *services, owner, id int64) error {
+	_, err := call.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
+	return err
 }

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +21,13 @@ type enum interface {
 	~int32
 	protoreflect.Enum
 }
+
+// numbered is a word of any enum.
+type numbered interface {
+	number() protoreflect.EnumNumber
+}
+
+func (w word[E]) number() protoreflect.EnumNumber { return w.value.Number() }
 
 // UnmarshalText parses a word, a name or a number.
 func (w *word[E]) UnmarshalText(text []byte) error {
@@ -44,9 +53,9 @@ func (w word[E]) Words() []string {
 	return words
 }
 
-// inWord returns the word for a value, or its number if the word is unknown.
-func inWord[E enum](value E) string {
-	described := value.Descriptor().Values().ByNumber(value.Number())
+// wordOfNumber returns the word for a value of an enum, or its number if the word is unknown.
+func wordOfNumber(of protoreflect.EnumDescriptor, value protoreflect.EnumNumber) string {
+	described := of.Values().ByNumber(value)
 	if described == nil {
 		return strconv.Itoa(int(value)) // from a newer contract
 	}
@@ -76,24 +85,25 @@ func dateText(date *typev1.Date) string {
 	return fmt.Sprintf("%04d-%02d-%02d", date.GetYear(), date.GetMonth(), date.GetDay())
 }
 
-// place is a required location on the map.
-type place struct {
-	Lat float64 `required:"" placeholder:"DEGREES" help:"Latitude, from -90 to 90."`
-	Lng float64 `required:"" placeholder:"DEGREES" help:"Longitude, from -180 to 180."`
+// maxTextBytes bounds a text: services accept at most 100,000 characters of at most four bytes.
+const maxTextBytes = 400_000
+
+// textOrInput is a text, or "-" for the text on standard input.
+type textOrInput string
+
+// read returns the text.
+func (t textOrInput) read(ctx context.Context, in io.Reader) (string, error) {
+	if t != "-" {
+		return string(t), nil
+	}
+	return await(ctx, func() (string, error) {
+		read, err := io.ReadAll(io.LimitReader(in, maxTextBytes+1))
+		if err != nil {
+			return "", fmt.Errorf("standard input can't be read: %w", err)
+		}
+		if len(read) > maxTextBytes {
+			return "", usageError("standard input is longer than 100,000 characters")
+		}
+		return string(read), nil
+	})
 }
-
-func (p place) location() *typev1.Location { return &typev1.Location{Lat: p.Lat, Lng: p.Lng} }
-
-// placeText formats a location as maps accept it: latitude, comma, longitude.
-func placeText(at *typev1.Location) string {
-	return degrees(at.GetLat()) + "," + degrees(at.GetLng())
-}
-
-func degrees(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
-
-// profileText formats a user as name and identifier.
-func profileText(user *typev1.Profile) string {
-	return strings.TrimSpace(user.GetName() + " (" + number(user.GetUserId()) + ")")
-}
-
-func number(value int64) string { return strconv.FormatInt(value, 10) }

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	"github.com/waybook/waybook/waybookctl/listing"
+	"github.com/waybook/waybook/waybookctl/output"
+)
+
+// print calls, and prints the reply.
+func (r *rpc) print(ctx context.Context, out *output.Printer) error {
+	reply, err := r.do(ctx)
+	if err != nil {
+		return err
+	}
+	values, fields := reply.ProtoReflect(), r.method.Output().Fields()
+	switch {
+	case fields.Len() == 0: // delete and remove
+		out.Note("%sd %v", r.command.Name, r.argument(len(r.command.Positional)-1))
+		return nil
+	case fields.Len() > 1:
+		r.noteMore(out, values)
+		return printMessage(out, reply)
+	}
+	switch only := fields.Get(0); {
+	case only.IsList():
+		return r.printItems(out, func(yield func(proto.Message, error) bool) {
+			for _, item := range itemsOf(reply) {
+				if !yield(item, nil) {
+					return
+				}
+			}
+		})
+	case only.Message() != nil:
+		return printMessage(out, values.Get(only).Message().Interface())
+	default:
+		return out.Value(output.FromProto(reply), func(page *output.Page) {
+			page.Line(string(only.Name()) + " " + values.Get(only).String())
+		})
+	}
+}
+
+// argument returns the command's argument at a position.
+func (r *rpc) argument(position int) any { return r.command.Positional[position].Target.Interface() }
+
+// noteMore reports each list in a reply that continues, and the command that prints all of it.
+func (r *rpc) noteMore(out *output.Printer, reply protoreflect.Message) {
+	fields := reply.Descriptor().Fields()
+	for i := range fields.Len() {
+		noun, isToken := strings.CutSuffix(strings.TrimPrefix(string(fields.Get(i).Name()), "next_"), "s_token")
+		if isToken && reply.Has(fields.Get(i)) {
+			out.Note("there are more: %s %s %s list %v", name, r.command.Parent.Name, noun, r.argument(0))
+		}
+	}
+}
+
+// pageSize is the number of items on a page: few enough for a fast first page, enough for a long
+// list to need few calls. Every list allows it.
+const pageSize = 100
+
+// pageOf selects a page of a list.
+type pageOf struct {
+	size  int32
+	token string
+}
+
+// listReply is the reply of a list.
+type listReply interface {
+	proto.Message
+	GetNextPageToken() string
+}
+
+// page calls a list for a page.
+func (r *rpc) page(ctx context.Context, page pageOf) (listReply, error) {
+	request, fields := r.request.ProtoReflect(), r.method.Input().Fields()
+	request.Set(fields.ByName("page_size"), protoreflect.ValueOfInt32(page.size))
+	request.Set(fields.ByName("page_token"), protoreflect.ValueOfString(page.token))
+	reply, err := r.do(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return reply.(listReply), nil
+}
+
+// printList prints a list up to its limit.
+func (r *rpc) printList(ctx context.Context, out *output.Printer, most limit) error {
+	return r.printItems(out, pages(most, func(page pageOf) ([]proto.Message, string, error) {
+		reply, err := r.page(ctx, page)
+		if err != nil {
+			return nil, "", err
+		}
+		return itemsOf(reply), reply.GetNextPageToken(), nil
+	}))
+}
+
+// itemsOf returns the items of a list, which are the first field of its reply.
+func itemsOf(reply proto.Message) []proto.Message {
+	return messagesIn(reply.ProtoReflect().Get(reply.ProtoReflect().Descriptor().Fields().Get(0)))
+}
+
+func messagesIn(list protoreflect.Value) []proto.Message {
+	all := make([]proto.Message, list.List().Len())
+	for i := range all {
+		all[i] = list.List().Get(i).Message().Interface()
+	}
+	return all
+}
+
+// printItems prints the items of a list.
+func (r *rpc) printItems(out *output.Printer, items iter.Seq2[proto.Message, error]) error {
+	field := r.method.Output().Fields().Get(0)
+	kind := string(field.Name())
+	switch kind {
+	case "blogs":
+		kind = "entries"
+	case "pois":
+		kind = "landmarks"
+	}
+	return output.Items(out, kind, columnsOf(field.Message()), items)
+}
+
+// pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
+// the first item of that page.
+func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
+	if most.Limit == 0 {
+		return listing.Pages(func(token string) ([]T, string, error) { return fetch(pageOf{pageSize, token}) })
+	}
+	return func(yield func(T, error) bool) {
+		left := most.Limit
+		listing.Pages(func(token string) ([]T, string, error) {
+			items, next, err := fetch(pageOf{int32(min(left, pageSize)), token})
+			left -= uint(len(items))
+			if left == 0 {
+				next = ""
+			}
+			return items, next, err
+		})(yield)
+	}
+}
+
+// printMessage prints a message, and secrets that are shown only now.
+func printMessage(out *output.Printer, message proto.Message, secrets ...output.Field) error {
+	return out.Value(append(output.FromProto(message), secrets...), func(page *output.Page) { layOut(page, message, secrets...) })
+}
+
+// layOut prints a message that has columns as a record. Of another, it prints the messages and the lists in it.
+func layOut(page *output.Page, message proto.Message, secrets ...output.Field) {
+	values, fields := message.ProtoReflect(), message.ProtoReflect().Descriptor().Fields()
+	if columns := columnsOf(values.Descriptor()); columns != nil {
+		for _, secret := range secrets {
+			columns = append(columns, output.Column[proto.Message]{
+				Head: strings.ToUpper(secret.Name), Cell: func(proto.Message) string { return secret.Value.(string) },
+			})
+		}
+		output.Record(page, columns, message)
+		if entry, ok := message.(*blogv1.Blog); ok {
+			layOutText(page, entry)
+		}
+		return
+	}
+	for i := range fields.Len() {
+		switch field := fields.Get(i); {
+		case field.IsList():
+			output.Rows(page, columnsOf(field.Message()), messagesIn(values.Get(field)))
+		case field.Message() != nil:
+			layOut(page, values.Get(field).Message().Interface())
+		}
+	}
+}
+
+// layOutText prints the text and the vote of an entry.
+func layOutText(page *output.Page, entry *blogv1.Blog) {
+	page.Text(entry.GetContent())
+	if vote := entry.GetVote(); vote != nil {
+		page.Text(vote.GetDescription())
+		layOut(page, vote)
+	}
+}
