@@ -44,25 +44,28 @@ func TestEachAlertHasASectionAndEachSectionAnAlert(t *testing.T) {
 // A test of waybookctl compares the reference with the commands.
 func TestTheCommandsInTheOperatorsGuideExist(t *testing.T) {
 	reference := readDoc(t, "waybookctl.md")
-	common, _, _ := strings.Cut(reference, "\n### ")
+	_, common, _ := strings.Cut(reference, "\n## Flags of all commands\n")
+	common, _, _ = strings.Cut(common, "\n## ")
 	commands := 0
 	for _, line := range commandLines(t, "waybookctl") {
-		words := strings.Fields(line)
-		if len(words) < 2 {
+		words := strings.Fields(line)[1:]
+		if len(words) == 0 {
 			continue // the program itself
 		}
-		_, section, isThere := strings.Cut(reference, "\n### "+strings.Join(words[:min(3, len(words))], " ")+"\n")
-		if !isThere {
-			_, section, isThere = strings.Cut(reference, "\n### "+strings.Join(words[:min(2, len(words))], " ")+"\n")
+		// A command is a row of a table, with the names of its flags.
+		var row string
+		for _, name := range []string{strings.Join(words[:min(2, len(words))], " "), words[0]} {
+			if row = regexp.MustCompile("\n\\| `" + regexp.QuoteMeta(name) + "(?:`| [^a-z]).*").FindString(reference); row != "" {
+				break
+			}
 		}
-		if !isThere {
+		if row == "" {
 			t.Errorf("there is no command %q", line)
 			continue
 		}
 		commands++
-		section, _, _ = strings.Cut(section, "\n### ")
 		for _, flag := range regexp.MustCompile(`\s(--[a-z-]+)`).FindAllStringSubmatch(line, -1) {
-			if !regexp.MustCompile(flag[1] + `[=` + "`" + `]`).MatchString(section + common) {
+			if !regexp.MustCompile(flag[1] + `[=` + "`" + `]`).MatchString(row + common) {
 				t.Errorf("%q: there is no flag %s", line, flag[1])
 			}
 		}

@@ -2,8 +2,10 @@
 package reference
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -17,51 +19,83 @@ var intro string
 // Page returns the reference of all commands. envName returns the environment variable of a flag,
 // or "".
 func Page(model *kong.Application, envName func(*kong.Flag) string) string {
-	page := &page{envName: envName}
+	page := &page{program: model.Name + " ", envName: envName}
 	page.add("# %s\n\n%s", model.Name, intro)
 	page.add("## Flags of all commands\n")
-	page.flags(model.Flags)
+	var common parameters
+	for _, flag := range model.Flags {
+		common.flag("", flag, envName)
+	}
+	page.parameters("flag", common)
 	for _, noun := range model.Children {
-		if noun.Hidden {
-			continue
-		}
-		page.add("## %s\n\n%s\n", noun.Name, noun.Help)
-		if noun.Leaf() {
-			page.command(noun) // a command without a noun documents itself
-		}
-		for _, leaf := range noun.Leaves(true) {
-			page.command(leaf)
+		if !noun.Hidden {
+			page.noun(noun)
 		}
 	}
 	return strings.TrimRight(page.text.String(), "\n") + "\n"
 }
 
 type page struct {
-	text    strings.Builder
+	text strings.Builder
+	// program is what the path of each command begins with.
+	program string
 	envName func(*kong.Flag) string
 }
 
 func (p *page) add(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
 
-// command writes the reference of one command: its usage, its purpose and its parameters.
-func (p *page) command(command *kong.Node) {
-	p.add("### %s\n\n%s\n", command.FullPath(), command.Help)
-	p.add("    %s\n", usage(command))
-	if command.Detail != "" {
-		p.add("%s\n", command.Detail)
+// noun writes the commands of a noun: a row for each, a row for each of their arguments and flags,
+// and what else there is to say of a command.
+func (p *page) noun(noun *kong.Node) {
+	p.add("## %s\n", noun.Name)
+	commands := noun.Leaves(true)
+	if noun.Leaf() {
+		commands = []*kong.Node{noun} // a command without a noun documents itself
+	} else {
+		p.add("%s\n", noun.Help)
 	}
-	for _, argument := range command.Positional {
-		p.add("- `%s`: %s%s", argument.Summary(), argument.Help, oneOf(argument))
+	p.add("| command | what it does | flags |\n| --- | --- | --- |")
+	var arguments, flags parameters
+	for _, command := range commands {
+		p.add("| `%s` | %s | %s |", p.usage(command), cell(command.Help), flagNames(command))
+		name := strings.TrimPrefix(p.path(command), noun.Name+" ")
+		for _, argument := range command.Positional {
+			arguments.add(name, argument.Summary(), argument.Help+oneOf(argument))
+		}
+		for _, flag := range command.Flags {
+			flags.flag(name, flag, p.envName)
+		}
 	}
-	p.flags(command.Flags)
-	if len(command.Positional) > 0 && len(command.Flags) == 0 {
-		p.add("")
+	p.add("")
+	p.parameters("argument or flag", append(arguments, flags...))
+	p.details(commands)
+}
+
+// details writes what else there is to say of commands, once if it is the same of several.
+func (p *page) details(commands []*kong.Node) {
+	written := map[string]bool{"": true}
+	for i, command := range commands {
+		if written[command.Detail] {
+			continue
+		}
+		written[command.Detail] = true
+		var names []string
+		for _, other := range commands[i:] {
+			if other.Detail == command.Detail {
+				names = append(names, p.path(other))
+			}
+		}
+		p.add("### %s\n\n%s\n", strings.Join(names, ", "), command.Detail)
 	}
 }
 
+func (p *page) path(command *kong.Node) string {
+	return strings.TrimPrefix(command.FullPath(), p.program)
+}
+
 // usage returns a command's line with its arguments and required flags.
-func usage(command *kong.Node) string {
-	words := []string{command.FullPath()}
+func (p *page) usage(command *kong.Node) string {
+	words := []string{p.path(command)}
 	for _, argument := range command.Positional {
 		words = append(words, argument.Summary())
 	}
@@ -70,24 +104,73 @@ func usage(command *kong.Node) string {
 			words = append(words, "--"+flag.Name+"="+flag.FormatPlaceHolder())
 		}
 	}
-	return strings.Join(words, " ")
+	return cell(strings.Join(words, " "))
 }
 
-// flags writes a line for each flag.
-func (p *page) flags(flags []*kong.Flag) {
-	for _, flag := range flags {
-		if flag.Hidden {
-			continue
+// flagNames returns the names of a command's own flags.
+func flagNames(command *kong.Node) string {
+	var names []string
+	for _, flag := range command.Flags {
+		if !flag.Hidden {
+			names = append(names, "`--"+flag.Name+"`")
 		}
-		help := flag.Help + oneOf(flag.Value)
-		if variable := p.envName(flag); variable != "" {
-			help += " In the environment: `" + variable + "`."
+	}
+	return strings.Join(names, ", ")
+}
+
+// parameters writes a row for each argument and flag. A name that means several things says of which
+// commands it is.
+func (p *page) parameters(title string, all parameters) {
+	if len(all) == 0 {
+		return
+	}
+	p.add("| %s | meaning |\n| --- | --- |", title)
+	meanings, first := map[string]int{}, map[string]int{}
+	for i, each := range all {
+		if meanings[each.name]++; meanings[each.name] == 1 {
+			first[each.name] = i
 		}
-		p.add("- `%s`: %s", flag.String(), help)
 	}
-	if len(flags) > 0 {
-		p.add("")
+	slices.SortStableFunc(all, func(a, b parameter) int { return cmp.Compare(first[a.name], first[b.name]) })
+	for _, each := range all {
+		of := ""
+		if meanings[each.name] > 1 {
+			of = " of " + strings.Join(each.commands, ", ")
+		}
+		p.add("| `%s`%s | %s |", cell(each.name), of, cell(each.help))
 	}
+	p.add("")
+}
+
+// parameter is an argument or a flag, which several commands may share.
+type parameter struct {
+	name, help string
+	commands   []string
+}
+
+type parameters []parameter
+
+// add notes that a command has a parameter.
+func (all *parameters) add(command, name, help string) {
+	for i := range *all {
+		if each := &(*all)[i]; each.name == name && each.help == help {
+			each.commands = append(each.commands, command)
+			return
+		}
+	}
+	*all = append(*all, parameter{name, help, []string{command}})
+}
+
+// flag adds a flag with its values and its environment variable.
+func (all *parameters) flag(command string, flag *kong.Flag, envName func(*kong.Flag) string) {
+	if flag.Hidden {
+		return
+	}
+	help := flag.Help + oneOf(flag.Value)
+	if variable := envName(flag); variable != "" {
+		help += " In the environment: `" + variable + "`."
+	}
+	all.add(command, flag.String(), help)
 }
 
 func oneOf(value *kong.Value) string {
@@ -97,3 +180,6 @@ func oneOf(value *kong.Value) string {
 	}
 	return " One of `" + strings.Join(words, "`, `") + "`."
 }
+
+// cell returns a text for a cell of a table.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
