@@ -11,7 +11,9 @@ import (
 
 var (
 	fuzzTest = regexp.MustCompile(`(?m)^func (Fuzz\w+)\(`)
-	fuzzRow  = regexp.MustCompile("(?m)^\\| `[^`|]+` \\| (Fuzz\\w+)[ |]")
+	// A row of the table has the fuzz tests of some packages.
+	fuzzRow  = regexp.MustCompile("(?m)^\\| `[^`|]+` \\| Fuzz.*")
+	fuzzName = regexp.MustCompile(`\bFuzz\w+`)
 )
 
 func TestTheTableOfFuzzTestsHasAllOfThem(t *testing.T) {
@@ -28,8 +30,8 @@ func TestTheTableOfFuzzTestsHasAllOfThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	var rows []string
-	for _, found := range fuzzRow.FindAllSubmatch(text, -1) {
-		rows = append(rows, string(found[1]))
+	for _, row := range fuzzRow.FindAllString(string(text), -1) {
+		rows = append(rows, fuzzName.FindAllString(row, -1)...)
 	}
 	slices.Sort(tests)
 	slices.Sort(rows)

@@ -41,23 +41,32 @@ func TestTheTableOfCallersInSecurityIsCurrent(t *testing.T) {
 	}
 }
 
-// table returns a Markdown table of methods and identities.
+// table returns a Markdown table with the methods of each service, by the identities that may call them.
 func table(rules *Rules) string {
-	identities := rules.Identities()
-	var b strings.Builder
-	fmt.Fprintf(&b, "| method | %s |\n|%s\n", strings.Join(identities, " | "), strings.Repeat(" --- |", len(identities)+1))
+	type row struct {
+		service, callers string
+		methods          []string
+	}
+	var rows []*row
 	for _, rule := range rules.All() {
 		service, method, _ := strings.Cut(strings.TrimPrefix(rule.Method, "/"), "/")
 		service = service[strings.LastIndexByte(service, '.')+1:]
-		fmt.Fprintf(&b, "| `%s/%s` |", service, method)
-		for _, identity := range identities {
-			cell := "  "
-			if identity == Operator || slices.Contains(rule.Callers, identity) {
-				cell = " yes "
-			}
-			b.WriteString(strings.ReplaceAll(cell, "  ", " ") + "|")
+		callers := "nobody"
+		if len(rule.Callers) > 0 {
+			callers = "`" + strings.Join(rule.Callers, "`, `") + "`"
 		}
-		b.WriteByte('\n')
+		i := slices.IndexFunc(rows, func(r *row) bool { return r.service == service && r.callers == callers })
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, &row{service: service, callers: callers})
+		}
+		rows[i].methods = append(rows[i].methods, "`"+method+"`")
+	}
+	slices.SortStableFunc(rows, func(a, b *row) int { return strings.Compare(a.service, b.service) })
+	var b strings.Builder
+	b.WriteString("| service | callers besides `operator` | methods |\n| --- | --- | --- |\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", r.service, r.callers, strings.Join(r.methods, ", "))
 	}
 	return b.String()
 }
