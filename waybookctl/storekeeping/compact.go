@@ -3,8 +3,6 @@ package storekeeping
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 
 	"github.com/waybook/waybook/internal/docstore/embedded"
 )
@@ -23,15 +21,4 @@ func Compact(ctx context.Context, options Options) (Compacted, error) {
 	}
 	done, err := embedded.Compact(ctx, options.Store.File(), func(entries int64) { options.progress("", entries) })
 	return Compacted{BytesBefore: done.Before, BytesAfter: done.After}, options.explained(err)
-}
-
-// explained adds to an error of an opening what to do.
-func (o Options) explained(err error) error {
-	switch {
-	case errors.Is(err, embedded.ErrLocked):
-		return fmt.Errorf("%w; stop it first", err)
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no embedded store in %s", o.Store.Data)
-	}
-	return err
 }

@@ -28,10 +28,10 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 		return nil, err
 	}
 	d := &DumpFile{}
-	if d.all, err = specsByName(ctx, allParts()); err != nil {
+	if d.all, err = declaredSpecs(ctx, allParts()); err != nil {
 		return nil, err
 	}
-	if d.wanted, err = specsByName(ctx, chosen); err != nil {
+	if d.wanted, err = declaredSpecs(ctx, chosen); err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
@@ -47,18 +47,6 @@ func OpenDump(ctx context.Context, options Options, path string) (*DumpFile, err
 		return nil, errors.Join(fmt.Errorf("%s has no collections of these services", path), d.file.Close())
 	}
 	return d, nil
-}
-
-func specsByName(ctx context.Context, parts []part) (map[string]docstore.Spec, error) {
-	list, err := declaredSpecs(ctx, parts)
-	if err != nil {
-		return nil, err
-	}
-	named := map[string]docstore.Spec{}
-	for _, spec := range list {
-		named[spec.Name] = spec
-	}
-	return named, nil
 }
 
 // Documents returns how many documents there are to load.

@@ -6,7 +6,9 @@ package storekeeping
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -102,6 +105,17 @@ func (o Options) openStore(ctx context.Context, open func(context.Context) (docs
 	return engine, nil
 }
 
+// explained adds to an error of an opening what to do.
+func (o Options) explained(err error) error {
+	switch {
+	case errors.Is(err, embedded.ErrLocked):
+		return fmt.Errorf("%w; stop it first", err)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no embedded store in %s", o.Store.Data)
+	}
+	return err
+}
+
 // openExisting opens an existing store; a check never creates one.
 func (o Options) openExisting(ctx context.Context, mode integrity.Mode) (docstore.Engine, error) {
 	store, err := o.openStore(ctx, o.Store.OpenReadOnly)
@@ -149,4 +163,32 @@ func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection,
 	s := &survey{Engine: store}
 	constraints, err := p.open(ctx, deps(s))
 	return s.collections, constraints, err
+}
+
+// declarations is a store that does not exist: it records the collections that services declare.
+// Its engine and its tables are nil, since a service that opens its collections calls nothing else.
+type declarations struct {
+	docstore.Engine
+	specs []docstore.Spec
+}
+
+// declaredSpecs returns the collections that some services declare, by name.
+func declaredSpecs(ctx context.Context, parts []part) (map[string]docstore.Spec, error) {
+	d := &declarations{}
+	for _, p := range parts {
+		if _, err := p.open(ctx, deps(d)); err != nil {
+			return nil, err
+		}
+	}
+	named := map[string]docstore.Spec{}
+	for _, spec := range d.specs {
+		named[spec.Name] = spec
+	}
+	return named, nil
+}
+
+// Open records a declaration.
+func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
+	d.specs = append(d.specs, spec)
+	return nil, nil
 }
