@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Method } from '../src/api'
 import type { Pair } from '../src/form'
 import { canonicalString, signatureOf } from '../src/explore/sign'
-import { programs, snippetParameters, variablesOf, type Program, type Snippet } from '../src/snippets/snippet'
+import { programs, type Program } from '../src/snippets/programs'
+import { snippetParameters, variablesOf, type Snippet } from '../src/snippets/snippet'
 
 const run = promisify(execFile)
 

@@ -1,13 +1,9 @@
-// Programs that send the request of a form. They read secrets from the environment: COOKIE (what `login`
-// returns, as `id=…; idrand=…`), SECRET (of the application that signs) and the passwords of a form.
+// The request of a form, as the programs of a snippet send it. They read secrets from the environment:
+// COOKIE (what `login` returns, as `id=…; idrand=…`), SECRET (of the application that signs) and the
+// passwords of a form.
 
 import type { Method } from '../api'
 import type { Pair } from '../form'
-import { curl } from './curl'
-import { go } from './go'
-import { java } from './java'
-import { php } from './php'
-import { python } from './python'
 
 export interface Value {
   /** The text, or the name of the environment variable that holds it. */
@@ -26,10 +22,6 @@ export interface Snippet {
   /** Says whether a signature needs a nonce, which tells two equal writes apart. */
   hasNonce: boolean
 }
-
-export const programs = { curl, PHP: php, Python: python, Java: java, Go: go } as const
-
-export type Program = keyof typeof programs
 
 /** Returns the parameters of a snippet. Values of secret parameters come from the environment. */
 export function snippetParameters(pairs: readonly Pair[], isSecret: (name: string) => boolean): Snippet['parameters'] {
