@@ -1,12 +1,45 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/waybook/waybook/edge"
 )
+
+// Flags are the settings of the console.
+type Flags struct {
+	// IsOn makes the program serve the console.
+	IsOn bool
+	// Tiles is the address of the map's raster tiles.
+	Tiles Tiles
+}
+
+// Register declares the flags. isOn says whether the console is on by default.
+func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
+	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
+	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
+}
+
+// Page returns the function that puts the console in front of the handler of an edge; nil if the
+// console is off.
+func (f Flags) Page() func(
+	of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler,
+) (http.Handler, error) {
+	if !f.IsOn {
+		return nil
+	}
+	return func(of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler) (http.Handler, error) {
+		return New(Config{Edge: of, Tiles: f.Tiles, Ready: ready, Metrics: metrics}, next)
+	}
+}
 
 // Tiles is the address of the map's raster tiles, such as
 // https://tiles.example/{z}/{x}/{y}.png. It is a flag. The zero value has no tiles: the map then
@@ -61,17 +94,3 @@ func (t *Tiles) Set(value string) error {
 
 // hostBytes are the bytes of a host with a port. A policy cannot hold an IPv6 address.
 const hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:"
-
-// Flags are the settings of the console.
-type Flags struct {
-	// IsOn makes the program serve the console.
-	IsOn bool
-	// Tiles is the address of the map's raster tiles.
-	Tiles Tiles
-}
-
-// Register declares the flags. isOn says whether the console is on by default.
-func (f *Flags) Register(flags *flag.FlagSet, isOn bool) {
-	flags.BoolVar(&f.IsOn, "console", isOn, "serve the console, a page for people, at / of the edge; it shows the version and numbers of requests to whoever can connect")
-	flags.Var(&f.Tiles, "console-tiles", "`address` of raster tiles for the map of the console, such as https://tiles.example/{z}/{x}/{y}.png; browsers fetch them from there")
-}

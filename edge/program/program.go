@@ -1,4 +1,5 @@
-// Package program runs the edge as its own process.
+// Package program assembles what is around the edge's handler: traces, metrics, the access log, the
+// comparison with an old server and a page for people. It also runs the edge as its own process.
 package program
 
 import (
@@ -9,10 +10,9 @@ import (
 	"net/http"
 
 	"buf.build/go/protovalidate"
+	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/edge/shadow"
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/serve"
@@ -35,17 +35,24 @@ type Config struct {
 
 // Front are the settings of what is around the edge's handler.
 type Front struct {
-	Console console.Flags
-	Shadow  shadow.Flags
+	// Page is the page for people; nil if the program has none.
+	Page   Page
+	Shadow shadow.Flags
 	// HasAccessLog logs one line per request.
 	HasAccessLog bool
 }
 
+// Page returns a handler that serves a page for people and passes every other request to next, which
+// is the handler of an edge with this Config. The page gets the readiness and the metrics of the
+// program.
+type Page func(
+	of *edge.Config, ready func(context.Context) error, metrics prometheus.Gatherer, next http.Handler,
+) (http.Handler, error)
+
 // Register declares the flags, with their defaults.
-func (f *Front) Register(flags *flag.FlagSet, hasConsole, hasAccessLog bool) {
-	f.Console.Register(flags, hasConsole)
+func (f *Front) Register(flags *flag.FlagSet, hasAccessLog bool) {
 	f.Shadow.Register(flags)
-	observe.RegisterAccessLog(flags, &f.HasAccessLog, hasAccessLog)
+	flags.BoolVar(&f.HasAccessLog, "access-log", hasAccessLog, "log one line per request to /API.php")
 }
 
 // Register declares the flags, with their defaults.
@@ -58,7 +65,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	flags.StringVar(&c.Poi, "poi", "127.0.0.1:9094", "`address` of the POI service")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "`zone` of the dates and times in XML replies")
 	c.Interface.Register(flags)
-	c.Front.Register(flags, false, true)
+	c.Front.Register(flags, true)
 }
 
 // Check reports the faults of the settings.
@@ -115,16 +122,16 @@ type Process struct {
 }
 
 // NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and logs
-// it if the access log is on. If the console is on, it is in front of the edge. Requests for its
-// files are not counted as the edge's. If replies are compared, a part of env's stack does so.
+// it if the access log is on. The page for people is in front of the edge; requests for its files are
+// not counted as the edge's. If replies are compared, a part of env's stack does so.
 func NewHandler(ctx context.Context, env serve.Env, process Process, front Front, config edge.Config) (http.Handler, error) {
-	requests := observe.New(env, process.Metrics, front.HasAccessLog)
+	requests := newRequests(env, process.Metrics, front.HasAccessLog)
 	process.Metrics.CountGate("edge requests", config.Load.Requests)
 	process.Metrics.CountGate("edge long replies", config.Load.LongReplies)
 	process.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
-	config.Observe = requests.Observe
-	config.HasConsole = front.Console.IsOn && !front.Shadow.IsPrimary()
+	config.Observe = requests.observe
+	config.HasConsole = front.Page != nil && !front.Shadow.IsPrimary()
 	var handler http.Handler
 	if front.Shadow.IsOn() {
 		var err error
@@ -134,19 +141,17 @@ func NewHandler(ctx context.Context, env serve.Env, process Process, front Front
 	} else {
 		handler = edge.New(config)
 	}
-	handler = requests.Follow(handler)
+	handler = requests.follow(handler)
 	if !config.HasConsole {
 		return handler, nil
 	}
-	return console.New(console.Config{
-		Edge: &config, Tiles: front.Console.Tiles, Ready: process.Readiness.Err, Metrics: process.Metrics.Registry,
-	}, handler)
+	return front.Page(&config, process.Readiness.Err, process.Metrics.Registry, handler)
 }
 
 // newShadow returns the handler of an edge whose replies are compared with those of an old server.
 // If that one answers the clients, only its answers are observed.
 func newShadow(
-	ctx context.Context, env serve.Env, process Process, flags shadow.Flags, config edge.Config, requests *observe.Requests,
+	ctx context.Context, env serve.Env, process Process, flags shadow.Flags, config edge.Config, requests *requests,
 ) (http.Handler, error) {
 	if err := flags.Check(); err != nil {
 		return nil, err
@@ -159,7 +164,7 @@ func newShadow(
 	}
 	made := shadow.New(shadow.Config{
 		Flags: flags, Edge: edge.New(config), Proxies: config.TrustedProxies, Prefix: config.PathPrefix, Charset: config.LegacyCharset,
-		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.Observe, Log: env.Log, Metrics: process.Metrics.Registry,
+		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.observe, Log: env.Log, Metrics: process.Metrics.Registry,
 	})
 	env.Stack.Go(ctx, "comparison with the old server", made.Run)
 	return made, nil

@@ -1,9 +1,6 @@
-// Package observe reports every request to the edge as a trace and as metrics, and optionally as
-// a line of the log.
-package observe
+package program
 
 import (
-	"flag"
 	"log/slog"
 	"net"
 	"net/http"
@@ -18,9 +15,9 @@ import (
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
-// Requests observes the requests to the edge: it gives each an id and a trace, and counts and
-// logs its answer. It is safe for concurrent use.
-type Requests struct {
+// requests observes the requests to the edge: it gives each an id and a trace, counts its answer,
+// and logs it if isLogged. It is safe for concurrent use.
+type requests struct {
 	env      serve.Env
 	isLogged bool
 
@@ -29,14 +26,9 @@ type Requests struct {
 	signatures *prometheus.CounterVec
 }
 
-// RegisterAccessLog declares the flag -access-log, whose value New takes as isLogged.
-func RegisterAccessLog(flags *flag.FlagSet, isLogged *bool, byDefault bool) {
-	flags.BoolVar(isLogged, "access-log", byDefault, "log one line per request to /API.php")
-}
-
-// New returns a Requests and registers its metrics. isLogged turns on one log line per request.
-func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
-	f := &Requests{
+// newRequests returns a requests and registers its metrics.
+func newRequests(env serve.Env, metrics *serve.Metrics, isLogged bool) *requests {
+	r := &requests{
 		env: env, isLogged: isLogged,
 		durations: serve.NewDurations("waybook_edge_request_duration_seconds",
 			"Duration of requests to /API.php, by func and failure reason (empty for success).", "func", "reason"),
@@ -48,14 +40,14 @@ func New(env serve.Env, metrics *serve.Metrics, isLogged bool) *Requests {
 			Help: "Verified signatures of requests to /API.php, by outcome: the form of a valid one (hmac or legacy), or the failure reason.",
 		}, []string{"outcome"}),
 	}
-	metrics.Registry.MustRegister(f.durations, f.inFlight, f.signatures)
-	return f
+	metrics.Registry.MustRegister(r.durations, r.inFlight, r.signatures)
+	return r
 }
 
-// Follow returns a handler that starts the id, the trace and the in-flight count of a request,
+// follow returns a handler that starts the id, the trace and the in-flight count of a request,
 // and then calls next. It ignores a request id from the client. The trace is a new one that
 // links the client's.
-func (f *Requests) Follow(next http.Handler) http.Handler {
+func (f *requests) follow(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.inFlight.Inc()
 		defer f.inFlight.Dec()
@@ -67,8 +59,8 @@ func (f *Requests) Follow(next http.Handler) http.Handler {
 	})
 }
 
-// Observe records the answer to a request.
-func (f *Requests) Observe(r *http.Request, a edge.Answer) {
+// observe records the answer to a request.
+func (f *requests) observe(r *http.Request, a edge.Answer) {
 	f.durations.WithLabelValues(a.Function, a.Reason).Observe(a.Elapsed.Seconds())
 	if a.Signature != "" {
 		f.signatures.WithLabelValues(a.Signature).Inc()

@@ -1,4 +1,4 @@
-package observe_test
+package program
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/edge/observe"
 	"github.com/waybook/waybook/internal/platform/requestid"
 	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/tracing"
@@ -27,22 +26,22 @@ type entrance struct {
 	log     bytes.Buffer
 }
 
-// request sends one request through Requests. Its handler reports the given answer.
+// request sends one request through requests. Its handler reports the given answer.
 func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
 	e.metrics, e.spans = serve.NewMetrics(), tracetest.NewInMemoryExporter()
 	env := serve.Env{}
 	env.Log = slog.New(slog.NewTextHandler(&e.log, nil))
 	env.Tracing = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)))
-	requests := observe.New(env, e.metrics, isLogged)
-	handler := requests.Follow(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	requests := newRequests(env, e.metrics, isLogged)
+	handler := requests.follow(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := requestid.From(r.Context()); id == "" || id != w.Header().Get("X-Request-Id") {
 			t.Errorf("the request has the id %q, its reply %q", id, w.Header().Get("X-Request-Id"))
 		}
 		if !strings.Contains(e.scrape(), "waybook_edge_requests_in_flight 1") {
 			t.Error("the request is not in flight")
 		}
-		requests.Observe(r, answer)
+		requests.observe(r, answer)
 		if answer.Reason == "CLIENT_GONE" {
 			panic(http.ErrAbortHandler)
 		}

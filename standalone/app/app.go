@@ -89,7 +89,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 		dataDir:         config.Store.Data,
 		hasDemo:         config.HasDemo,
 		hasLogin:        config.Interface.HasLogin && config.Interface.HasAdditions,
-		hasConsole:      config.Front.Console.IsOn && !config.Front.Shadow.IsPrimary(),
+		hasConsole:      config.Console.IsOn && !config.Front.Shadow.IsPrimary(),
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
@@ -98,6 +98,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
 	}
+	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator

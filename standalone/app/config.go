@@ -4,6 +4,7 @@ import (
 	"flag"
 	"path/filepath"
 
+	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/access"
@@ -29,6 +30,7 @@ type Config struct {
 	Changes   service.Changes
 	Interface edge.Flags
 	Front     program.Front
+	Console   console.Flags
 	// HasDemo fills an empty store with demo content.
 	HasDemo  bool
 	TimeZone string
@@ -57,7 +59,8 @@ func (c *Config) Register(flags *flag.FlagSet) {
 		"by default unix:DATA/"+socketName+", a Unix socket in the -data directory that only this user can use")
 	flags.StringVar(&c.Admin, "admin", "127.0.0.1:8081", "`address` of health and metrics")
 	c.Interface.Register(flags)
-	c.Front.Register(flags, true, false)
+	c.Front.Register(flags, false)
+	c.Console.Register(flags, true)
 	c.Store.Register(flags, "waybook-data")
 	c.Clients.Register(flags)
 	c.Load.Register(flags)

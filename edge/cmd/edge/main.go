@@ -8,20 +8,26 @@ import (
 
 	_ "time/tzdata" // for -time-zone on machines without zone files
 
+	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 func main() {
 	var config program.Config
+	var page console.Flags
 	serve.Main(serve.Program{
 		Name:    "edge",
 		Summary: "the XML edge of Waybook: serves /API.php over the gRPC services.",
 		// The proxies in front of an edge notice that it is no longer ready.
 		ShutdownDelay: 5 * time.Second,
-		Flags:         func(flags *flag.FlagSet) { config.Register(flags) },
-		Check:         func(checks *serve.Checks) { config.Check(checks) },
+		Flags: func(flags *flag.FlagSet) {
+			config.Register(flags)
+			page.Register(flags, false)
+		},
+		Check: func(checks *serve.Checks) { config.Check(checks) },
 		Start: func(ctx context.Context, env serve.Env) error {
+			config.Front.Page = page.Page()
 			return program.Start(ctx, config, env)
 		},
 	})
