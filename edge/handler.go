@@ -72,7 +72,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.close()
 		h.exchanges.Put(x)
 	}()
-	reason, complete := h.settle(x, h.answer(x))
+	reason, complete := h.conclude(x, h.answer(x))
 	h.config.Observe(r, Answer{x.function, reason, x.response.status, x.response.bodyBytes, time.Since(began), x.signature})
 	if !complete {
 		panic(http.ErrAbortHandler)
@@ -80,7 +80,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer runs the request. It turns a panic into a failure, so that the client gets a reply;
-// settle sends the rest of the reply.
+// conclude sends the rest of the reply.
 func (h *handler) answer(x *exchange) (err error) {
 	defer func() {
 		switch p := recover(); p {
@@ -92,7 +92,7 @@ func (h *handler) answer(x *exchange) (err error) {
 		}
 	}()
 
-	// The other places are kept until the reply is sent.
+	// The other slots are kept until the reply is sent.
 	defer x.turn.made()
 	defer x.response.Resume() // a panic may have ended a wait
 
@@ -197,9 +197,9 @@ func (h *handler) checkSignature(x *exchange, effect operation.Effect) error {
 	return failed
 }
 
-// settle sends the unsent part of the reply, or the failure. It returns the stable reason of a
+// conclude sends the unsent part of the reply, or the failure. It returns the stable reason of a
 // failure and reports whether the client got the complete reply.
-func (h *handler) settle(x *exchange, err error) (reason string, complete bool) {
+func (h *handler) conclude(x *exchange, err error) (reason string, complete bool) {
 	if err == nil {
 		err = x.response.finish(http.StatusOK)
 	}

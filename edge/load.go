@@ -9,12 +9,11 @@ import (
 	"github.com/waybook/waybook/edge/failure"
 	"github.com/waybook/waybook/edge/operation"
 	"github.com/waybook/waybook/internal/platform/admission"
-	"github.com/waybook/waybook/internal/platform/ratelimit"
 )
 
 const (
-	// smallFormBytes is the size up to which a form, its query and its body, needs no place in
-	// FormPieces. A small form that arrives slowly costs little more than its connection. A place
+	// smallFormBytes is the size up to which a form, its query and its body, needs no slot in
+	// FormPieces. A small form that arrives slowly costs little more than its connection. A slot
 	// allows formPieceBytes more.
 	smallFormBytes = 8 << 10
 	formPieceBytes = 64 << 10
@@ -39,8 +38,8 @@ const (
 type Load struct {
 	// Requests limits the requests in flight: the form has been read, the reply is being made.
 	// LongReplies limits the replies that are sent in pieces, as fast as clients read them.
-	// FormPieces limits the memory of forms: a form holds a place for each piece of it. Zips
-	// limits the replies that are compressed; others are sent plain. A request holds a place in
+	// FormPieces limits the memory of forms: a form holds a slot for each piece of it. Zips
+	// limits the replies that are compressed; others are sent plain. A request holds a slot in
 	// Requests or in LongReplies, never in both.
 	Requests, LongReplies, FormPieces, Zips *admission.Gate
 	// ClientLongReplies limits the long replies of an address.
@@ -48,20 +47,20 @@ type Load struct {
 	// ClientFormPieces limits the pieces of the forms of an address.
 	ClientFormPieces *admission.PerKey
 	// Clients limits the rate of requests per address, Users the rate of writes per user.
-	Clients, Users *ratelimit.Limiter
+	Clients, Users *admission.Rate
 }
 
 // newLoad returns a Load with the limits of the flags.
 func newLoad(f *Flags) Load {
 	return Load{
-		Requests:          admission.New(admission.Limits{Places: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
-		LongReplies:       admission.New(admission.Limits{Places: f.MaxLongReplies}),
-		FormPieces:        admission.New(admission.Limits{Places: formPieces, Queue: formPieces, Wait: longestWait}),
+		Requests:          admission.New(admission.Limits{Slots: f.MaxRequests, Queue: f.MaxRequests, Wait: longestWait}),
+		LongReplies:       admission.New(admission.Limits{Slots: f.MaxLongReplies}),
+		FormPieces:        admission.New(admission.Limits{Slots: formPieces, Queue: formPieces, Wait: longestWait}),
 		ClientFormPieces:  admission.NewPerKey(clientFormPieces),
-		Zips:              admission.New(admission.Limits{Places: zips}),
+		Zips:              admission.New(admission.Limits{Slots: zips}),
 		ClientLongReplies: admission.NewPerKey(f.ClientLongReplies),
-		Clients:           ratelimit.New(f.ClientRate, clientBurst, time.Now),
-		Users:             ratelimit.New(f.UserWrites/60, userBurst, time.Now),
+		Clients:           admission.NewRate(f.ClientRate, clientBurst, time.Now),
+		Users:             admission.NewRate(f.UserWrites/60, userBurst, time.Now),
 	}
 }
 
@@ -93,7 +92,7 @@ func tooOften(reason string, wait time.Duration) error {
 	return f
 }
 
-// turn holds the places that one request takes under the concurrency limits.
+// turn holds the slots that one request takes under the concurrency limits.
 type turn struct {
 	load *Load
 	// address returns the key of the client, or "" if it has none. client is its result, once a
@@ -103,11 +102,11 @@ type turn struct {
 	isBegun bool
 	isLong  bool
 	isZip   bool
-	// pieces is the number of places in FormPieces, and of the client in ClientFormPieces.
+	// pieces is the number of slots in FormPieces, and of the client in ClientFormPieces.
 	pieces int
 }
 
-// begin waits for a place in Requests.
+// begin waits for a slot in Requests.
 func (t *turn) begin(ctx context.Context) error {
 	if err := t.load.Requests.Enter(ctx); err != nil {
 		return err
@@ -116,7 +115,7 @@ func (t *turn) begin(ctx context.Context) error {
 	return nil
 }
 
-// goLong moves the request from Requests to LongReplies, if there is a place for this client.
+// goLong moves the request from Requests to LongReplies, if there is a slot for this client.
 func (t *turn) goLong() error {
 	if t.isLong {
 		return nil
@@ -134,7 +133,7 @@ func (t *turn) goLong() error {
 	return nil
 }
 
-// zip takes a place in Zips and reports whether there was one.
+// zip takes a slot in Zips and reports whether there was one.
 func (t *turn) zip() bool {
 	t.isZip = t.isZip || t.load.Zips.TryEnter()
 	return t.isZip
@@ -148,7 +147,7 @@ func (t *turn) unzip() {
 	}
 }
 
-// growForm waits for places in FormPieces until the form may have this size in bytes.
+// growForm waits for slots in FormPieces until the form may have this size in bytes.
 func (t *turn) growForm(ctx context.Context, size int) error {
 	for size > smallFormBytes+t.pieces*formPieceBytes {
 		t.findClient()
@@ -178,7 +177,7 @@ func (t *turn) made() {
 	}
 }
 
-// end releases all places of the request.
+// end releases all slots of the request.
 func (t *turn) end() {
 	t.made()
 	if t.isLong {

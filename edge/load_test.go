@@ -14,13 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/admission"
-	"github.com/waybook/waybook/internal/platform/ratelimit"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 const readAlbum = "func=getAlbum&albumID=1"
@@ -49,7 +48,7 @@ func TestARequestAboveTheConcurrencyLimitIsRejectedWithoutACall(t *testing.T) {
 		f := &fakes{answer: waiting(inside, leave)}
 		var load Load
 		h := newEdge(t, f, func(c *Config) {
-			c.Load.Requests = admission.New(admission.Limits{Places: 1, Queue: 1, Wait: longestWait})
+			c.Load.Requests = admission.New(admission.Limits{Slots: 1, Queue: 1, Wait: longestWait})
 			load = c.Load
 		})
 		first := make(chan *httptest.ResponseRecorder)
@@ -153,7 +152,7 @@ func TestFewRepliesAreCompressedAtATime(t *testing.T) {
 			return sendPois(s, 1)
 		},
 	}
-	load := Load{Zips: admission.New(admission.Limits{Places: 1})}
+	load := Load{Zips: admission.New(admission.Limits{Slots: 1})}
 	server := serve(t, f, func(c *Config) { c.Load = load })
 	get := func(path, encoding string) *http.Response {
 		request, err := http.NewRequest(http.MethodGet, server.URL+path, nil)
@@ -207,7 +206,7 @@ func TestAShortListIsNotCountedAsALongReply(t *testing.T) {
 }
 
 func TestTheMemoryOfFormsIsLimited(t *testing.T) {
-	load := Load{FormPieces: admission.New(admission.Limits{Places: 2})}
+	load := Load{FormPieces: admission.New(admission.Limits{Slots: 2})}
 	server := serve(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
 	slow, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -257,7 +256,7 @@ func TestTheMemoryOfFormsIsLimited(t *testing.T) {
 
 func TestOneAddressLeavesMemoryForTheFormsOfOthers(t *testing.T) {
 	load := Load{
-		FormPieces:       admission.New(admission.Limits{Places: 3}),
+		FormPieces:       admission.New(admission.Limits{Slots: 3}),
 		ClientFormPieces: admission.NewPerKey(2),
 	}
 	h := newEdge(t, &fakes{answer: always(&albumv1.GetAlbumResponse{}, nil)}, func(c *Config) { c.Load = load })
@@ -267,7 +266,7 @@ func TestOneAddressLeavesMemoryForTheFormsOfOthers(t *testing.T) {
 		return record(h, r).Code
 	}
 	if !load.ClientFormPieces.TryEnter("192.0.2.1") { // as of another form
-		t.Fatal("there is no place")
+		t.Fatal("there is no slot")
 	}
 	for _, c := range []struct {
 		address string
@@ -292,7 +291,7 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 	clock := func() time.Time { return now }
 	f := &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}
 	h := newEdge(t, f, func(c *Config) {
-		c.Load.Clients, c.Load.Users = ratelimit.New(1, clientBurst, clock), ratelimit.New(0.1, userBurst, clock)
+		c.Load.Clients, c.Load.Users = admission.NewRate(1, clientBurst, clock), admission.NewRate(0.1, userBurst, clock)
 	})
 	ask := func(address, form string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodPost, Path, strings.NewReader(form))
@@ -337,7 +336,7 @@ func TestARateLimitRejectsOnlyItsClientOrUserUntilItRecovers(t *testing.T) {
 
 func TestInventedCookiesDoNotUseUpTheRateOfAUser(t *testing.T) {
 	h := newEdge(t, &fakes{answer: always(&albumv1.CreateAlbumResponse{Album: &albumv1.Album{}}, nil)}, func(c *Config) {
-		c.Load.Users = ratelimit.New(0.1, time.Second, func() time.Time { return time.Unix(1e9, 0) })
+		c.Load.Users = admission.NewRate(0.1, time.Second, func() time.Time { return time.Unix(1e9, 0) })
 	})
 	const write = "func=addAlbum&albumTitle=a&category=1&lat=1&lng=1"
 	for range 5 {

@@ -76,7 +76,7 @@ func TestARefusalByAllLongRepliesReturnsThePlaceOfTheClient(t *testing.T) {
 	other.end()
 	for range 2 {
 		if err := own.goLong(); err != nil {
-			t.Errorf("with free places: %v", err)
+			t.Errorf("with free slots: %v", err)
 		}
 		own.end()
 	}

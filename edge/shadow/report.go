@@ -11,7 +11,7 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/comparison"
 	"github.com/waybook/waybook/edge/operation"
-	"github.com/waybook/waybook/internal/platform/ratelimit"
+	"github.com/waybook/waybook/internal/platform/admission"
 )
 
 const (
@@ -28,14 +28,14 @@ const (
 // where the replies differ. It has no text of a reply, no cookie and no client.
 type reporter struct {
 	log        *slog.Logger
-	rate       *ratelimit.Limiter
+	rate       *admission.Rate
 	suppressed atomic.Int64
 	// subjects are the required parameters of the reads, by func.
 	subjects map[string][]string
 }
 
 func newReporter(log *slog.Logger) *reporter {
-	r := &reporter{log: log, rate: ratelimit.New(linesPerSecond, lineBurst, time.Now), subjects: map[string][]string{}}
+	r := &reporter{log: log, rate: admission.NewRate(linesPerSecond, lineBurst, time.Now), subjects: map[string][]string{}}
 	for _, each := range edge.Operations() {
 		if each.IsAddition || each.Effect != operation.Reads {
 			continue

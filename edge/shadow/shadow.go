@@ -16,7 +16,6 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/internal/platform/admission"
-	"github.com/waybook/waybook/internal/platform/ratelimit"
 	"github.com/waybook/waybook/internal/platform/requestid"
 )
 
@@ -62,7 +61,7 @@ type Shadow struct {
 	config     Config
 	recognizer *edge.Recognizer
 	comparer   *comparison.Comparer
-	rate       *ratelimit.Limiter
+	rate       *admission.Rate
 	metrics    *metrics
 	report     *reporter
 	// second gets the second reply to a read.
@@ -81,7 +80,7 @@ func New(config Config) *Shadow {
 		config:     config,
 		recognizer: edge.NewRecognizer(config.Charset),
 		comparer:   comparison.New(comparison.Options{Zone: config.Zone, MaxElements: maxElements, MaxPairs: maxPairs}),
-		rate:       ratelimit.New(config.Flags.Rate, time.Second, time.Now),
+		rate:       admission.NewRate(config.Flags.Rate, time.Second, time.Now),
 		metrics:    newMetrics(config.Metrics),
 		report:     newReporter(config.Log),
 		queue:      make(chan job, queueLength),

@@ -32,7 +32,7 @@ func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
 	b.hashed()
 	const bound = hashesAtOnce + hashesWaiting
 	const flood = 2 * bound
-	s.passwords.room = admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: time.Hour})
+	s.passwords.room = admission.New(admission.Limits{Slots: hashesAtOnce, Queue: hashesWaiting, Wait: time.Hour})
 	var group sync.WaitGroup
 	refused := make(chan string, flood)
 	for i := range flood {
@@ -72,7 +72,7 @@ func TestAFloodOfWrongPasswordsIsBoundedAndRefusesNoKnownDevice(t *testing.T) {
 
 func TestTheReservedHashesAreBoundedToo(t *testing.T) {
 	p := newPasswords()
-	p.reserved = admission.New(admission.Limits{Places: reservedHashes, Queue: reservedWaiting, Wait: time.Hour})
+	p.reserved = admission.New(admission.Limits{Slots: reservedHashes, Queue: reservedWaiting, Wait: time.Hour})
 	release := make(chan struct{})
 	p.derive = func([]byte, []byte, uint32, uint32, uint8, uint32) []byte {
 		<-release

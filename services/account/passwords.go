@@ -62,9 +62,9 @@ type passwords struct {
 func newPasswords() *passwords {
 	return &passwords{
 		derive:   argon2.IDKey,
-		room:     admission.New(admission.Limits{Places: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
-		reserved: admission.New(admission.Limits{Places: reservedHashes, Queue: reservedWaiting, Wait: hashWait}),
-		slow:     admission.New(admission.Limits{Places: slowAtOnce, Queue: slowWaiting, Wait: hashWait}),
+		room:     admission.New(admission.Limits{Slots: hashesAtOnce, Queue: hashesWaiting, Wait: hashWait}),
+		reserved: admission.New(admission.Limits{Slots: reservedHashes, Queue: reservedWaiting, Wait: hashWait}),
+		slow:     admission.New(admission.Limits{Slots: slowAtOnce, Queue: slowWaiting, Wait: hashWait}),
 	}
 }
 

@@ -75,7 +75,7 @@ func New[T, M any](
 ) *Feed[T, M] {
 	ending := make(chan struct{})
 	return &Feed[T, M]{
-		documents: documents, show: show, settings: settings, watches: admission.New(admission.Limits{Places: maxWatches}),
+		documents: documents, show: show, settings: settings, watches: admission.New(admission.Limits{Slots: maxWatches}),
 		ending: ending, end: sync.OnceFunc(func() { close(ending) }),
 	}
 }

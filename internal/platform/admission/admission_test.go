@@ -12,7 +12,7 @@ import (
 
 func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Limits{Places: 1, Queue: 1, Wait: time.Second})
+		g := New(Limits{Slots: 1, Queue: 1, Wait: time.Second})
 		if err := g.Enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 			t.Error(err)
 		}
 		if err := g.Enter(t.Context()); !errors.Is(err, ErrFull) {
-			t.Errorf("a caller while the place stays taken: got error %v, want ErrFull", err)
+			t.Errorf("a caller while the slot stays taken: got error %v, want ErrFull", err)
 		}
 		if got, want := g.Stats(), (Stats{Inside: 1, Refused: 2}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
@@ -40,7 +40,7 @@ func TestACallerWithoutAPlaceWaitsInABoundedQueue(t *testing.T) {
 
 func TestACallerWhoseContextHasEndedDoesNotEnter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := New(Limits{Places: 1, Queue: 9, Wait: time.Hour})
+		g := New(Limits{Slots: 1, Queue: 9, Wait: time.Hour})
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := g.Enter(gone); !errors.Is(err, context.Canceled) {
@@ -72,8 +72,8 @@ func TestZeroPlacesMeanNoLimit(t *testing.T) {
 }
 
 func TestTheLimitIsNeverExceeded(t *testing.T) {
-	const places = 3
-	g := New(Limits{Places: places, Queue: 100, Wait: time.Minute})
+	const slots = 3
+	g := New(Limits{Slots: slots, Queue: 100, Wait: time.Minute})
 	var inside atomic.Int64
 	var group sync.WaitGroup
 	for range 50 {
@@ -83,8 +83,8 @@ func TestTheLimitIsNeverExceeded(t *testing.T) {
 				return
 			}
 			defer g.Leave()
-			if n := inside.Add(1); n > places {
-				t.Errorf("%d callers are inside, want at most %d", n, places)
+			if n := inside.Add(1); n > slots {
+				t.Errorf("%d callers are inside, want at most %d", n, slots)
 			}
 			inside.Add(-1)
 		})

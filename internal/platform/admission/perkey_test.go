@@ -9,15 +9,15 @@ func TestAKeyTakesOnlyItsOwnPlaces(t *testing.T) {
 	p := NewPerKey(2)
 	for n, want := range []bool{true, true, false} {
 		if got := p.TryEnter("a"); got != want {
-			t.Errorf("place %d of a: got %v", n+1, got)
+			t.Errorf("slot %d of a: got %v", n+1, got)
 		}
 	}
 	if !p.TryEnter("b") {
-		t.Error("another key got no place")
+		t.Error("another key got no slot")
 	}
 	p.Leave("a")
 	if !p.TryEnter("a") || p.TryEnter("a") {
-		t.Error("a does not have the one place that it returned")
+		t.Error("a does not have the one slot that it returned")
 	}
 }
 
@@ -26,7 +26,7 @@ func TestAKeyWithoutAPlaceIsForgotten(t *testing.T) {
 	for n := range 1000 {
 		key := fmt.Sprint(n)
 		if !p.TryEnter(key) || p.TryEnter(key) {
-			t.Fatalf("%s does not have one place", key)
+			t.Fatalf("%s does not have one slot", key)
 		}
 		p.Leave(key)
 	}
@@ -39,7 +39,7 @@ func TestNoLimitPerKeyAllowsEverything(t *testing.T) {
 	p := NewPerKey(0)
 	for range 100 {
 		if !p.TryEnter("a") {
-			t.Fatal("a place was refused")
+			t.Fatal("a slot was refused")
 		}
 	}
 	p.Leave("a")

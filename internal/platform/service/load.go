@@ -65,6 +65,6 @@ func (g *gates) of(method string) pair {
 	return made
 }
 
-func limits(places int) admission.Limits {
-	return admission.Limits{Places: places, Queue: places, Wait: longestWait}
+func limits(slots int) admission.Limits {
+	return admission.Limits{Slots: slots, Queue: slots, Wait: longestWait}
 }

@@ -1,4 +1,4 @@
-package ratelimit
+package admission
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ func (c *clock) now() time.Time { return c.Time }
 
 func TestAKeyGetsItsBurstAndThenTheEvenRate(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(2, 10*time.Second, c.now)
+	l := NewRate(2, 10*time.Second, c.now)
 	take := func(want int) {
 		t.Helper()
 		got := 0
@@ -41,21 +41,21 @@ func TestAKeyGetsItsBurstAndThenTheEvenRate(t *testing.T) {
 
 func TestARateBelowOneInABurstAllowsABurstOfOne(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(0.01, 10*time.Second, c.now)
+	l := NewRate(0.01, 10*time.Second, c.now)
 	if l.Take("a") != 0 || l.Take("a") != 100*time.Second {
 		t.Error("the limit is not one event in 100 seconds")
 	}
 }
 
 func TestAZeroRateAllowsEverything(t *testing.T) {
-	if New(0, time.Second, time.Now).Take("a") != 0 {
+	if NewRate(0, time.Second, time.Now).Take("a") != 0 {
 		t.Error("an event was refused")
 	}
 }
 
 func TestMemoryIsBoundedAndABusyKeyIsNotEvicted(t *testing.T) {
 	c := &clock{time.Unix(1e9, 0)}
-	l := New(1, 10*time.Second, c.now)
+	l := NewRate(1, 10*time.Second, c.now)
 	l.maxYoung = 100
 	for i := range 10_000 {
 		l.Take(fmt.Sprint("once", i))
@@ -66,7 +66,7 @@ func TestMemoryIsBoundedAndABusyKeyIsNotEvicted(t *testing.T) {
 			t.Fatalf("the busy key was evicted after %d other keys", i)
 		}
 		if n := len(l.young) + len(l.old); n > 200 {
-			t.Fatalf("the limiter stores %d keys, want at most 200", n)
+			t.Fatalf("the limit stores %d keys, want at most 200", n)
 		}
 	}
 }
