@@ -8,18 +8,18 @@ import (
 
 	_ "time/tzdata" // for -time-zone on machines without zone files
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/app"
 )
 
 func main() {
 	var config app.Config
-	serve.Main(serve.Program{
+	process.Main(process.Program{
 		Name:    "standalone",
 		Summary: "all of Waybook in one process, on the embedded store by default.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
-		Check:   func(checks *serve.Checks) { config.Check(checks) },
-		Start: func(ctx context.Context, env serve.Env) error {
+		Check:   func(checks *process.Checks) { config.Check(checks) },
+		Start: func(ctx context.Context, env process.Env) error {
 			app, err := app.Start(ctx, config, env)
 			if err != nil {
 				return err

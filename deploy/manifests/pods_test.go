@@ -13,7 +13,7 @@ import (
 
 	"github.com/waybook/waybook/deploy/rendered"
 	"github.com/waybook/waybook/internal/platform/discovery"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // complain reports a fault.
@@ -116,9 +116,9 @@ func checkProbes(c *cluster, complain complain) {
 					complain("%s: the %s probe does not ask the admin port over gRPC", d.Name, what)
 					continue
 				}
-				want := serve.Liveness
+				want := process.Liveness
 				if what == "readiness" {
-					want = serve.ReadinessName
+					want = process.ReadinessName
 				}
 				if got := *probe.GRPC.Service; got != want {
 					complain("%s: the %s probe asks for %q, not %q", d.Name, what, got, want)
@@ -167,8 +167,8 @@ func checkStop(c *cluster, complain complain) {
 			if err != nil || before < callersLearn {
 				complain("%s stops before its callers know: after %v, %v", d.Name, before, err)
 			}
-			if grace <= before+serve.StopTimeout {
-				complain("%s is killed after %v, but stopping takes %v and then up to %v", d.Name, grace, before, serve.StopTimeout)
+			if grace <= before+process.StopTimeout {
+				complain("%s is killed after %v, but stopping takes %v and then up to %v", d.Name, grace, before, process.StopTimeout)
 			}
 			if container.Lifecycle != nil {
 				complain("%s has a hook that uses up its time to stop", d.Name)

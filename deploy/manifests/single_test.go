@@ -11,7 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // singles returns the overlay single alone, with each of its optional components, and with all.
@@ -89,13 +89,13 @@ func checkStandalone(c *cluster, complain complain) {
 	if *set.Spec.Replicas != 1 || set.Spec.PodManagementPolicy != appsv1.ParallelPodManagement {
 		complain("%d replicas, %s", *set.Spec.Replicas, set.Spec.PodManagementPolicy)
 	}
-	if grace := set.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second <= serve.StopTimeout {
-		complain("the pod is killed before its stop of up to %v ends", serve.StopTimeout)
+	if grace := set.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second <= process.StopTimeout {
+		complain("the pod is killed before its stop of up to %v ends", process.StopTimeout)
 	}
 	for what, probe := range map[string]*corev1.Probe{
-		serve.Liveness: container.LivenessProbe, serve.ReadinessName: container.ReadinessProbe, "startup": container.StartupProbe,
+		process.Liveness: container.LivenessProbe, process.ReadinessName: container.ReadinessProbe, "startup": container.StartupProbe,
 	} {
-		want := strings.Replace(what, "startup", serve.Liveness, 1)
+		want := strings.Replace(what, "startup", process.Liveness, 1)
 		if probe == nil || probe.GRPC == nil || probe.GRPC.Service == nil || *probe.GRPC.Service != want || probe.GRPC.Port != portOf(container, "admin") {
 			complain("the %s probe is %v", what, probe)
 		}

@@ -66,7 +66,7 @@ func protections() []protection {
 		{against: "pause", shape: processes, off: "a reply without the data of a late service counts as complete",
 			changes: mute, finds: history.Lost + ": "},
 		{against: "cut", seed: 193, shape: processes, off: "a failed connection is retried after minutes", changes: []change{
-			{"", "internal/platform/serve/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
+			{"", "internal/platform/process/transport.go", "BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 3 * time.Second",
 				"BaseDelay: 5 * time.Minute, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Minute"},
 		}, finds: history.Late + ": "},
 		{against: "delay", seed: 77, shape: processes, off: "a session that can't be verified in time counts as closed", changes: []change{

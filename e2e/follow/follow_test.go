@@ -68,7 +68,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
 	clock := &stepping{}
 	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
 	closeLater(t, engine)
-	followsAll(t, changesOf(t, 4000), math.MaxInt, clock.step, startProcess(t, engine))
+	followsAll(t, changesOf(t, 4000), math.MaxInt, clock.step, startReplica(t, engine))
 }
 
 func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
@@ -76,11 +76,11 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
 	server.SetClock(clock.now)
 	uri := server.URI(mongotest.Database())
-	var processes []process
+	var processes []replica
 	for range 2 {
 		engine := must(mongo.Open(t.Context(), uri, ""))
 		closeLater(t, engine)
-		processes = append(processes, startProcess(t, engine))
+		processes = append(processes, startReplica(t, engine))
 	}
 	followsAll(t, changesOf(t, 800), few, func() {
 		clock.step()
@@ -115,7 +115,7 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 
 // followsAll has writers with at most so many albums each make changes while something disturbs the
 // store and a follower is killed, and compares.
-func followsAll(t *testing.T, changes, most int, disturb func(), processes ...process) {
+func followsAll(t *testing.T, changes, most int, disturb func(), processes ...replica) {
 	journal := filepath.Join(t.TempDir(), "journal")
 	w := &world{t: t, processes: processes, most: most, disturb: disturb, tickets: make(chan int)}
 	var running sync.WaitGroup
@@ -175,7 +175,7 @@ func followsAll(t *testing.T, changes, most int, disturb func(), processes ...pr
 
 type world struct {
 	t         *testing.T
-	processes []process
+	processes []replica
 	// most is how many albums a writer has at a time.
 	most    int
 	disturb func()
@@ -227,7 +227,7 @@ func (w *world) kill() {
 }
 
 // any returns one of the processes.
-func (w *world) any() process { return w.processes[rand.IntN(len(w.processes))] }
+func (w *world) any() replica { return w.processes[rand.IntN(len(w.processes))] }
 
 // create returns the id of a new album. It tries again while the store is disturbed.
 func (w *world) create(owner int, title string) int64 {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -52,8 +52,8 @@ func (d direct) BatchGetUsers(
 	return d.server.BatchGetUsers(ctx, request)
 }
 
-// process is a process with the services of users and albums.
-type process struct {
+// replica is a process with the services of users and albums.
+type replica struct {
 	address string
 	account accountv1.AccountServiceClient
 	album   albumv1.AlbumServiceClient
@@ -62,27 +62,27 @@ type process struct {
 	finish, sweep func(context.Context) error
 }
 
-// startProcess serves users and albums in a store, until the test ends.
-func startProcess(t *testing.T, store docstore.Engine) process {
+// startReplica serves users and albums in a store, until the test ends.
+func startReplica(t *testing.T, store docstore.Engine) replica {
 	t.Helper()
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	t.Cleanup(func() {
 		if err := stack.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	env := serve.Env{
+	env := process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
 	validator := must(protovalidate.New())
-	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now = hasty
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: time.Nanosecond}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}}))
 	deps := must(content.NewDeps(host, direct{server: accounts}))
 	albums := must(album.New(t.Context(), deps))
 	services := []service.Service{accounts, albums}
-	listener := must(serve.Listen(t.Context(), "grpc", "127.0.0.1:0"))
+	listener := must(process.Listen(t.Context(), "grpc", "127.0.0.1:0"))
 	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), nil, services...)
 	connection := must(grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials())))
 	t.Cleanup(func() {
@@ -90,7 +90,7 @@ func startProcess(t *testing.T, store docstore.Engine) process {
 			t.Error(err)
 		}
 	})
-	return process{
+	return replica{
 		address: listener.Addr().String(), account: accountv1.NewAccountServiceClient(connection), album: albumv1.NewAlbumServiceClient(connection),
 		finish: func(ctx context.Context) error { _, err := store.Backfill(ctx); return err }, sweep: albums.Sweep,
 	}

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/app"
 )
 
@@ -113,8 +113,8 @@ func startAssembly(t *testing.T, args ...string) *deployment {
 		t.Fatal(err)
 	}
 	diary := &diary{}
-	stack := &serve.Stack{}
-	app, err := app.Start(t.Context(), config, serve.Env{
+	stack := &process.Stack{}
+	app, err := app.Start(t.Context(), config, process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(diary, nil)),
 		Fail: func(err error) { fmt.Fprintln(diary, "level=ERROR", err) },
 	})

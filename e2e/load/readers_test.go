@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -28,11 +28,11 @@ import (
 func startEdge(t *testing.T, p *launch.Process, writeTimeout time.Duration, ended chan<- string) (address string) {
 	t.Helper()
 	connection := launch.Dial(t, p.GRPC)
-	env := serve.Env{
-		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+	env := process.Env{
+		Stack: &process.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
-	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	listener, err := process.Listen(t.Context(), "http", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // analyze runs systemd-analyze in a directory and returns its output.
@@ -254,7 +254,7 @@ func TestTheUnitWaitsAsLongAsAStopMayTake(t *testing.T) {
 	if found == nil {
 		t.Fatal("the unit has no TimeoutStopSec")
 	}
-	if timeout, err := time.ParseDuration(found[1]); err != nil || timeout <= serve.StopTimeout {
-		t.Errorf("systemd kills the program after %s, %v; a stop may take %v", found[1], err, serve.StopTimeout)
+	if timeout, err := time.ParseDuration(found[1]); err != nil || timeout <= process.StopTimeout {
+		t.Errorf("systemd kills the program after %s, %v; a stop may take %v", found[1], err, process.StopTimeout)
 	}
 }

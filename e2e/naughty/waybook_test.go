@@ -20,7 +20,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/standalone/app"
@@ -57,14 +57,14 @@ func start(t *testing.T) *waybook {
 	config.Interface.HasLogin, config.Interface.HasAdditions = true, true
 	config.Store.Data = t.TempDir()
 	w := &waybook{t: t, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, logged: &lines{}}
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	t.Cleanup(func() {
 		w.client.CloseIdleConnections()
 		if err := stack.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
-	app, err := app.Start(t.Context(), config, serve.Env{
+	app, err := app.Start(t.Context(), config, process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(w.logged, nil)),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	})

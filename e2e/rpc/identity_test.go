@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/waybook/waybook/e2e/launch"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/proto/descriptors"
 	"github.com/waybook/waybook/standalone/app"
 )
@@ -45,7 +45,7 @@ func startSecured(t *testing.T, log *slog.Logger, changes ...func(*app.Config)) 
 	if log != nil {
 		env.Log = log
 	}
-	transport, err := serve.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log)
+	transport, err := process.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log)
 	env.Transport = got(t, transport, err)
 	started, err := app.Start(t.Context(), newConfig(t, changes...), env)
 	s.app = got(t, started, err)

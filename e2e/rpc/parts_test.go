@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
@@ -71,7 +71,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	env := newEnv(t)
 	validator, err := protovalidate.New()
 	got(t, validator, err)
-	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
 	host.Deps.Now = p.clock
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}
 	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
@@ -86,7 +86,7 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	got(t, pois, err)
 	p.services = []service.Service{accounts, albums, blogs, pois}
 
-	listener, err := serve.Listen(t.Context(), "grpc", "127.0.0.1:0")
+	listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
 	got(t, listener, err)
 	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), p.store, p.services...)
 	p.waybook = connect(t, listener.Addr())

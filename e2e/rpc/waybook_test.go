@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -72,15 +72,15 @@ func newConfig(t testing.TB, changes ...func(*app.Config)) app.Config {
 }
 
 // newEnv returns the environment for the parts of a test. They stop when the test ends.
-func newEnv(t testing.TB) serve.Env {
+func newEnv(t testing.TB) process.Env {
 	t.Helper()
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	t.Cleanup(func() {
 		if err := stack.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	return serve.Env{
+	return process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}

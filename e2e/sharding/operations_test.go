@@ -39,7 +39,7 @@ type user struct {
 
 const password = "a long password"
 
-func (c *cluster) newUser(p *process, name string) user {
+func (c *cluster) newUser(p *replica, name string) user {
 	ctx := c.t.Context()
 	u := user{email: name + "@waybook.example"}
 	u.id = taken(p.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, Email: u.email, Password: password})).GetUser().GetUserId()
@@ -47,7 +47,7 @@ func (c *cluster) newUser(p *process, name string) user {
 	return u
 }
 
-func (c *cluster) fill(p *process) (made material) {
+func (c *cluster) fill(p *replica) (made material) {
 	ctx := c.t.Context()
 	made.owner, made.visitor = c.newUser(p, "owner"), c.newUser(p, "visitor")
 	newAlbum := func() int64 {
@@ -83,7 +83,7 @@ type operation struct {
 	isOwner    bool
 	parameters func(material) string
 	// call is the operation if it is a call of a service, and nil for one of the edge.
-	call func(*testing.T, *process, material) error
+	call func(*testing.T, *replica, material) error
 }
 
 const entry = "type=0_8&lat=1&lng=2&blogTitle=x&blogContent=x&year=2026&month=2&day=28&weather=有彩虹"
@@ -167,7 +167,7 @@ func operations() []operation {
 }
 
 // run sends the request of an operation to a process.
-func (o operation) run(t *testing.T, p *process, about material) {
+func (o operation) run(t *testing.T, p *replica, about material) {
 	t.Helper()
 	if o.call != nil {
 		must(t, o.call(t, p, about))
@@ -191,7 +191,7 @@ func (o operation) run(t *testing.T, p *process, about material) {
 	}
 }
 
-func importPois(t *testing.T, p *process, about material) error {
+func importPois(t *testing.T, p *replica, about material) error {
 	stream, err := p.poi.ImportPois(t.Context())
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func importPois(t *testing.T, p *process, about material) error {
 }
 
 // moveInAlbums moves in what later operations read.
-func moveInAlbums(t *testing.T, p *process, about material) error {
+func moveInAlbums(t *testing.T, p *replica, about material) error {
 	moved := &albumv1.MovedAlbum{
 		OldId: "12", OwnerId: about.owner.id, Title: "x", Category: 1, Location: taipei, CreateTime: timestamppb.Now(),
 		Photos: []*albumv1.MovedPhoto{{OldId: "1", ThumbnailUrl: "x"}}, RecommenderIds: []int64{about.visitor.id},
@@ -230,7 +230,7 @@ func moveInAlbums(t *testing.T, p *process, about material) error {
 	return err
 }
 
-func exportPois(t *testing.T, p *process, about material) error {
+func exportPois(t *testing.T, p *replica, about material) error {
 	stream, err := p.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{OwnerId: about.owner.id})
 	for err == nil {
 		_, err = stream.Recv()
@@ -257,7 +257,7 @@ func TestEveryOperationOfTheEdgeIsCounted(t *testing.T) {
 	}
 }
 
-func albumChanges(t *testing.T, p *process, _ material) error {
+func albumChanges(t *testing.T, p *replica, _ material) error {
 	_, err := p.album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
 	return err
 }

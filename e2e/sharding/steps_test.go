@@ -157,7 +157,7 @@ func (s *gate) shown() string {
 
 // inSteps runs an operation on a process, and checks that its commands come in the operation's
 // steps.
-func (c *cluster) inSteps(t *testing.T, p *process, each operation, about material) {
+func (c *cluster) inSteps(t *testing.T, p *replica, each operation, about material) {
 	t.Helper()
 	steps, after := stepsOf(t, each)
 	want := slices.Concat(steps, after)

@@ -25,7 +25,7 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/mongo"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -88,8 +88,8 @@ func (r *recorder) Open(ctx context.Context, spec docstore.Spec) (docstore.Table
 	return r.Engine.Open(ctx, spec)
 }
 
-// process is all of Waybook in one process, without sweeps and with nothing in its caches.
-type process struct {
+// replica is all of Waybook in one process, without sweeps and with nothing in its caches.
+type replica struct {
 	account accountv1.AccountServiceClient
 	album   albumv1.AlbumServiceClient
 	blog    blogv1.BlogServiceClient
@@ -101,21 +101,21 @@ type process struct {
 }
 
 // start starts a process on a store. It stops when the test ends.
-func (c *cluster) start(store docstore.Engine) *process {
+func (c *cluster) start(store docstore.Engine) *replica {
 	t := c.t
 	t.Helper()
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	t.Cleanup(func() { must(t, stack.Stop(context.WithoutCancel(t.Context()))) })
-	env := serve.Env{
+	env := process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
 	validator, err := protovalidate.New()
 	must(t, err)
-	host := service.Host{Env: env, Metrics: serve.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
+	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
 	host.Deps.Now = c.clock
 	channel := app.NewChannel(service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), env.Tracing)
-	p := &process{
+	p := &replica{
 		account: accountv1.NewAccountServiceClient(channel), album: albumv1.NewAlbumServiceClient(channel),
 		blog: blogv1.NewBlogServiceClient(channel), poi: poiv1.NewPoiServiceClient(channel),
 	}
@@ -161,7 +161,7 @@ func (c *cluster) namespaceOf(spec docstore.Spec) string { return c.database + "
 
 // commandsOf returns the commands on documents that a function and what it leaves to the
 // background send.
-func (c *cluster) commandsOf(p *process, do func()) (sent []mongowire.Command) {
+func (c *cluster) commandsOf(p *replica, do func()) (sent []mongowire.Command) {
 	c.t.Helper()
 	mark := c.server.Mark()
 	do()

@@ -22,7 +22,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/album"
@@ -86,8 +86,8 @@ func (s store) serve(use func(*grpc.ClientConn)) {
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10, Store: s.flags,
 	}
-	stack := &serve.Stack{}
-	app, err := app.Start(s.t.Context(), config, serve.Env{
+	stack := &process.Stack{}
+	app, err := app.Start(s.t.Context(), config, process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { s.t.Errorf("a part failed: %v", err) },
 	})

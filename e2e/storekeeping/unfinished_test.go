@@ -13,7 +13,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore/restoring"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 )
@@ -24,8 +24,8 @@ func (s store) expectIncomplete() {
 	s.t.Helper()
 	ctx := s.t.Context()
 	var incomplete *restoring.IncompleteError
-	stack := &serve.Stack{}
-	_, err := service.OpenStore(ctx, serve.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler)}, s.flags, serve.NewMetrics(), serve.NewReadiness())
+	stack := &process.Stack{}
+	_, err := service.OpenStore(ctx, process.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler)}, s.flags, process.NewMetrics(), process.NewReadiness())
 	if !errors.As(err, &incomplete) || !strings.Contains(err.Error(), "store load with the same file again") {
 		s.t.Errorf("a service starts: %v", err)
 	}

@@ -9,17 +9,17 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/edge"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // TestTheTimesOfAnEndAreTheSameEverywhere compares documents with the program. deploy/manifests does
 // so for the manifests.
 func TestTheTimesOfAnEndAreTheSameEverywhere(t *testing.T) {
-	if edge.DefaultCallTimeout >= serve.DrainTime {
-		t.Errorf("a call of the edge may take %v, and a program that ends waits %v", edge.DefaultCallTimeout, serve.DrainTime)
+	if edge.DefaultCallTimeout >= process.DrainTime {
+		t.Errorf("a call of the edge may take %v, and a program that ends waits %v", edge.DefaultCallTimeout, process.DrainTime)
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()) }
-	drain, stop := seconds(serve.DrainTime), seconds(serve.StopTimeout)
+	drain, stop := seconds(process.DrainTime), seconds(process.StopTimeout)
 	for file, sentences := range map[string][]string{
 		"docs/operations.md": {
 			"It stops within " + stop + " seconds of SIGTERM.",

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/services/account"
@@ -40,7 +40,7 @@ type waybook struct {
 
 func start(t *testing.T) *waybook {
 	t.Helper()
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	t.Cleanup(func() {
 		if err := stack.Stop(context.Background()); err != nil {
 			t.Error(err)
@@ -51,7 +51,7 @@ func start(t *testing.T) *waybook {
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Store.Data = t.TempDir()
-	app, err := app.Start(t.Context(), config, serve.Env{
+	app, err := app.Start(t.Context(), config, process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	})

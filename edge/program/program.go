@@ -15,7 +15,7 @@ import (
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/shadow"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -69,21 +69,21 @@ func (c *Config) Register(flags *flag.FlagSet) {
 }
 
 // Check reports the faults of the settings.
-func (c *Config) Check(checks *serve.Checks) {
+func (c *Config) Check(checks *process.Checks) {
 	checks.Listen("http", c.HTTP)
 	checks.Listen("admin", c.Admin)
 	checks.Dial("account", c.Account)
 	checks.Dial("album", c.Album)
 	checks.Dial("blog", c.Blog)
 	checks.Dial("poi", c.Poi)
-	_, err := serve.Zone(c.TimeZone)
+	_, err := process.Zone(c.TimeZone)
 	checks.Report(err)
 	checks.Report(c.Front.Shadow.Check())
 }
 
 // Start starts the edge and pushes its parts on env's stack.
-func Start(ctx context.Context, config Config, env serve.Env) error {
-	zone, err := serve.Zone(config.TimeZone)
+func Start(ctx context.Context, config Config, env process.Env) error {
+	zone, err := process.Zone(config.TimeZone)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err != nil {
 		return fmt.Errorf("validator: %w", err)
 	}
-	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
+	metrics, readiness := process.NewMetrics(), process.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
@@ -101,11 +101,11 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err := dial(env, config, &served); err != nil {
 		return err
 	}
-	handler, err := NewHandler(ctx, env, Process{metrics, readiness}, config.Front, served)
+	handler, err := NewHandler(ctx, env, Reports{metrics, readiness}, config.Front, served)
 	if err != nil {
 		return err
 	}
-	listener, err := serve.Listen(ctx, "http", config.HTTP)
+	listener, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return err
 	}
@@ -115,27 +115,27 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	return nil
 }
 
-// Process is what a program knows of itself.
-type Process struct {
-	Metrics   *serve.Metrics
-	Readiness *serve.Readiness
+// Reports are what a program reports of itself.
+type Reports struct {
+	Metrics   *process.Metrics
+	Readiness *process.Readiness
 }
 
 // NewHandler returns the edge's handler. It gives each request an id, traces and counts it, and logs
 // it if the access log is on. The page for people is in front of the edge; requests for its files are
 // not counted as the edge's. If replies are compared, a part of env's stack does so.
-func NewHandler(ctx context.Context, env serve.Env, process Process, front Front, config edge.Config) (http.Handler, error) {
-	requests := newRequests(env, process.Metrics, front.HasAccessLog)
-	process.Metrics.CountGate("edge requests", config.Load.Requests)
-	process.Metrics.CountGate("edge long replies", config.Load.LongReplies)
-	process.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
+func NewHandler(ctx context.Context, env process.Env, reports Reports, front Front, config edge.Config) (http.Handler, error) {
+	requests := newRequests(env, reports.Metrics, front.HasAccessLog)
+	reports.Metrics.CountGate("edge requests", config.Load.Requests)
+	reports.Metrics.CountGate("edge long replies", config.Load.LongReplies)
+	reports.Metrics.CountGate("edge form pieces", config.Load.FormPieces)
 	config.Log = env.Log
 	config.Observe = requests.observe
 	config.HasConsole = front.Page != nil && !front.Shadow.IsPrimary()
 	var handler http.Handler
 	if front.Shadow.IsOn() {
 		var err error
-		if handler, err = newShadow(ctx, env, process, front.Shadow, config, requests); err != nil {
+		if handler, err = newShadow(ctx, env, reports, front.Shadow, config, requests); err != nil {
 			return nil, err
 		}
 	} else {
@@ -145,13 +145,13 @@ func NewHandler(ctx context.Context, env serve.Env, process Process, front Front
 	if !config.HasConsole {
 		return handler, nil
 	}
-	return front.Page(&config, process.Readiness.Err, process.Metrics.Registry, handler)
+	return front.Page(&config, reports.Readiness.Err, reports.Metrics.Registry, handler)
 }
 
 // newShadow returns the handler of an edge whose replies are compared with those of an old server.
 // If that one answers the clients, only its answers are observed.
 func newShadow(
-	ctx context.Context, env serve.Env, process Process, flags shadow.Flags, config edge.Config, requests *requests,
+	ctx context.Context, env process.Env, reports Reports, flags shadow.Flags, config edge.Config, requests *requests,
 ) (http.Handler, error) {
 	if err := flags.Check(); err != nil {
 		return nil, err
@@ -164,21 +164,21 @@ func newShadow(
 	}
 	made := shadow.New(shadow.Config{
 		Flags: flags, Edge: edge.New(config), Proxies: config.TrustedProxies, Prefix: config.PathPrefix, Charset: config.LegacyCharset,
-		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.observe, Log: env.Log, Metrics: process.Metrics.Registry,
+		Zone: config.Zone, Busy: config.Load.Requests, Observe: requests.observe, Log: env.Log, Metrics: reports.Metrics.Registry,
 	})
 	env.Stack.Go(ctx, "comparison with the old server", made.Run)
 	return made, nil
 }
 
 // Serve serves the edge's handler on its HTTP port, within the limits of connections.
-func Serve(env serve.Env, metrics *serve.Metrics, listener net.Listener, handler http.Handler, limits connlimit.Limits) {
+func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, handler http.Handler, limits connlimit.Limits) {
 	connections := connlimit.New(limits)
 	metrics.CountConnections("http", connections)
 	env.HTTP("edge", listener, handler, connections)
 }
 
 // dial connects the edge to the services.
-func dial(env serve.Env, config Config, served *edge.Config) error {
+func dial(env process.Env, config Config, served *edge.Config) error {
 	account, err := env.Dial("account", config.Account)
 	if err != nil {
 		return err

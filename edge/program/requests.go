@@ -11,14 +11,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
-	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 // requests observes the requests to the edge: it gives each an id and a trace, counts its answer,
 // and logs it if isLogged. It is safe for concurrent use.
 type requests struct {
-	env      serve.Env
+	env      process.Env
 	isLogged bool
 
 	durations  *prometheus.HistogramVec
@@ -27,10 +27,10 @@ type requests struct {
 }
 
 // newRequests returns a requests and registers its metrics.
-func newRequests(env serve.Env, metrics *serve.Metrics, isLogged bool) *requests {
+func newRequests(env process.Env, metrics *process.Metrics, isLogged bool) *requests {
 	r := &requests{
 		env: env, isLogged: isLogged,
-		durations: serve.NewDurations("waybook_edge_request_duration_seconds",
+		durations: process.NewDurations("waybook_edge_request_duration_seconds",
 			"Duration of requests to /API.php, by func and failure reason (empty for success).", "func", "reason"),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "waybook_edge_requests_in_flight", Help: "Requests to /API.php in flight.",

@@ -14,14 +14,14 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
-	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/tracing"
 )
 
 // entrance collects the metrics, spans and log lines of requests.
 type entrance struct {
-	metrics *serve.Metrics
+	metrics *process.Metrics
 	spans   *tracetest.InMemoryExporter
 	log     bytes.Buffer
 }
@@ -29,8 +29,8 @@ type entrance struct {
 // request sends one request through requests. Its handler reports the given answer.
 func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, change func(*http.Request)) *httptest.ResponseRecorder {
 	t.Helper()
-	e.metrics, e.spans = serve.NewMetrics(), tracetest.NewInMemoryExporter()
-	env := serve.Env{}
+	e.metrics, e.spans = process.NewMetrics(), tracetest.NewInMemoryExporter()
+	env := process.Env{}
 	env.Log = slog.New(slog.NewTextHandler(&e.log, nil))
 	env.Tracing = tracing.New(sdktrace.NewTracerProvider(sdktrace.WithSyncer(e.spans)))
 	requests := newRequests(env, e.metrics, isLogged)
@@ -68,7 +68,7 @@ func (e *entrance) request(t *testing.T, isLogged bool, answer edge.Answer, chan
 
 func (e *entrance) scrape() string {
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	process.AdminHandler(process.NewReadiness(), e.metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()
 }
 

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybook/waybook/edge/comparison"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // The reasons why a request was not compared.
@@ -29,7 +29,7 @@ type metrics struct {
 }
 
 func newMetrics(registry prometheus.Registerer) *metrics {
-	durations := serve.NewDurations("waybook_shadow_second_reply_duration_seconds",
+	durations := process.NewDurations("waybook_shadow_second_reply_duration_seconds",
 		"Duration of the second replies of compared requests, in seconds.")
 	m := &metrics{
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{

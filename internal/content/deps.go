@@ -3,7 +3,7 @@ package content
 import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/profiles"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -32,7 +32,7 @@ func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, e
 	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}, nil
 }
 
-func countLookups(metrics *serve.Metrics, directory *profiles.Directory) {
+func countLookups(metrics *process.Metrics, directory *profiles.Directory) {
 	const lookups = "waybook_people_lookups_total"
 	const help = "User names looked up, by cache result (hit or miss)."
 	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(directory.Stats().Hits) })

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -30,7 +30,7 @@ func (o *oneUser) BatchGetUsers(context.Context, *accountv1.BatchGetUsersRequest
 // newHost returns a program without a store.
 func newHost(t *testing.T) service.Host {
 	t.Helper()
-	host := service.Host{Env: serve.Env{Stack: &serve.Stack{}, Log: slog.New(slog.DiscardHandler)}, Metrics: serve.NewMetrics()}
+	host := service.Host{Env: process.Env{Stack: &process.Stack{}, Log: slog.New(slog.DiscardHandler)}, Metrics: process.NewMetrics()}
 	t.Cleanup(func() {
 		if err := host.Stack.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -50,7 +50,7 @@ func TestTheNameCacheHasMetrics(t *testing.T) {
 	accounts.away = errors.New("away")
 	deps.Profiles.Show(t.Context(), 2)
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(), host.Metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	process.AdminHandler(process.NewReadiness(), host.Metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, beginning := range []string{
 		`waybook_people_lookups_total{result="hit"} 1`, `waybook_people_lookups_total{result="miss"} 2`,
 		"waybook_people_stale_total 1", "waybook_people_cached 1",

@@ -4,7 +4,7 @@ import (
 	"context"
 	"flag"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
@@ -17,7 +17,7 @@ type Program struct {
 	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
 	// Check reports the faults of the service's own settings; it may be nil.
-	Check func(*serve.Checks)
+	Check func(*process.Checks)
 	// New creates the service.
 	New func(context.Context, Deps) (service.Service, error)
 }
@@ -34,7 +34,7 @@ func (p Program) Main() {
 				p.Flags(flags)
 			}
 		},
-		Check: func(checks *serve.Checks) {
+		Check: func(checks *process.Checks) {
 			checks.Dial("account", account)
 			if p.Check != nil {
 				p.Check(checks)

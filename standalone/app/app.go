@@ -14,7 +14,7 @@ import (
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -43,8 +43,8 @@ type App struct {
 }
 
 // Start starts Waybook and pushes its parts on env's stack.
-func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
-	zone, err := serve.Zone(config.TimeZone)
+func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
+	zone, err := process.Zone(config.TimeZone)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	metrics := serve.NewMetrics()
-	readiness := serve.NewReadiness()
+	metrics := process.NewMetrics()
+	readiness := process.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
 	edgeConfig.Zone, edgeConfig.Validator = zone, validator
-	handler, err := program.NewHandler(ctx, env, program.Process{Metrics: metrics, Readiness: readiness}, config.Front, edgeConfig)
+	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: metrics, Readiness: readiness}, config.Front, edgeConfig)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func Start(ctx context.Context, config Config, env serve.Env) (*App, error) {
 			"leave out -grpc to use a Unix socket, or set -tls-cert", "grpc", grpcPort.Addr().String())
 	}
 	service.Serve(env, "grpc port", grpcPort, access.NewPolicy(rules, config.Clients), interceptors, store.Source, services...)
-	httpPort, err := serve.Listen(ctx, "http", config.HTTP)
+	httpPort, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
 	"github.com/waybook/waybook/services/blog"
@@ -73,13 +73,13 @@ func (c *Config) Register(flags *flag.FlagSet) {
 }
 
 // Check reports the faults of the settings.
-func (c *Config) Check(checks *serve.Checks) {
+func (c *Config) Check(checks *process.Checks) {
 	checks.Listen("http", c.HTTP)
 	checks.ListenGRPC("grpc", c.grpcAddress())
 	checks.Listen("admin", c.Admin)
 	checks.Report(c.Store.Check())
 	checks.Report(c.Changes.Check())
-	zone, err := serve.Zone(c.TimeZone)
+	zone, err := process.Zone(c.TimeZone)
 	checks.Report(err)
 	checks.Report(c.Front.Shadow.Check())
 	checks.Report(blog.Config{Reward: c.Reward, Zone: zone}.Check())

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/demo"
 )
 
@@ -25,7 +25,7 @@ func (a *App) Greet(ctx context.Context, out io.Writer) error {
 		fmt.Fprintf(out, "  page   http://%s/\n", a.HTTP)
 	}
 	fmt.Fprintf(out, "  edge   http://%s/API.php\n  grpc   %s\n  admin  http://%s\n",
-		a.HTTP, serve.Target(a.GRPC), a.Admin)
+		a.HTTP, process.Target(a.GRPC), a.Admin)
 	switch {
 	case a.needsSignatures:
 		fmt.Fprint(out, "\nRequests must be signed by an application: waybookctl application create NAME makes one,\n"+

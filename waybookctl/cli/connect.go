@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/internal/platform/mtls"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -49,11 +49,11 @@ type services struct {
 }
 
 // connect creates the clients. It opens no connection before the first call.
-func connect(to Connection, env serve.Env) (*services, error) {
+func connect(to Connection, env process.Env) (*services, error) {
 	if to.Timeout <= 0 {
 		return nil, usageError("--timeout must be greater than 0")
 	}
-	transport, err := serve.TransportFlags{
+	transport, err := process.TransportFlags{
 		Files:     mtls.Files{Certificate: to.TLSCert, Key: to.TLSKey, Authorities: to.TLSCA},
 		PlainText: to.Plaintext,
 	}.Load(env.Log)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	if err != nil {
 		return twins.blame(err)
 	}
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	defer func() { _ = stack.Stop(context.WithoutCancel(ctx)) }() // a failed close does not concern the user
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	parsed.BindTo(streams.In, (*io.Reader)(nil))
@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 		&output.Printer{Format: tree.Output, Out: streams.Out, Notes: streams.Err},
 	)
 	if err := parsed.BindSingletonProvider(func() (*services, error) {
-		return connect(tree.Connection, serve.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
+		return connect(tree.Connection, process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
 	}); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/tracing"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/slowtree"
@@ -117,7 +117,7 @@ func resolve(ctx context.Context, admin string) (addresses []string, err error) 
 }
 
 func askOne(ctx context.Context, client *http.Client, address, id string) ([]slowtree.Part, error) {
-	target := "http://" + address + serve.SlowPath
+	target := "http://" + address + process.SlowPath
 	if id != "" {
 		target += "/" + url.PathEscape(id)
 	}

@@ -6,16 +6,16 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/bench/internal/baseline"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func main() {
 	var config baseline.Config
-	serve.Main(serve.Program{
+	process.Main(process.Program{
 		Name:    "baseline",
 		Summary: "Serves fixed replies over net/http and gRPC, as a baseline for bench.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
-		Start: func(ctx context.Context, env serve.Env) error {
+		Start: func(ctx context.Context, env process.Env) error {
 			return baseline.Start(ctx, config, env)
 		},
 	})

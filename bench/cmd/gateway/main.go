@@ -7,16 +7,16 @@ import (
 	"flag"
 
 	"github.com/waybook/waybook/bench/internal/gateway"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func main() {
 	var config gateway.Config
-	serve.Main(serve.Program{
+	process.Main(process.Program{
 		Name:    "gateway",
 		Summary: "Serves grpc-gateway in front of Waybook's services, for bench.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
-		Start: func(ctx context.Context, env serve.Env) error {
+		Start: func(ctx context.Context, env process.Env) error {
 			return gateway.Start(ctx, config, env)
 		},
 	})

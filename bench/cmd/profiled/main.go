@@ -8,16 +8,16 @@ import (
 	_ "time/tzdata" // as in standalone
 
 	"github.com/waybook/waybook/bench/internal/profiled"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func main() {
 	var config profiled.Config
-	serve.Main(serve.Program{
+	process.Main(process.Program{
 		Name:    "profiled",
 		Summary: "Runs standalone and writes a CPU profile.",
 		Flags:   func(flags *flag.FlagSet) { config.Register(flags) },
-		Start: func(ctx context.Context, env serve.Env) error {
+		Start: func(ctx context.Context, env process.Env) error {
 			return profiled.Start(ctx, config, env)
 		},
 	})

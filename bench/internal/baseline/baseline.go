@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // Answer is the recorded reply of one case.
@@ -66,7 +66,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 }
 
 // Start starts the baselines. It pushes their shutdown on env.Stack.
-func Start(ctx context.Context, config Config, env serve.Env) error {
+func Start(ctx context.Context, config Config, env process.Env) error {
 	text, err := os.ReadFile(config.Answers)
 	if err != nil {
 		return fmt.Errorf("-answers: %w", err)
@@ -75,12 +75,12 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	if err := json.Unmarshal(text, &answers); err != nil {
 		return fmt.Errorf("-answers: %w", err)
 	}
-	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
+	metrics, readiness := process.NewMetrics(), process.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
 	}
-	calls, err := serve.Listen(ctx, "grpc", config.GRPC)
+	calls, err := process.Listen(ctx, "grpc", config.GRPC)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 		server.Stop()
 		return <-done
 	})
-	requests, err := serve.Listen(ctx, "http", config.HTTP)
+	requests, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	blogw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/blog/v1"
 	poigw "github.com/waybook/waybook/bench/internal/gateway/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -51,8 +51,8 @@ type clients struct {
 }
 
 // Start starts the gateway. It pushes the shutdown of its parts on env.Stack.
-func Start(ctx context.Context, config Config, env serve.Env) error {
-	metrics := serve.NewMetrics()
+func Start(ctx context.Context, config Config, env process.Env) error {
+	metrics := process.NewMetrics()
 	connect := dial
 	if config.Album == "" && config.Blog == "" && config.Poi == "" {
 		connect = inProcess
@@ -69,12 +69,12 @@ func Start(ctx context.Context, config Config, env serve.Env) error {
 	); err != nil {
 		return err
 	}
-	readiness := serve.NewReadiness()
+	readiness := process.NewReadiness()
 	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
 	if err != nil {
 		return err
 	}
-	listener, err := serve.Listen(ctx, "http", config.HTTP)
+	listener, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return err
 	}

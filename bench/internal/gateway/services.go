@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/waybook/waybook/bench/internal/inprocess"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -12,7 +12,7 @@ import (
 )
 
 // dial connects to services in other processes, as the edge does.
-func dial(_ context.Context, config Config, env serve.Env, _ *serve.Metrics) (c clients, err error) {
+func dial(_ context.Context, config Config, env process.Env, _ *process.Metrics) (c clients, err error) {
 	albums, err := env.Dial("album", config.Album)
 	if err != nil {
 		return clients{}, err
@@ -29,7 +29,7 @@ func dial(_ context.Context, config Config, env serve.Env, _ *serve.Metrics) (c 
 }
 
 // inProcess runs the services in this process like standalone: on a store of its own.
-func inProcess(ctx context.Context, config Config, env serve.Env, metrics *serve.Metrics) (clients, error) {
+func inProcess(ctx context.Context, config Config, env process.Env, metrics *process.Metrics) (clients, error) {
 	engine, err := (&service.StoreFlags{Data: config.Data}).Open(ctx)
 	if err != nil {
 		return clients{}, err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/waybook/waybook/internal/content"
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/services/account"
@@ -22,7 +22,7 @@ import (
 
 // Start starts the services over a store and returns a channel to them. It pushes their shutdown on
 // env.Stack; the store stays open.
-func Start(ctx context.Context, env serve.Env, metrics *serve.Metrics, store docstore.Engine) (*app.Channel, error) {
+func Start(ctx context.Context, env process.Env, metrics *process.Metrics, store docstore.Engine) (*app.Channel, error) {
 	validator, err := protovalidate.New()
 	if err != nil {
 		return nil, err

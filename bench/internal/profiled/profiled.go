@@ -8,7 +8,7 @@ import (
 	"os"
 	"runtime/pprof"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/standalone/app"
 )
 
@@ -27,7 +27,7 @@ func (c *Config) Register(flags *flag.FlagSet) {
 
 // Start starts standalone. It pushes the end of the profile on env.Stack before the parts of
 // standalone, so that the profile ends last.
-func Start(ctx context.Context, config Config, env serve.Env) error {
+func Start(ctx context.Context, config Config, env process.Env) error {
 	file, err := os.Create(config.Profile)
 	if err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // own measures a call as the interceptor of Waybook's services does.
 func own() grpc.UnaryServerInterceptor {
-	metrics := serve.NewMetrics()
+	metrics := process.NewMetrics()
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (reply any, err error) {
 		began := time.Now()
 		metrics.BeginCall()

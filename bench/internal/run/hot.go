@@ -18,7 +18,7 @@ import (
 	"github.com/waybook/waybook/bench/internal/report"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/observed"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -50,10 +50,10 @@ func (b *bench) hot(ctx context.Context) (err error) {
 			time.Sleep(distance)
 		}
 	})
-	stack := &serve.Stack{}
+	stack := &process.Stack{}
 	w.onClose(func() error { return stack.Stop(context.WithoutCancel(ctx)) })
-	env := serve.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(error) {}}
-	channel, err := inprocess.Start(ctx, env, serve.NewMetrics(), store)
+	env := process.Env{Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler), Fail: func(error) {}}
+	channel, err := inprocess.Start(ctx, env, process.NewMetrics(), store)
 	if err != nil {
 		return err
 	}

@@ -10,13 +10,13 @@ import (
 
 	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func main() {
 	var config program.Config
 	var page console.Flags
-	serve.Main(serve.Program{
+	process.Main(process.Program{
 		Name:    "edge",
 		Summary: "the XML edge of Waybook: serves /API.php over the gRPC services.",
 		// The proxies in front of an edge notice that it is no longer ready.
@@ -25,8 +25,8 @@ func main() {
 			config.Register(flags)
 			page.Register(flags, false)
 		},
-		Check: func(checks *serve.Checks) { config.Check(checks) },
-		Start: func(ctx context.Context, env serve.Env) error {
+		Check: func(checks *process.Checks) { config.Check(checks) },
+		Start: func(ctx context.Context, env process.Env) error {
 			config.Front.Page = page.Page()
 			return program.Start(ctx, config, env)
 		},

@@ -17,7 +17,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
@@ -185,7 +185,7 @@ func (s embeddedSource) lastBackup() float64 {
 	return float64(info.ModTime().UnixMilli()) / 1000
 }
 
-func (s embeddedSource) count(metrics *serve.Metrics) {
+func (s embeddedSource) count(metrics *process.Metrics) {
 	metrics.GaugeFunc("waybook_store_last_backup_timestamp_seconds",
 		"Begin of the last complete backup of the embedded store as a Unix time; 0 if there is none.", s.lastBackup)
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 
 	"log/slog"
@@ -62,7 +62,7 @@ func serveStore(t *testing.T, store *storeServer) storev1.StoreServiceClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	interceptors := NewInterceptors(validator, Load{}, nil, serve.NewMetrics(), slog.New(slog.DiscardHandler))
+	interceptors := NewInterceptors(validator, Load{}, nil, process.NewMetrics(), slog.New(slog.DiscardHandler))
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

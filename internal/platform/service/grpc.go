@@ -17,7 +17,7 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/proto/descriptors"
 	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
@@ -65,7 +65,7 @@ type ender interface{ End() }
 // flight. If env has an identity, Serve accepts only calls that policy admits.
 // store is nil for a MongoDB.
 func Serve(
-	env serve.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
+	env process.Env, name string, listener net.Listener, policy *access.Policy, interceptors *Interceptors,
 	store Source, services ...Service,
 ) {
 	options := env.Tracing.ServerOptions()
@@ -88,8 +88,8 @@ func Serve(
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.NumStreamWorkers(streamWorkers),
-		grpc.StaticStreamWindowSize(serve.StreamWindow),
-		grpc.StaticConnWindowSize(serve.ConnectionWindow),
+		grpc.StaticStreamWindowSize(process.StreamWindow),
+		grpc.StaticConnWindowSize(process.ConnectionWindow),
 	)...)
 	for _, service := range services {
 		service.Register(server)
@@ -102,7 +102,7 @@ func Serve(
 	healthv1.RegisterHealthServer(server, healthServer)
 	describe(server)
 
-	env.Announce(slog.String("grpc", serve.Target(listener.Addr())))
+	env.Announce(slog.String("grpc", process.Target(listener.Addr())))
 	connections := connlimit.New(connlimit.Limits{All: maxConnections, PerClient: maxClientConnections})
 	interceptors.metrics.CountConnections("grpc", connections)
 	done := make(chan struct{})

@@ -19,14 +19,14 @@ import (
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/audit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 const (
 	// unaryTimeout bounds a call that has no deadline, or a later one.
 	unaryTimeout = 10 * time.Second
 	// retryTime bounds how quickly a call must fail as UNAVAILABLE for callers to retry it
-	// at once. serve.Transport's connections retry such calls. A slower call has already
+	// at once. process.Transport's connections retry such calls. A slower call has already
 	// waited; immediate retries would multiply its caller's wait.
 	retryTime = time.Second
 	// streamTimeout bounds a stream. A slow reader may fetch a million landmarks.
@@ -42,7 +42,7 @@ type Interceptors struct {
 	validator protovalidate.Validator
 	gates     *gates
 	events    *audit.Log
-	metrics   *serve.Metrics
+	metrics   *process.Metrics
 	log       *slog.Logger
 	admit     admit
 }
@@ -53,7 +53,7 @@ type admit func(ctx context.Context, method string) (access.Caller, error)
 // NewInterceptors returns interceptors that enforce validator's rules and the concurrency
 // limits of load. They record calls in events, which may be nil. They admit every caller,
 // because they are for calls in process; Serve makes those of a port from them.
-func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *serve.Metrics, log *slog.Logger) *Interceptors {
+func NewInterceptors(validator protovalidate.Validator, load Load, events *audit.Log, metrics *process.Metrics, log *slog.Logger) *Interceptors {
 	return &Interceptors{
 		validator: validator, gates: newGates(load, metrics), events: events, metrics: metrics, log: log,
 		admit: admitAll(access.InProcess),

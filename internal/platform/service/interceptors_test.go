@@ -22,7 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/internal/platform/apierror"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -32,7 +32,7 @@ import (
 // chain is the interceptors with their log and their metrics.
 type chain struct {
 	*service.Interceptors
-	metrics *serve.Metrics
+	metrics *process.Metrics
 	log     bytes.Buffer
 }
 
@@ -44,7 +44,7 @@ func newChainUnder(t *testing.T, load service.Load) *chain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chain{metrics: serve.NewMetrics()}
+	c := &chain{metrics: process.NewMetrics()}
 	log := slog.New(slog.NewTextHandler(&c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	c.Interceptors = service.NewInterceptors(validator, load, nil, c.metrics, log)
 	return c
@@ -299,7 +299,7 @@ func TestEachCallIsCountedWithItsCode(t *testing.T) {
 	}
 	_ = c.unary(t.Context(), valid, func(context.Context, any) (any, error) { panic("x") })
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(), c.metrics).
+	process.AdminHandler(process.NewReadiness(), c.metrics).
 		ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for code, count := range map[codes.Code]int{codes.OK: 2, codes.Internal: 1} {
 		line := fmt.Sprintf("waybook_rpc_duration_seconds_count{code=%q,method=%q} %d", code.String(), method, count)

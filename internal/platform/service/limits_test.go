@@ -3,11 +3,11 @@ package service
 import (
 	"testing"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func TestACallThatBeganBeforeTheEndFinishes(t *testing.T) {
-	if unaryTimeout >= serve.DrainTime {
-		t.Errorf("a call may take %v, and a program that ends waits %v", unaryTimeout, serve.DrainTime)
+	if unaryTimeout >= process.DrainTime {
+		t.Errorf("a call may take %v, and a program that ends waits %v", unaryTimeout, process.DrainTime)
 	}
 }

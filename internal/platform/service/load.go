@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/admission"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // longestWait is how long a call may queue. It is well below callers' deadlines, so that a
@@ -33,7 +33,7 @@ func (l *Load) Register(flags *flag.FlagSet) {
 // for another one must not block that one. They may be used concurrently.
 type gates struct {
 	load    Load
-	metrics *serve.Metrics
+	metrics *process.Metrics
 
 	mu    sync.Mutex
 	known map[string]pair
@@ -41,7 +41,7 @@ type gates struct {
 
 type pair struct{ calls, streams *admission.Gate }
 
-func newGates(load Load, metrics *serve.Metrics) *gates {
+func newGates(load Load, metrics *process.Metrics) *gates {
 	return &gates{load: load, metrics: metrics, known: map[string]pair{}}
 }
 

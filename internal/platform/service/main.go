@@ -1,4 +1,4 @@
-// Package service holds the parts that Waybook's services share on top of package serve:
+// Package service holds the parts that Waybook's services share on top of package process:
 // the store, the interceptors, the gRPC port, and the main function of a service.
 package service
 
@@ -15,7 +15,7 @@ import (
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/access"
 	"github.com/waybook/waybook/internal/platform/audit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // Deps are the dependencies of every service. They may be used concurrently.
@@ -45,8 +45,8 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 // Host is the program that a service runs in: its environment, its metrics, and the
 // dependencies of its services.
 type Host struct {
-	serve.Env
-	Metrics *serve.Metrics
+	process.Env
+	Metrics *process.Metrics
 	Deps    Deps
 }
 
@@ -57,24 +57,24 @@ type Program struct {
 	// Flags declares the service's own flags; it may be nil.
 	Flags func(*flag.FlagSet)
 	// Check reports the faults of the service's own settings; it may be nil.
-	Check func(*serve.Checks)
+	Check func(*process.Checks)
 	// New creates the service. It pushes the parts that it starts on the host's stack.
 	New func(context.Context, Host) (Service, error)
 }
 
 // Main runs the service until SIGINT or SIGTERM.
-func (m Program) Main() { serve.Main(m.Process()) }
+func (m Program) Main() { process.Main(m.Process()) }
 
 // Process returns the program that Main runs. Its admin port listens before the store
 // opens, because a store may take an hour to open. Its gRPC port listens after that.
-func (m Program) Process() serve.Program {
+func (m Program) Process() process.Program {
 	var grpcAddress, adminAddress string
 	var store StoreFlags
 	var load Load
 	var changes Changes
 	var clients access.Clients
 	var hasAuditLog bool
-	return serve.Program{
+	return process.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
@@ -89,7 +89,7 @@ func (m Program) Process() serve.Program {
 				m.Flags(flags)
 			}
 		},
-		Check: func(checks *serve.Checks) {
+		Check: func(checks *process.Checks) {
 			checks.ListenGRPC("grpc", grpcAddress)
 			checks.Listen("admin", adminAddress)
 			checks.Report(store.Check())
@@ -98,7 +98,7 @@ func (m Program) Process() serve.Program {
 				m.Check(checks)
 			}
 		},
-		Start: func(ctx context.Context, env serve.Env) error {
+		Start: func(ctx context.Context, env process.Env) error {
 			validator, err := protovalidate.New()
 			if err != nil {
 				return fmt.Errorf("validator: %w", err)
@@ -107,8 +107,8 @@ func (m Program) Process() serve.Program {
 			if err != nil {
 				return err
 			}
-			metrics := serve.NewMetrics()
-			readiness := serve.NewReadiness()
+			metrics := process.NewMetrics()
+			readiness := process.NewReadiness()
 			admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
 			if err != nil {
 				return err
@@ -134,7 +134,7 @@ func (m Program) Process() serve.Program {
 			interceptors := NewInterceptors(validator, load, events, metrics, env.Log)
 			Serve(env, "grpc port", listener, access.NewPolicy(rules, clients), interceptors, opened.Source, service)
 			env.Ready(readiness, opened.Ping)
-			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, serve.Target(listener.Addr()), admin)
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, process.Target(listener.Addr()), admin)
 			return nil
 		},
 	}

@@ -17,20 +17,20 @@ import (
 	"google.golang.org/grpc/metadata"
 
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
-	"github.com/waybook/waybook/internal/platform/serve"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
-func scrape(metrics *serve.Metrics) string {
+func scrape(metrics *process.Metrics) string {
 	recorder := httptest.NewRecorder()
-	serve.AdminHandler(serve.NewReadiness(), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	process.AdminHandler(process.NewReadiness(), metrics).ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	return recorder.Body.String()
 }
 
 // expectLines checks that the metrics have lines with these beginnings.
-func expectLines(t *testing.T, metrics *serve.Metrics, beginnings ...string) {
+func expectLines(t *testing.T, metrics *process.Metrics, beginnings ...string) {
 	t.Helper()
 	text := scrape(metrics)
 	for _, beginning := range beginnings {
@@ -40,10 +40,10 @@ func expectLines(t *testing.T, metrics *serve.Metrics, beginnings ...string) {
 	}
 }
 
-func newEnv(t *testing.T) serve.Env {
+func newEnv(t *testing.T) process.Env {
 	t.Helper()
-	env := serve.Env{
-		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+	env := process.Env{
+		Stack: &process.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
 	t.Cleanup(func() {
@@ -55,8 +55,8 @@ func newEnv(t *testing.T) serve.Env {
 }
 
 func TestStoreCallsAndCommitsAreCounted(t *testing.T) {
-	metrics := serve.NewMetrics()
-	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics, serve.NewReadiness())
+	metrics := process.NewMetrics()
+	engine, err := service.OpenStore(t.Context(), newEnv(t), service.StoreFlags{Data: t.TempDir()}, metrics, process.NewReadiness())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func (s sweeping) Name() string { return s.name }
 func (s sweeping) Sweep(context.Context) error { return s.err }
 
 func TestSweepsAreCountedByOutcome(t *testing.T) {
-	env, metrics := newEnv(t), serve.NewMetrics()
+	env, metrics := newEnv(t), process.NewMetrics()
 	sweeps := service.NewSweeps(metrics)
 	service.Sweep(t.Context(), env, sweeps, sweeping{name: "album"})
 	service.Sweep(t.Context(), env, sweeps, sweeping{name: "blog", err: errors.New("no luck")})
@@ -151,7 +151,7 @@ func TestReplicasThatStartTogetherSpreadTheirSweepsOverTheInterval(t *testing.T)
 		env, began := newEnv(t), time.Now()
 		replicas := make([][]time.Time, 20)
 		for i := range replicas {
-			service.Sweep(t.Context(), env, service.NewSweeps(serve.NewMetrics()), timed{times: &replicas[i]})
+			service.Sweep(t.Context(), env, service.NewSweeps(process.NewMetrics()), timed{times: &replicas[i]})
 		}
 		time.Sleep(10 * time.Minute) // simulated
 		synctest.Wait()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/lease"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // countTimeout bounds how long a start counts the documents of an index that it builds.
@@ -18,7 +18,7 @@ const countTimeout = 10 * time.Second
 // may take long.
 type opening struct {
 	docstore.Engine
-	readiness *serve.Readiness
+	readiness *process.Readiness
 	log       *slog.Logger
 	// isShared reports whether other processes may have the store open too.
 	isShared bool

@@ -17,7 +17,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 )
 
@@ -47,7 +47,7 @@ func start(t *testing.T, create func(context.Context, service.Host) (service.Ser
 	program := service.Program{Name: "example", GRPC: s.grpc, New: create}
 	flags = append([]string{"-admin", s.admin, "-data", t.TempDir()}, flags...)
 	go func() {
-		s.status <- serve.Run(ctx, program.Process(), flags, func(string) (string, bool) { return "", false }, &s.out, &s.log)
+		s.status <- process.Run(ctx, program.Process(), flags, func(string) (string, bool) { return "", false }, &s.out, &s.log)
 	}()
 	t.Cleanup(stop)
 	return s
@@ -174,7 +174,7 @@ func (s *started) expectProbes(readiness healthv1.HealthCheckResponse_ServingSta
 	}
 	defer func() { _ = connection.Close() }()
 	for check, want := range map[string]healthv1.HealthCheckResponse_ServingStatus{
-		serve.Liveness: healthv1.HealthCheckResponse_SERVING, serve.ReadinessName: readiness,
+		process.Liveness: healthv1.HealthCheckResponse_SERVING, process.ReadinessName: readiness,
 	} {
 		reply, err := healthv1.NewHealthClient(connection).Check(s.t.Context(), &healthv1.HealthCheckRequest{Service: check})
 		if err != nil || reply.GetStatus() != want {

@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/mongo"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/docstore/restoring"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/settings"
 )
 
@@ -118,7 +118,7 @@ type Store struct {
 // ends. It reports long steps of the start, such as building an index, to readiness and to
 // the log. It refuses a store that was not loaded completely; see package restoring.
 func OpenStore(
-	ctx context.Context, env serve.Env, flags StoreFlags, metrics *serve.Metrics, readiness *serve.Readiness,
+	ctx context.Context, env process.Env, flags StoreFlags, metrics *process.Metrics, readiness *process.Readiness,
 ) (*Store, error) {
 	opening := opening{readiness: readiness, log: env.Log, isShared: flags.MongoDBURI != ""}
 	engine, err := opening.connect(ctx, flags)
@@ -140,7 +140,7 @@ func OpenStore(
 	case *mongo.Engine:
 		env.Announce(slog.String("store", "mongodb "+engine.Location()))
 	}
-	calls := serve.NewDurations("waybook_store_call_duration_seconds",
+	calls := process.NewDurations("waybook_store_call_duration_seconds",
 		"Duration of calls to the store in seconds, by collection, verb, index and outcome.", "collection", "verb", "index", "outcome")
 	metrics.Registry.MustRegister(calls)
 	opening.Engine = engine
@@ -150,7 +150,7 @@ func OpenStore(
 	return opened, nil
 }
 
-func countFile(metrics *serve.Metrics, file *embedded.Engine) {
+func countFile(metrics *process.Metrics, file *embedded.Engine) {
 	metrics.GaugeFunc("waybook_store_file_bytes", "Size of the embedded store's file in bytes.",
 		func() float64 { return float64(file.FileBytes()) })
 	metrics.CounterFunc("waybook_store_commits_total", "Commits of the embedded store, each with one sync of its file.", nil,

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // sweepEvery is the interval between two sweeps.
@@ -37,7 +37,7 @@ func (b backfill) Sweep(ctx context.Context) error {
 
 // Sweep runs a sweeper now, again after a random part of the interval, and then once
 // every interval. So replicas that start together do not sweep together for good.
-func Sweep(ctx context.Context, env serve.Env, sweeps *Sweeps, sweeper Sweeper) {
+func Sweep(ctx context.Context, env process.Env, sweeps *Sweeps, sweeper Sweeper) {
 	name := sweeper.Name()
 	env.Stack.Go(ctx, "sweeper of "+name, func(ctx context.Context) {
 		ticker := time.NewTicker(1 + rand.N(sweepEvery)) // #nosec G404 -- a pause needs no secure randomness
@@ -66,7 +66,7 @@ type Sweeps struct {
 }
 
 // NewSweeps adds the metrics of sweeps.
-func NewSweeps(metrics *serve.Metrics) *Sweeps {
+func NewSweeps(metrics *process.Metrics) *Sweeps {
 	s := &Sweeps{
 		count: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "waybook_sweeps_total", Help: "Sweeps, by service and outcome (ok or error).",

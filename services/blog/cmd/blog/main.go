@@ -8,7 +8,7 @@ import (
 	_ "time/tzdata" // for -time-zone on machines without zone files
 
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/blog"
 )
@@ -23,14 +23,14 @@ func main() {
 			flags.Int64Var(&config.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
 			flags.StringVar(&timeZone, "time-zone", "Asia/Taipei", "time `zone` whose current day is the last day of published entries")
 		},
-		Check: func(checks *serve.Checks) {
-			_, err := serve.Zone(timeZone)
+		Check: func(checks *process.Checks) {
+			_, err := process.Zone(timeZone)
 			checks.Report(err)
 			checks.Report(config.Check())
 		},
 		New: func(ctx context.Context, deps content.Deps) (service.Service, error) {
 			var err error
-			if config.Zone, err = serve.Zone(timeZone); err != nil {
+			if config.Zone, err = process.Zone(timeZone); err != nil {
 				return nil, err
 			}
 			return blog.New(ctx, deps, config)

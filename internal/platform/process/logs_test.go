@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/requestid"
-	"github.com/waybook/waybook/internal/platform/serve"
 )
 
 // forged would be a separate red line if it were written unquoted.
@@ -20,7 +20,7 @@ const forged = "x\nlevel=ERROR msg=\"forged\"\r\n\x1b[31m{\"level\":\"ERROR\"}"
 // logged runs a program that logs a few lines, and returns its log.
 func logged(t *testing.T, args ...string) string {
 	t.Helper()
-	end := run(ended(), args, nil, func(ctx context.Context, _ setting, env serve.Env) error {
+	end := run(ended(), args, nil, func(ctx context.Context, _ setting, env process.Env) error {
 		ctx = trace.ContextWithSpanContext(requestid.With(ctx, "abc123"), trace.NewSpanContext(trace.SpanContextConfig{
 			TraceID: trace.TraceID{1, 2}, SpanID: trace.SpanID{3},
 		}))
@@ -93,7 +93,7 @@ func TestTheLevelFiltersLogLines(t *testing.T) {
 }
 
 func TestAnErrorThatEndsTheProgramCanBeJSON(t *testing.T) {
-	end := run(t.Context(), []string{"-log-format=json"}, nil, func(context.Context, setting, serve.Env) error { return errors.New("no luck") })
+	end := run(t.Context(), []string{"-log-format=json"}, nil, func(context.Context, setting, process.Env) error { return errors.New("no luck") })
 	var line map[string]any
 	if err := json.Unmarshal([]byte(end.errors), &line); err != nil || line["error"] != "no luck" || end.status != 1 {
 		t.Errorf("status %d, %v, %s", end.status, err, end.errors)
@@ -102,7 +102,7 @@ func TestAnErrorThatEndsTheProgramCanBeJSON(t *testing.T) {
 
 func TestAnUnknownFormatOrLevelIsRejected(t *testing.T) {
 	for _, args := range [][]string{{"-log-format", "xml"}, {"-log-level", "loud"}} {
-		end := run(ended(), args, nil, func(context.Context, setting, serve.Env) error {
+		end := run(ended(), args, nil, func(context.Context, setting, process.Env) error {
 			t.Error("the program started")
 			return nil
 		})

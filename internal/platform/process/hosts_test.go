@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func TestTheAdminPortAnswersOnlyToItsOwnNames(t *testing.T) {
@@ -21,7 +21,7 @@ func TestTheAdminPortAnswersOnlyToItsOwnNames(t *testing.T) {
 	if err := env.AdminHosts.Set("Metrics.example, edge.waybook.svc."); err != nil {
 		t.Fatal(err)
 	}
-	address, err := env.Admin(t.Context(), "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics())
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", process.NewReadiness(), process.NewMetrics())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTheAdminPortAnswersOnlyToItsOwnNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = healthv1.NewHealthClient(connection).Check(t.Context(), &healthv1.HealthCheckRequest{Service: serve.Liveness})
+		_, err = healthv1.NewHealthClient(connection).Check(t.Context(), &healthv1.HealthCheckRequest{Service: process.Liveness})
 		if (status.Code(err) == codes.OK) != isOurs {
 			t.Errorf("a gRPC probe of %s: %v", host, err)
 		}
@@ -68,7 +68,7 @@ func TestTheAdminPortAnswersOnlyToItsOwnNames(t *testing.T) {
 }
 
 func TestAdminHostsAreNames(t *testing.T) {
-	var hosts serve.AdminHosts
+	var hosts process.AdminHosts
 	if err := hosts.Set(" A.example,b.example.,"); err != nil || hosts.String() != "a.example,b.example" {
 		t.Errorf("%v, %v", hosts, err)
 	}

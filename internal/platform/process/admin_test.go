@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"bufio"
@@ -26,13 +26,13 @@ import (
 	"github.com/waybook/waybook/internal/platform/connlimit"
 	"github.com/waybook/waybook/internal/platform/devca"
 	"github.com/waybook/waybook/internal/platform/mtls"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // newEnv returns an environment whose stack the test stops.
-func newEnv(t *testing.T) serve.Env {
-	return serve.Env{
-		Stack: &serve.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+func newEnv(t *testing.T) process.Env {
+	return process.Env{
+		Stack: &process.Stack{}, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
 		Fail: func(err error) { t.Errorf("a part failed: %v", err) },
 	}
 }
@@ -46,8 +46,8 @@ func ask(handler http.Handler, path string) *httptest.ResponseRecorder {
 func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 	env := newEnv(t)
 	var broken error
-	readiness := serve.NewReadiness()
-	handler := serve.AdminHandler(readiness, serve.NewMetrics())
+	readiness := process.NewReadiness()
+	handler := process.AdminHandler(readiness, process.NewMetrics())
 	expect := func(when string, want int) {
 		t.Helper()
 		if got := ask(handler, "/readyz"); got.Code != want {
@@ -75,8 +75,8 @@ func TestReadinessFollowsTheProgramAndItsStore(t *testing.T) {
 func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 	env := newEnv(t)
 	var broken error
-	readiness := serve.NewReadiness()
-	address, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, serve.NewMetrics())
+	readiness := process.NewReadiness()
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, process.NewMetrics())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,13 +87,13 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 	probes := healthv1.NewHealthClient(connection)
 	expect := func(when string, want healthv1.HealthCheckResponse_ServingStatus) {
 		t.Helper()
-		for _, check := range []string{"", serve.ReadinessName} {
+		for _, check := range []string{"", process.ReadinessName} {
 			reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: check})
 			if err != nil || reply.GetStatus() != want {
 				t.Errorf("%s: %q is %v, %v", when, check, reply, err)
 			}
 		}
-		reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: serve.Liveness})
+		reply, err := probes.Check(t.Context(), &healthv1.HealthCheckRequest{Service: process.Liveness})
 		if err != nil || reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 			t.Errorf("%s: not alive: %v, %v", when, reply, err)
 		}
@@ -115,9 +115,9 @@ func TestGRPCProbesReportLivenessAndReadiness(t *testing.T) {
 }
 
 func TestMetricsCountCalls(t *testing.T) {
-	metrics := serve.NewMetrics()
+	metrics := process.NewMetrics()
 	metrics.ObserveCall("/x.Y/Z", codes.NotFound, 0)
-	body := ask(serve.AdminHandler(serve.NewReadiness(), metrics), "/metrics").Body.String()
+	body := ask(process.AdminHandler(process.NewReadiness(), metrics), "/metrics").Body.String()
 	for _, line := range []string{
 		`waybook_rpc_duration_seconds_count{code="NotFound",method="/x.Y/Z"} 1`,
 		"waybook_rpc_calls_in_flight 0", "waybook_rpc_streams_open 0",
@@ -133,13 +133,13 @@ func TestMetricsReportReadinessAndCertificateExpiry(t *testing.T) {
 	env := newEnv(t)
 	expiry := time.Now().Add(90 * time.Minute).Truncate(time.Second)
 	env.Transport.Identity = newIdentity(t, expiry)
-	metrics, readiness := serve.NewMetrics(), serve.NewReadiness()
+	metrics, readiness := process.NewMetrics(), process.NewReadiness()
 	if _, err := env.Admin(t.Context(), "127.0.0.1:0", readiness, metrics); err != nil {
 		t.Fatal(err)
 	}
 	expect := func(line string) {
 		t.Helper()
-		if body := ask(serve.AdminHandler(readiness, metrics), "/metrics").Body.String(); !strings.Contains(body, line) {
+		if body := ask(process.AdminHandler(readiness, metrics), "/metrics").Body.String(); !strings.Contains(body, line) {
 			t.Errorf("no %q", line)
 		}
 	}
@@ -185,13 +185,13 @@ func newIdentity(t *testing.T, expiry time.Time) *mtls.Identity {
 }
 
 func TestATakenPortNamesTheFlagToChange(t *testing.T) {
-	taken, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	taken, err := process.Listen(t.Context(), "http", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = taken.Close() }()
 	address := taken.Addr().String()
-	_, err = serve.Listen(t.Context(), "http", address)
+	_, err = process.Listen(t.Context(), "http", address)
 	for _, part := range []string{address, "-http", "WAYBOOK_HTTP"} {
 		if !strings.Contains(fmt.Sprint(err), part) {
 			t.Errorf("%q is not in %v", part, err)
@@ -200,9 +200,9 @@ func TestATakenPortNamesTheFlagToChange(t *testing.T) {
 }
 
 // startHTTP serves a handler, sends it one request, and returns the unread reply.
-func startHTTP(t *testing.T, env serve.Env, handler http.Handler) *bufio.Reader {
+func startHTTP(t *testing.T, env process.Env, handler http.Handler) *bufio.Reader {
 	t.Helper()
-	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	listener, err := process.Listen(t.Context(), "http", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // record returns a part that records its end.
@@ -29,7 +29,7 @@ func TestAProgramServesOnForItsShutdownDelayAfterTheNotice(t *testing.T) {
 	for delay, want := range map[string]time.Duration{"0s": 0, "35s": 35 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			var noticed, drained time.Time
-			end := run(ended(), []string{"-shutdown-delay", delay}, nil, func(_ context.Context, _ setting, env serve.Env) error {
+			end := run(ended(), []string{"-shutdown-delay", delay}, nil, func(_ context.Context, _ setting, env process.Env) error {
 				env.Stack.OnNotice(func() { noticed = time.Now() })
 				env.Stack.PushPort("port", func(context.Context) error {
 					drained = time.Now()
@@ -48,12 +48,12 @@ func TestAProgramServesOnForItsShutdownDelayAfterTheNotice(t *testing.T) {
 }
 
 func TestAProgramThatFailsOrNeverStartedEndsWithoutADelay(t *testing.T) {
-	for name, start := range map[string]func(context.Context, setting, serve.Env) error{
-		"a failure": func(_ context.Context, _ setting, env serve.Env) error {
+	for name, start := range map[string]func(context.Context, setting, process.Env) error{
+		"a failure": func(_ context.Context, _ setting, env process.Env) error {
 			env.Fail(errors.New("the port broke"))
 			return nil
 		},
-		"a signal during the start": func(ctx context.Context, _ setting, _ serve.Env) error { return ctx.Err() },
+		"a signal during the start": func(ctx context.Context, _ setting, _ process.Env) error { return ctx.Err() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, began := t.Context(), time.Now()
@@ -70,7 +70,7 @@ func TestAProgramThatFailsOrNeverStartedEndsWithoutADelay(t *testing.T) {
 
 func TestAShutdownDelayIsBounded(t *testing.T) {
 	for _, delay := range []string{"-1s", "11m", "soon"} {
-		end := run(ended(), []string{"-shutdown-delay=" + delay}, nil, func(context.Context, setting, serve.Env) error {
+		end := run(ended(), []string{"-shutdown-delay=" + delay}, nil, func(context.Context, setting, process.Env) error {
 			t.Error("the program started")
 			return nil
 		})
@@ -81,7 +81,7 @@ func TestAShutdownDelayIsBounded(t *testing.T) {
 }
 
 func TestAllPortsDrainTogetherAndBeforeOtherParts(t *testing.T) {
-	var stack serve.Stack
+	var stack process.Stack
 	var stopped []string
 	both := make(chan struct{})
 	drain := func(context.Context) error { // returns once the other port drains too
@@ -110,7 +110,7 @@ func TestAPortHasTheDrainTimeAndOtherPartsTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var cut, rest time.Duration
-		run(ended(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
+		run(ended(), nil, nil, func(_ context.Context, _ setting, env process.Env) error {
 			env.Stack.Push("store", func(ctx context.Context) error {
 				deadline, _ := ctx.Deadline()
 				rest = time.Until(deadline)
@@ -123,7 +123,7 @@ func TestAPortHasTheDrainTimeAndOtherPartsTheRest(t *testing.T) {
 			})
 			return nil
 		})
-		if cut != serve.DrainTime || rest != serve.StopTimeout-serve.DrainTime || rest <= 0 {
+		if cut != process.DrainTime || rest != process.StopTimeout-process.DrainTime || rest <= 0 {
 			t.Errorf("requests had %v, the store %v", cut, rest)
 		}
 	})
@@ -147,7 +147,7 @@ func exchange(t *testing.T, connection net.Conn, reader *bufio.Reader) *http.Res
 
 func TestAfterTheNoticeEachReplyAnnouncesThatItsConnectionCloses(t *testing.T) {
 	env := newEnv(t)
-	listener, err := serve.Listen(t.Context(), "http", "127.0.0.1:0")
+	listener, err := process.Listen(t.Context(), "http", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

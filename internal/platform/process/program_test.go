@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,10 +34,10 @@ type outcome struct {
 }
 
 // run runs a program that has four flags and the given Start.
-func run(ctx context.Context, args []string, env map[string]string, start func(context.Context, setting, serve.Env) error) outcome {
+func run(ctx context.Context, args []string, env map[string]string, start func(context.Context, setting, process.Env) error) outcome {
 	var s setting
 	var out, failed bytes.Buffer
-	status := serve.Run(ctx, serve.Program{
+	status := process.Run(ctx, process.Program{
 		Name:    "example",
 		Summary: "an example.",
 		Flags: func(flags *flag.FlagSet) {
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, env map[string]string, start func(c
 			flags.BoolVar(&s.isLoud, "loud", true, "make noise")
 			flags.DurationVar(&s.wait, "wait", time.Second, "how long")
 		},
-		Start: func(ctx context.Context, env serve.Env) error { return start(ctx, s, env) },
+		Start: func(ctx context.Context, env process.Env) error { return start(ctx, s, env) },
 	}, args, func(name string) (string, bool) {
 		value, ok := env[name]
 		return value, ok
@@ -92,7 +92,7 @@ func TestAFlagComesFromTheCommandLineThenTheEnvironmentThenItsDefault(t *testing
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got setting
-			end := run(ended(), test.args, test.env, func(_ context.Context, s setting, _ serve.Env) error {
+			end := run(ended(), test.args, test.env, func(_ context.Context, s setting, _ process.Env) error {
 				got = s
 				return nil
 			})
@@ -116,7 +116,7 @@ func TestAnInvalidSettingIsReportedOnceWithStatus2(t *testing.T) {
 		"bad values in environment": {nil, map[string]string{"WAYBOOK_SIZE": "x", "WAYBOOK_WAIT": "y"}, []string{`"x"`, "WAYBOOK_SIZE", `"y"`, "WAYBOOK_WAIT"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			end := run(ended(), test.args, test.env, func(context.Context, setting, serve.Env) error {
+			end := run(ended(), test.args, test.env, func(context.Context, setting, process.Env) error {
 				t.Error("the program started")
 				return nil
 			})
@@ -133,7 +133,7 @@ func TestAnInvalidSettingIsReportedOnceWithStatus2(t *testing.T) {
 }
 
 func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
-	end := run(ended(), []string{"-help"}, nil, func(context.Context, setting, serve.Env) error {
+	end := run(ended(), []string{"-help"}, nil, func(context.Context, setting, process.Env) error {
 		t.Error("the program started")
 		return nil
 	})
@@ -152,7 +152,7 @@ func TestHelpListsEveryFlagWithItsDefault(t *testing.T) {
 
 func TestAFailedStartStopsThePartsAlreadyStarted(t *testing.T) {
 	var stopped []string
-	end := run(t.Context(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
+	end := run(t.Context(), nil, nil, func(_ context.Context, _ setting, env process.Env) error {
 		for _, name := range []string{"store", "port"} {
 			env.Stack.Push(name, func(context.Context) error {
 				stopped = append(stopped, name)
@@ -170,7 +170,7 @@ func TestAFailedStartStopsThePartsAlreadyStarted(t *testing.T) {
 }
 
 func TestAPartThatFailsLaterEndsTheProgram(t *testing.T) {
-	end := run(t.Context(), nil, nil, func(ctx context.Context, _ setting, env serve.Env) error {
+	end := run(t.Context(), nil, nil, func(ctx context.Context, _ setting, env process.Env) error {
 		env.Stack.Go(ctx, "port", func(ctx context.Context) {
 			env.Fail(errors.New("the port broke"))
 			<-ctx.Done()
@@ -184,7 +184,7 @@ func TestAPartThatFailsLaterEndsTheProgram(t *testing.T) {
 
 func TestASignalDuringTheStartIsNotAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	end := run(ctx, nil, nil, func(ctx context.Context, _ setting, _ serve.Env) error {
+	end := run(ctx, nil, nil, func(ctx context.Context, _ setting, _ process.Env) error {
 		cancel()
 		<-ctx.Done()
 		return fmt.Errorf("fill the store: %w", ctx.Err())
@@ -195,7 +195,7 @@ func TestASignalDuringTheStartIsNotAnError(t *testing.T) {
 }
 
 func TestAFailedStopIsReported(t *testing.T) {
-	end := run(ended(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
+	end := run(ended(), nil, nil, func(_ context.Context, _ setting, env process.Env) error {
 		env.Stack.Push("store", func(context.Context) error { return io.ErrShortWrite })
 		return nil
 	})

@@ -1,6 +1,6 @@
-// Package serve is the common bootstrap of Waybook's programs: flags and their environment
+// Package process is the common bootstrap of Waybook's programs: flags and their environment
 // variables, logs, metrics, traces, health, and a graceful stop with a deadline.
-package serve
+package process
 
 import (
 	"context"

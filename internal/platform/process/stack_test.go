@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func TestAStackStopsInReverseOrderDespiteErrors(t *testing.T) {
-	var stack serve.Stack
+	var stack process.Stack
 	var stopped []string
 	broken := errors.New("broken")
 	for _, name := range []string{"a", "b", "c"} {
@@ -34,7 +34,7 @@ func TestAStackStopsInReverseOrderDespiteErrors(t *testing.T) {
 }
 
 func TestStoppingWaitsForAGoroutine(t *testing.T) {
-	var stack serve.Stack
+	var stack process.Stack
 	var isDone bool
 	// The context of the start may end first, as a signal's does. Parts that stop later may
 	// need the worker until its own turn.
@@ -59,7 +59,7 @@ func TestStoppingWaitsForAGoroutine(t *testing.T) {
 }
 
 func TestStoppingWaitsForAGoroutineOnlyUntilTheDeadline(t *testing.T) {
-	var stack serve.Stack
+	var stack process.Stack
 	release := make(chan struct{})
 	left := make(chan struct{})
 	stack.Go(t.Context(), "stuck", func(context.Context) {

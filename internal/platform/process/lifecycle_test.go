@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 
 	"github.com/waybook/waybook/internal/platform/buildinfo"
 	"github.com/waybook/waybook/internal/platform/connlimit"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 func TestTheVersionIsPrintedDespiteOtherErrors(t *testing.T) {
 	nonsense := map[string]string{"WAYBOOK_SIZE": "x"}
 	for _, args := range [][]string{{"-version"}, {"--version"}, {"-size=4", "-version"}, {"-version=true"}} {
-		end := run(ended(), args, nonsense, func(context.Context, setting, serve.Env) error {
+		end := run(ended(), args, nonsense, func(context.Context, setting, process.Env) error {
 			t.Error("the program started")
 			return nil
 		})
@@ -32,7 +32,7 @@ func TestTheVersionIsPrintedDespiteOtherErrors(t *testing.T) {
 func TestTheEnvironmentCannotRequestTheVersion(t *testing.T) {
 	for _, value := range []string{"true", "v1.2.0"} {
 		isStarted := false
-		end := run(ended(), nil, map[string]string{"WAYBOOK_VERSION": value}, func(context.Context, setting, serve.Env) error {
+		end := run(ended(), nil, map[string]string{"WAYBOOK_VERSION": value}, func(context.Context, setting, process.Env) error {
 			isStarted = true
 			return nil
 		})
@@ -43,13 +43,13 @@ func TestTheEnvironmentCannotRequestTheVersion(t *testing.T) {
 }
 
 // startParts starts an HTTP port and an admin port, and announces a store.
-func startParts(ctx context.Context, env serve.Env) error {
+func startParts(ctx context.Context, env process.Env) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	env.HTTP("edge", listener, http.NotFoundHandler(), connlimit.New(connlimit.Limits{}))
-	if _, err := env.Admin(ctx, "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics()); err != nil {
+	if _, err := env.Admin(ctx, "127.0.0.1:0", process.NewReadiness(), process.NewMetrics()); err != nil {
 		return err
 	}
 	env.Announce(slog.String("store", "embedded here/waybook.db"))
@@ -68,7 +68,7 @@ func TestTheLogRecordsStartAndStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			end := run(ctx, nil, nil, func(ctx context.Context, _ setting, env serve.Env) error {
+			end := run(ctx, nil, nil, func(ctx context.Context, _ setting, env process.Env) error {
 				cancel(test.cause)
 				return startParts(context.WithoutCancel(ctx), env)
 			})
@@ -87,7 +87,7 @@ func TestTheLogRecordsStartAndStop(t *testing.T) {
 }
 
 func TestTheStartAndStopLinesCanBeJSON(t *testing.T) {
-	end := run(ended(), []string{"-log-format=json"}, nil, func(_ context.Context, _ setting, env serve.Env) error {
+	end := run(ended(), []string{"-log-format=json"}, nil, func(_ context.Context, _ setting, env process.Env) error {
 		env.Announce(slog.String("store", "embedded here/waybook.db"))
 		return nil
 	})
@@ -108,7 +108,7 @@ func TestTheStartAndStopLinesCanBeJSON(t *testing.T) {
 }
 
 func TestAProgramThatFailsToStartLogsNoStop(t *testing.T) {
-	end := run(t.Context(), nil, nil, func(_ context.Context, _ setting, env serve.Env) error {
+	end := run(t.Context(), nil, nil, func(_ context.Context, _ setting, env process.Env) error {
 		env.Announce(slog.String("store", "embedded here/waybook.db"))
 		return errors.New("no luck")
 	})

@@ -1,4 +1,4 @@
-package serve
+package process
 
 import (
 	"net/netip"

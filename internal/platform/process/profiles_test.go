@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"compress/gzip"
@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // startAdmin serves an admin port and returns its address.
@@ -16,7 +16,7 @@ func startAdmin(t *testing.T, hasProfiles bool) string {
 	t.Helper()
 	env := newEnv(t)
 	env.HasProfiles = hasProfiles
-	address, err := env.Admin(t.Context(), "127.0.0.1:0", serve.NewReadiness(), serve.NewMetrics())
+	address, err := env.Admin(t.Context(), "127.0.0.1:0", process.NewReadiness(), process.NewMetrics())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/internal/platform/devca"
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // checked runs -check of a program that listens on three ports and calls two services.
@@ -19,7 +19,7 @@ func checked(t *testing.T, env map[string]string, args ...string) outcome {
 	t.Helper()
 	var http, grpc, admin, account, blog, zone string
 	var out, failed bytes.Buffer
-	status := serve.Run(t.Context(), serve.Program{
+	status := process.Run(t.Context(), process.Program{
 		Name: "example",
 		Flags: func(flags *flag.FlagSet) {
 			flags.StringVar(&http, "http", "127.0.0.1:1", "")
@@ -29,16 +29,16 @@ func checked(t *testing.T, env map[string]string, args ...string) outcome {
 			flags.StringVar(&blog, "blog", "127.0.0.1:9093,[::1]:9093", "")
 			flags.StringVar(&zone, "time-zone", "UTC", "")
 		},
-		Check: func(checks *serve.Checks) {
+		Check: func(checks *process.Checks) {
 			checks.Listen("http", http)
 			checks.ListenGRPC("grpc", grpc)
 			checks.Listen("admin", admin)
 			checks.Dial("account", account)
 			checks.Dial("blog", blog)
-			_, err := serve.Zone(zone)
+			_, err := process.Zone(zone)
 			checks.Report(err)
 		},
-		Start: func(context.Context, serve.Env) error {
+		Start: func(context.Context, process.Env) error {
 			t.Error("the program started")
 			return nil
 		},

@@ -1,4 +1,4 @@
-package serve_test
+package process_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/internal/platform/serve"
+	"github.com/waybook/waybook/internal/platform/process"
 )
 
 // listenAsManager listens as a service manager does.
@@ -48,7 +48,7 @@ func TestTheServiceManagerLearnsOfReadinessAndOfTheStop(t *testing.T) {
 	var order []string
 	done := make(chan outcome, 1)
 	go func() {
-		done <- run(ctx, nil, map[string]string{"NOTIFY_SOCKET": path}, func(_ context.Context, _ setting, env serve.Env) error {
+		done <- run(ctx, nil, map[string]string{"NOTIFY_SOCKET": path}, func(_ context.Context, _ setting, env process.Env) error {
 			order = append(order, "started")
 			env.Stack.Push("port", func(context.Context) error {
 				order = append(order, next(t, socket), "stopped")
@@ -67,7 +67,7 @@ func TestTheServiceManagerLearnsOfReadinessAndOfTheStop(t *testing.T) {
 
 func TestAFailedStartIsNotReportedAsReady(t *testing.T) {
 	socket, path := listenAsManager(t)
-	end := run(t.Context(), nil, map[string]string{"NOTIFY_SOCKET": path}, func(context.Context, setting, serve.Env) error {
+	end := run(t.Context(), nil, map[string]string{"NOTIFY_SOCKET": path}, func(context.Context, setting, process.Env) error {
 		return errors.New("no luck")
 	})
 	sender, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
@@ -84,7 +84,7 @@ func TestAFailedStartIsNotReportedAsReady(t *testing.T) {
 }
 
 func TestAManagerThatCannotBeReachedIsLogged(t *testing.T) {
-	end := run(ended(), nil, map[string]string{"NOTIFY_SOCKET": "/nonexistent/notify"}, func(context.Context, setting, serve.Env) error {
+	end := run(ended(), nil, map[string]string{"NOTIFY_SOCKET": "/nonexistent/notify"}, func(context.Context, setting, process.Env) error {
 		return nil
 	})
 	if end.status != 0 || !strings.Contains(end.errors, "failed to report to the service manager") {
