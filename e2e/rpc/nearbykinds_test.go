@@ -3,15 +3,12 @@ package rpc_test
 import (
 	"context"
 	"math"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -196,64 +193,6 @@ func TestASearchForAlbumsAndEntriesFailsAsTheContractSays(t *testing.T) {
 				_, _, _, err := kind.search(t.Context(), test.search)
 				expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", test.field)
 			})
-		}
-	}
-}
-
-// An album and an entry as versions without searches stored them.
-type (
-	oldAlbum struct {
-		ID         int64   `bson:"_id"`
-		OwnerID    int64   `bson:"owner_id"`
-		RequestKey string  `bson:"request_key"`
-		Title      string  `bson:"title"`
-		Category   int32   `bson:"category"`
-		Lat        float64 `bson:"lat"`
-		Lng        float64 `bson:"lng"`
-	}
-	oldEntry struct {
-		ID         int64   `bson:"_id"`
-		AuthorID   int64   `bson:"author_id"`
-		RequestKey string  `bson:"request_key"`
-		Title      string  `bson:"title"`
-		Type       int32   `bson:"type"`
-		Lat        float64 `bson:"lat"`
-		Lng        float64 `bson:"lng"`
-		PostDay    int64   `bson:"post_day"`
-		RewardDue  int64   `bson:"reward_due"`
-	}
-)
-
-func TestContentOfAnOlderVersionIsFoundAfterASweep(t *testing.T) {
-	const owner, id = 1<<46 | 7, 1<<47 | 7
-	file := filepath.Join(t.TempDir(), "store.db")
-	older, err := embedded.Open(file)
-	got(t, older, err)
-	spec := func(name, owner string) docstore.Spec {
-		index := docstore.Index1[int64]{Name: owner[:len(owner)-3], A: owner}
-		return docstore.Spec{Name: name, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{owner}, Indexes: []docstore.Index{index.Declare()}}
-	}
-	albums, err := docstore.Open[int64, oldAlbum](t.Context(), older, spec("albums", "owner_id"))
-	got(t, albums, err)
-	entries, err := docstore.Open[int64, oldEntry](t.Context(), older, spec("blogs", "author_id"))
-	got(t, entries, err)
-	got(t, 0, albums.Insert(t.Context(), oldAlbum{id, owner, "r", "x", 2, 25, 121}))
-	got(t, 0, entries.Insert(t.Context(), oldEntry{id, owner, "r", "x", 2, 25, 121, 20260228, 0}))
-	got(t, 0, older.Close())
-
-	reopened, err := embedded.Open(file)
-	p := startPartsOn(t, newBrittleOf(t, got(t, reopened, err)))
-	for name, kind := range p.mapped() {
-		if ids := kind.all(t, nearTo(25, 121, 10), 10); len(ids) != 0 {
-			t.Errorf("%s before the sweep: %d", name, ids)
-		}
-	}
-	p.sweep()
-	for name, kind := range p.mapped() {
-		search := nearTo(25, 121.001, 1000)
-		search.category = 2
-		if ids := kind.all(t, search, 10); !slices.Equal(ids, []int64{id}) {
-			t.Errorf("%s after the sweep: %d", name, ids)
 		}
 	}
 }

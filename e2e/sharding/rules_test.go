@@ -106,18 +106,14 @@ func sweptWrites() map[string]string {
 	const (
 		children = "a sweep repeats it until five minutes after the deletion; store check finds what is left"
 		expired  = "each sweep repeats it; nobody accepts an expired document"
-		backfill = "each sweep repeats it; it sets a constant in documents that lack the field"
 		gone     = "they are of a user who is deleted: nobody accepts or reads them, and a repeated deletion finds them"
 	)
 	swept := map[string]string{}
 	for _, each := range []string{"album", "blog", "poi"} {
 		swept["delete "+each+"_comments"], swept["delete "+each+"_recommendations"] = children, children
-		swept["update "+each+"_recommendations"] = backfill
 	}
 	swept["delete album_photos"], swept["delete poi_photos"] = children, children
-	swept["delete blog_ballots"], swept["update blog_ballots"] = children, backfill
-	swept["update users"], swept["delete rewards"] = backfill, gone
-	swept["update albums"], swept["update blogs"] = backfill, backfill
+	swept["delete blog_ballots"], swept["delete rewards"] = children, gone
 	for _, each := range []string{"sessions", "login_attempts", "login_devices", "used_signatures", "reward_days"} {
 		swept["delete "+each] = expired
 	}
@@ -143,8 +139,8 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 		_, err = p.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: about.owner.id, PoiId: about.poi})
 		must(t, err)
 		for _, spec := range c.specs {
-			if len(spec.Defaults) > 0 || isDeletedByTime(spec) {
-				c.insertOld(spec)
+			if isDeletedByTime(spec) {
+				c.insertExpired(spec)
 			}
 		}
 		_, err = c.engine.Backfill(t.Context())
@@ -211,25 +207,17 @@ func TestClosingAllSessionsIsOneChangeOfTheUser(t *testing.T) {
 	}
 }
 
-// insertOld stores a document in a collection: without the fields that have defaults, as an older
-// program does, and expired if the collection has an expiry.
-func (c *cluster) insertOld(spec docstore.Spec) {
+// insertExpired stores an expired document in a collection.
+func (c *cluster) insertExpired(spec docstore.Spec) {
 	const number = int64(1) << 40 // as a time, it is in 2004
 	document := bson.D{{Key: docstore.IDIndex, Value: number}, {Key: docstore.RevisionField, Value: int64(1)}}
 	if spec.ID == docstore.String {
 		document[0].Value = "x"
 	}
-	if spec.Sharding == docstore.ByPlace {
-		document = append(document, bson.E{Key: docstore.PlaceField, Value: number % 65_536})
-	}
 	for _, index := range spec.Indexes {
 		for _, field := range index.Fields {
-			_, hasDefault := spec.Defaults[field.Name]
-			if !hasDefault && !slices.ContainsFunc(document, func(e bson.E) bool { return e.Key == field.Name }) {
+			if !slices.ContainsFunc(document, func(e bson.E) bool { return e.Key == field.Name }) {
 				value := map[docstore.Kind]any{docstore.Int64: number, docstore.String: "x"}[field.Kind]
-				if field.Name == "category" || field.Name == "type" {
-					value = int32(1)
-				}
 				document = append(document, bson.E{Key: field.Name, Value: value})
 			}
 		}

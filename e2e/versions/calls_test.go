@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,7 +22,7 @@ func (w *worker) call(ctx context.Context, p *program, running []*program) (what
 	case n < 45 && len(w.unheard) > 0:
 		return "choose", w.choose(ctx, p)
 	case n < 50:
-		return "withdraw", w.withdrawOne(ctx, running)
+		return "withdraw", w.withdrawOne(ctx, p)
 	case n < 60:
 		return "comment", w.comment(ctx, p, d)
 	case n < 66:
@@ -70,11 +71,9 @@ func (w *worker) choose(ctx context.Context, p *program) error {
 	return nil
 }
 
-// withdrawOne withdraws a recommendation through a program of the present version. The older one may
-// miscount a user's second choice, if the present one has just counted the first one in a group.
-func (w *worker) withdrawOne(ctx context.Context, running []*program) error {
-	p := present(running)
-	if p == nil || len(w.said) == 0 {
+// withdrawOne withdraws a recommendation.
+func (w *worker) withdrawOne(ctx context.Context, p *program) error {
+	if len(w.said) == 0 {
 		return nil
 	}
 	last := w.said[len(w.said)-1]
@@ -83,16 +82,6 @@ func (w *worker) withdrawOne(ctx context.Context, running []*program) error {
 		return err
 	}
 	w.record(func() { delete(last.document.recommended, last.user) })
-	return nil
-}
-
-// present returns the program of the present version, or nil.
-func present(running []*program) *program {
-	for _, p := range running {
-		if !p.isOlder {
-			return p
-		}
-	}
 	return nil
 }
 
@@ -238,7 +227,7 @@ func (w *worker) post(ctx context.Context, p *program, running []*program) error
 
 // sweep does what a program of the present version does once a minute.
 func (w *worker) sweep(ctx context.Context, running []*program) error {
-	if present(running) == nil {
+	if !slices.ContainsFunc(running, func(p *program) bool { return !p.isOlder }) {
 		return nil
 	}
 	return w.keep.sweep(ctx)

@@ -31,7 +31,7 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 		t.Skip("SKIPPED: there is no curl, which the drills need")
 	}
 	data, backup := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
-	older := launch.Start(t, programs.ofFile, data, "-demo=false")
+	older := launch.Start(t, programs.older, data, "-demo=false")
 	albums := launch.CreateAlbums(t, launch.Dial(t, older.GRPC), "相簿", 3)
 	shown, err := albumv1.NewAlbumServiceClient(launch.Dial(t, older.GRPC)).GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: albums[0]})
 	if err != nil {
@@ -53,15 +53,29 @@ func TestTheUpgradeDrillFindsEverythingInAStoreOfTheOlderVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// The older version reads only an older format of the file (docs/operations.md).
-	printed, ok := upgrade(t, programs.ofFile, programs.present, backup, list, album)
-	if !ok || strings.Contains(printed, "CHANGED") || !strings.Contains(printed, "NO ROLLBACK") || !strings.HasSuffix(printed, "ok\n") {
+	printed, ok := upgrade(t, programs.older, programs.present, backup, list, album)
+	if !ok || strings.Contains(printed, "CHANGED") || strings.Contains(printed, "NO ROLLBACK") || !strings.HasSuffix(printed, "ok\n") {
 		t.Errorf("the drill printed:\n%s", printed)
 	}
-	if printed, ok := upgrade(t, programs.ofFile, programs.present, backup, "func=getAlbum&albumID=1"); ok || !strings.Contains(printed, "the old version replies") {
+	printed, ok = upgrade(t, startingOnce(t, programs.older), programs.present, backup, list, album)
+	if !ok || !strings.Contains(printed, "NO ROLLBACK") || !strings.HasSuffix(printed, "ok\n") {
+		t.Errorf("without a way back, the drill printed:\n%s", printed)
+	}
+	if printed, ok := upgrade(t, programs.older, programs.present, backup, "func=getAlbum&albumID=1"); ok || !strings.Contains(printed, "the old version replies") {
 		t.Errorf("with a query of nothing, the drill printed:\n%s", printed)
 	}
-	if printed, ok := upgrade(t, programs.ofFile, "/bin/false", backup, list); ok || !strings.Contains(printed, "does not start") {
+	if printed, ok := upgrade(t, programs.older, "/bin/false", backup, list); ok || !strings.Contains(printed, "does not start") {
 		t.Errorf("with a new version that does not start, the drill printed:\n%s", printed)
 	}
+}
+
+// startingOnce returns a program that does what another one does, the first time that it is started.
+func startingOnce(t *testing.T, program string) string {
+	t.Helper()
+	once := filepath.Join(t.TempDir(), "once")
+	script := fmt.Sprintf("#!/bin/sh\nmkdir %q || exit 1\nexec %q \"$@\"\n", once+".started", program)
+	if err := os.WriteFile(once, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return once
 }

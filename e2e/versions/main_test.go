@@ -15,37 +15,30 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 )
 
-const (
-	// olderCommit is the oldest version that may run beside the present one. Its ids carry places. MongoDB's
-	// documents of a version before it have none, so no version that needs them can use them.
-	olderCommit = "c3645b661d80d98fafdc486f1266f715bfe97bb1"
-	// fileCommit is a version without places, with an older format of the embedded store's file.
-	fileCommit = "5bc49bf08ec4d0b96e2639ee7bd3c174a7f7bbef"
-)
+// olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
+const olderCommit = "0000000000000000000000000000000000000000"
 
-// programs are the programs of all versions, which are built once for all tests.
+// programs are the programs of both versions, which are built once for all tests.
 var programs struct {
-	older, ofFile, present string
+	older, present string
 	// missing is the reason why there is no older program; empty if there is one.
 	missing string
 }
 
 func TestMain(m *testing.M) { os.Exit(launch.Main(m, build)) }
 
-// build builds the programs of all versions.
+// build builds the programs of both versions.
 func build(directory string) error {
 	programs.present = filepath.Join(directory, "standalone")
-	programs.older, programs.ofFile = filepath.Join(directory, "older"), filepath.Join(directory, "of-file")
-	for commit, program := range map[string]string{olderCommit: programs.older, fileCommit: programs.ofFile} {
-		err := buildOf(commit, program)
-		var missing *missingError
-		if errors.As(err, &missing) {
-			programs.missing = missing.Error()
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	programs.older = filepath.Join(directory, "older")
+	err := buildOf(olderCommit, programs.older)
+	var missing *missingError
+	if errors.As(err, &missing) {
+		programs.missing = missing.Error()
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	return launch.Build(directory, launch.AsTested, "github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")
 }

@@ -78,7 +78,7 @@ func TestNothingIsLostWhenAnOlderVersionReplacesAVersion(t *testing.T) {
 func store(t *testing.T) string {
 	t.Helper()
 	skipWithoutOlder(t)
-	return mongotest.StartUnmonitored(t, mongowire.Config{}).URI(mongotest.Database()) // the older version names no place
+	return mongotest.StartServer(t, mongowire.Config{}).URI(mongotest.Database())
 }
 
 func skipWithoutOlder(t *testing.T) {

@@ -31,7 +31,7 @@ type Request struct {
 }
 
 // DigestField holds the digest of the request that created a document. No document type has the
-// field, so no update changes it. Documents of older versions lack it.
+// field, so no update changes it. Documents without a request's digest lack it.
 const DigestField = "request_digest"
 
 // Outcome reports whether Create stored a new document.

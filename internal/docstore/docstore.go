@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -81,6 +82,21 @@ type Spec struct {
 	PlaceFields []string
 	// Feed, unless nil, makes the changes of the collection known to followers.
 	Feed *Feed
+}
+
+// Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
+// release, is 4. No release has a lower one.
+const Format = 4
+
+// CheckFormat returns an error if a store has another format. name says what the store is.
+func CheckFormat(name, format string) error {
+	switch number, err := strconv.Atoi(format); {
+	case err == nil && number == Format:
+		return nil
+	case err != nil || number > Format:
+		return fmt.Errorf("%s has format %q, and this program reads %d: start the version that wrote it", name, format, Format)
+	}
+	return fmt.Errorf("%s has format %q of a version that was never released, and this program reads %d: start with an empty store", name, format, Format)
 }
 
 // MaxKeyBytes bounds the total bytes of the strings in one index key, that is in its

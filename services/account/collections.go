@@ -26,14 +26,14 @@ type user struct {
 	OldForm string `bson:"old_form"`
 	// PasswordIsMoved: PasswordHash is as it was moved in, and nobody has logged in with it.
 	PasswordIsMoved bool `bson:"password_is_moved"`
-	// NameKey is the result of nameKey. Users stored by older versions have "" until a sweep.
+	// NameKey is the result of nameKey.
 	NameKey string `bson:"name_key"`
 	// IsDisabled: the user cannot log in.
 	IsDisabled bool `bson:"disabled"`
 	// IsMoved: the user was moved in from an old service.
 	IsMoved bool `bson:"moved"`
 	// CredentialGeneration grows when all sessions and device tokens of the user end, for
-	// example with a new password. Users stored by older versions have 0.
+	// example with a new password.
 	CredentialGeneration int64 `bson:"credential_generation"`
 }
 
@@ -58,8 +58,7 @@ func byOldForm() docstore.Index1[string] {
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "users", ID: docstore.Int64, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
-		Indexes:  []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
-		Defaults: map[string]docstore.Value{"name_key": docstore.ValueOf(""), "old_form": docstore.ValueOf("")},
+		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
 	}
 }
 
@@ -72,7 +71,7 @@ type session struct {
 	// ExpireMillis is when the session ends, in milliseconds since 1970.
 	ExpireMillis int64 `bson:"expire_millis"`
 	// CreateMillis is when the session was opened and UsedMillis its last recorded use, in
-	// milliseconds since 1970. Sessions stored by older versions have 0.
+	// milliseconds since 1970.
 	CreateMillis int64 `bson:"create_millis"`
 	UsedMillis   int64 `bson:"used_millis"`
 	// CredentialGeneration is that of the user when the password was checked, or else when

@@ -72,20 +72,3 @@ func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPassw
 	}
 	return reply, nil
 }
-
-// completeNames sets the keys of nicknames in users that older versions stored.
-func (s *Server) completeNames(ctx context.Context) error {
-	for {
-		page, err := s.users.Page(ctx, docstore.Query{Where: byName().Is(""), Limit: defaultUserPage})
-		if err != nil || len(page.Documents) == 0 {
-			return err
-		}
-		ids := make([]int64, len(page.Documents))
-		for i, u := range page.Documents {
-			ids[i] = u.ID
-		}
-		if err := s.users.UpdateMany(ctx, ids, func(u *user) bool { u.setName(u.Name); return true }); err != nil {
-			return err
-		}
-	}
-}

@@ -81,25 +81,6 @@ func TestARenamedUserIsFoundByTheNewNameOnly(t *testing.T) {
 	}
 }
 
-func TestAUserOfAnOlderVersionIsFoundAfterASweep(t *testing.T) {
-	s := newBench(t).newServer(t)
-	for range 150 {
-		id := s.newUser(t, "", "")
-		if _, err := s.users.Update(t.Context(), id, func(u *user) error { u.NameKey = ""; return nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := s.find(t, byNamePrefix("x")); len(got) != 0 {
-		t.Errorf("before the sweep: %d", len(got))
-	}
-	if err := s.Sweep(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.find(t, byNamePrefix("x")); len(got) != 150 {
-		t.Errorf("after the sweep: %d", len(got))
-	}
-}
-
 func TestUsersWithAnOldFormOfPasswordAreCountedAndListed(t *testing.T) {
 	s := newBench(t).newServer(t)
 	s.newUser(t, "argon2id@waybook.example", "a password")

@@ -138,10 +138,10 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // Sweep removes expired sessions, devices and used signatures, and old counts of login
-// attempts and of rewards. It forgets old deletions, and completes users that older versions stored.
+// attempts and of rewards. It forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(
 		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
-		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.completeNames(ctx), s.changes.Sweep(ctx),
+		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.changes.Sweep(ctx),
 	)
 }

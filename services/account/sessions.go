@@ -170,7 +170,7 @@ func (s *Server) isOpen(found session, of user) bool {
 // hasEnded reports whether a session has ended by time.
 func (s *Server) hasEnded(found session) bool {
 	now := s.now().UnixMilli()
-	isIdle := s.life.Idle > 0 && found.UsedMillis > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
+	isIdle := s.life.Idle > 0 && found.UsedMillis+s.life.Idle.Milliseconds() <= now
 	return now >= found.ExpireMillis || isIdle
 }
 
@@ -213,7 +213,7 @@ func (s *Server) sessionProto(found session) *accountv1.Session {
 	if found.CreateMillis > 0 {
 		shown.CreateTime = timestamppb.New(time.UnixMilli(found.CreateMillis))
 	}
-	if s.life.Idle > 0 && found.UsedMillis > 0 {
+	if s.life.Idle > 0 {
 		shown.LastUsedTime = timestamppb.New(time.UnixMilli(found.UsedMillis))
 	}
 	return shown

@@ -148,26 +148,6 @@ func TestVerifyingASessionWritesAtMostEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestASessionWithoutAStoredUseIsOpenAndGetsOneWhenItIsVerified(t *testing.T) {
-	b := newBench(t)
-	s := b.newServerWith(t, SessionLife{Total: 24 * time.Hour, Idle: time.Hour})
-	user := s.newUser(t, "", "")
-	const token = "0123456789abcdef0123456789abcdef"
-	old := session{ID: tokenID(token), UserID: user, ExpireMillis: b.clock().Add(24 * time.Hour).UnixMilli()}
-	if err := s.sessions.Insert(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
-	request := &accountv1.VerifySessionRequest{UserId: user, Token: token}
-	if err := s.verifySession(t, request); err != nil {
-		t.Fatal(err)
-	}
-	if listed := s.list(t, user); len(listed) != 1 || listed[0].GetCreateTime() != nil {
-		t.Errorf("listed %v", listed)
-	}
-	b.advance(time.Hour)
-	wantFault(t, s.verifySession(t, request), codes.Unauthenticated, "LOGIN_REQUIRED")
-}
-
 func TestSessionsVerifiedTogetherAreVerifiedEachByItself(t *testing.T) {
 	b := newBench(t)
 	s := b.newServer(t)

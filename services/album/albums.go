@@ -70,7 +70,7 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) erro
 		if request.Lng != nil {
 			a.Lng = request.GetLng()
 		}
-		setCell(a)
+		a.Cell = nearby.CellOf(a.Lat, a.Lng)
 		a.UpdateTime = s.now()
 		return nil
 	}

@@ -60,8 +60,8 @@ func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
 		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
-		Counters: []string{photoCounter, content.CommentCounter}, Defaults: nearby.Defaults(),
-		Indexes: append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, places().Declare()...),
+		Counters: []string{photoCounter, content.CommentCounter},
+		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, places().Declare()...),
 	}
 }
 

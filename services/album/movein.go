@@ -88,7 +88,7 @@ func hasMoved(stored, from *album) bool {
 // takeMoved gives a stored album the content of one that is moved in.
 func takeMoved(stored, from *album) {
 	stored.Title, stored.Category, stored.Lat, stored.Lng = from.Title, from.Category, from.Lat, from.Lng
-	setCell(stored)
+	stored.Cell = nearby.CellOf(stored.Lat, stored.Lng)
 	stored.CreateTime, stored.UpdateTime, stored.UnnamedScore = from.CreateTime, from.UpdateTime, from.UnnamedScore
 }
 

@@ -26,7 +26,5 @@ func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 }
 
 func placeOf(a *album) nearby.Place {
-	return nearby.Place{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng, Cell: a.Cell}
+	return nearby.Place{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
 }
-
-func setCell(a *album) bool { return nearby.SetCell(&a.Cell, a.Lat, a.Lng) }

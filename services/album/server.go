@@ -71,7 +71,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
-	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, places(), placeOf, setCell)
+	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, places(), placeOf)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
@@ -91,10 +91,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the photos, comments and recommendations of deleted albums, places albums of an older
-// version on the map, and forgets old deletions.
+// Sweep removes the photos, comments and recommendations of deleted albums, and forgets old
+// deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.albums.Sweep(ctx), s.nearby.Sweep(ctx), s.changes.Sweep(ctx))
+	return errors.Join(s.albums.Sweep(ctx), s.changes.Sweep(ctx))
 }
 
 // Constraints returns the constraints between albums and their attachments.

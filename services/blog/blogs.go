@@ -130,7 +130,7 @@ func change(b *blog, request *blogv1.UpdateBlogRequest) {
 	if location := request.GetLocation(); location != nil {
 		b.Lat, b.Lng = location.GetLat(), location.GetLng()
 	}
-	setCell(b)
+	b.Cell = nearby.CellOf(b.Lat, b.Lng)
 	if request.Title != nil {
 		b.Title = request.GetTitle()
 	}

@@ -122,7 +122,7 @@ func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
 		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
-		Counters: []string{content.CommentCounter}, Defaults: nearby.Defaults(),
+		Counters: []string{content.CommentCounter},
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, places().Declare()...),

@@ -181,7 +181,7 @@ func hasMovedVote(stored, from *vote) bool {
 // takeMoved gives a stored entry the content of one that is moved in, whose vote has as many choices.
 func takeMoved(stored, from *blog) {
 	stored.Type, stored.Lat, stored.Lng = from.Type, from.Lat, from.Lng
-	setCell(stored)
+	stored.Cell = nearby.CellOf(stored.Lat, stored.Lng)
 	stored.Title, stored.Content, stored.PostDay = from.Title, from.Content, from.PostDay
 	stored.Weather, stored.ReplyBlogID, stored.ReplyOldID = from.Weather, from.ReplyBlogID, from.ReplyOldID
 	stored.ZoomLevel, stored.MapType, stored.Reward = from.ZoomLevel, from.MapType, from.Reward

@@ -50,7 +50,5 @@ func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 }
 
 func placeOf(b *located) nearby.Place {
-	return nearby.Place{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng, Cell: b.Cell}
+	return nearby.Place{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
 }
-
-func setCell(b *blog) bool { return nearby.SetCell(&b.Cell, b.Lat, b.Lng) }

@@ -108,7 +108,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
-	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), places(), placeOf, setCell)
+	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), places(), placeOf)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
@@ -128,10 +128,10 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 	return s.resolver.Resolve(ctx, request)
 }
 
-// Sweep removes the attachments of deleted entries, settles the rewards that are due, places
-// entries of an older version on the map, and forgets old deletions.
+// Sweep removes the attachments of deleted entries, settles the rewards that are due, and
+// forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.nearby.Sweep(ctx), s.changes.Sweep(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.changes.Sweep(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -27,10 +27,8 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 }
 
 func placeOf(p *poi) nearby.Place {
-	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng, Cell: p.Cell}
+	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
 }
-
-func setCell(p *poi) bool { return nearby.SetCell(&p.Cell, p.Lat, p.Lng) }
 
 // located is the part of a landmark that a map shows.
 type located struct {

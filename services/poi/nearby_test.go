@@ -263,22 +263,6 @@ func TestALandmarkThatIsDeletedMeanwhileIsReplacedByTheNext(t *testing.T) {
 	}
 }
 
-// An older version of Waybook moves a document without its cell.
-func TestALandmarkWhoseCellIsWrongIsMended(t *testing.T) {
-	s := newServer(t)
-	moved := newLandmark(1, 25, 121)
-	moved.Lat = 26
-	s.store(t, []poi{moved})
-	for _, search := range []struct {
-		request *poiv1.SearchNearbyRequest
-		want    int
-	}{{circle(25, 121, 10_000), 0}, {circle(26, 121, 10_000), 1}} {
-		if found := s.walkNearby(t, search.request, 10); len(found) != search.want {
-			t.Errorf("found %v", found)
-		}
-	}
-}
-
 func TestATokenOfAnotherSearchIsRejected(t *testing.T) {
 	s := newServer(t)
 	s.store(t, scatter(rand.New(rand.NewPCG(7, 8)), 500))

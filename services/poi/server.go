@@ -78,7 +78,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
-	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, places(), placeOf, setCell)
+	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, places(), placeOf)
 	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), places(), placeOfLocated)
 	s.identifiers = docstore.Project[poiID](s.pois.Documents)
 	return s, nil

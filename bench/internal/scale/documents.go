@@ -34,7 +34,7 @@ func size(fields ...field) int {
 
 // mark is the size of the record of counted choices in their parent.
 func mark() int {
-	return size(field{"choice_id", number}, field{"value", number4}, field{"count", number}, field{"group_at", number})
+	return size(field{"count", number}, field{"group", size(field{"0", size(field{"choice_id", number}, field{"value", number4})})})
 }
 
 // followed returns the fields by which followers find a change: its moment, that of the insert, and the
@@ -79,7 +79,7 @@ func Collections() []Collection {
 		{Name: "albums", PerAlbum: 1, Bytes: size(album...)},
 		{Name: "recommendations", PerAlbum: 1, Bytes: size(
 			id, place, revision, field{"parent_id", number}, field{"user_id", number}, field{"wanted", number4}, field{"counted", number4},
-			field{"counted_at", number}, field{"pending", number}, field{"in_groups", boolean},
+			field{"counted_at", number}, field{"pending", number},
 		)},
 		{Name: "entries", PerAlbum: 0.5, Bytes: size(entry...)},
 		{Name: "landmarks", PerAlbum: 0.1, Bytes: size(landmark...), ByKey: true},

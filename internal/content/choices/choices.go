@@ -41,9 +41,6 @@ type Choice struct {
 	CountedAt int64 `bson:"counted_at"`
 	// Pending is Pending until the choice is settled with the value that the user wants.
 	Pending int64 `bson:"pending"`
-	// InGroups allows any place in a group. A choice that an older program stored lacks it: if
-	// that program still counts the choice, it finds it in a mark only as the first of a group.
-	InGroups bool `bson:"in_groups"`
 }
 
 // The values of Choice.Pending.
@@ -63,13 +60,11 @@ func byPending() docstore.Index2[int64, int64] {
 	return docstore.Index2[int64, int64]{Name: "pending", A: "pending", B: "parent_id"}
 }
 
-// Spec declares a collection of choices. A choice that an older program stored is pending,
-// so a sweep finishes it.
+// Spec declares a collection of choices.
 func Spec(collection string) docstore.Spec {
 	return docstore.Spec{
 		Name: collection, ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"parent_id"},
-		Indexes:  []docstore.Index{byUser().Declare(), byPending().Declare()},
-		Defaults: map[string]docstore.Value{"pending": docstore.ValueOf(Pending)},
+		Indexes: []docstore.Index{byUser().Declare(), byPending().Declare()},
 	}
 }
 
@@ -171,7 +166,7 @@ func (c *Counter[P]) want(
 		if err != nil || wanted == None {
 			return Choice{}, err
 		}
-		choice = Choice{ID: draw(taken), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending, InGroups: true}
+		choice = Choice{ID: draw(taken), ParentID: parentID, UserID: userID, Wanted: wanted, Pending: Pending}
 		err = c.Choices.Insert(ctx, choice)
 		var duplicate *docstore.DuplicateError
 		if errors.As(err, &duplicate) {
@@ -193,8 +188,6 @@ func (c *Counter[P]) rewant(ctx context.Context, id int64, decide func(int32) (i
 		if wanted == stored.Wanted {
 			return errSame
 		}
-		// No older program still counts a choice that is settled.
-		stored.InGroups = stored.InGroups || stored.Pending == Settled
 		stored.Wanted, stored.Pending = wanted, Pending
 		return nil
 	})

@@ -66,8 +66,7 @@ func (c *Counter[P]) countPending(ctx context.Context, parentID int64, parent *P
 		if isUnsettled && before == choice.Wanted || min(before, choice.Wanted) < None || max(before, choice.Wanted) > highest {
 			continue
 		}
-		isLimited := !choice.InGroups && before != choice.Wanted
-		if len(group) == maxGroup || isLimited && len(group) > 0 {
+		if len(group) == maxGroup {
 			return group, true, nil
 		}
 		if before != None {

@@ -20,7 +20,7 @@ func insertPending(t tb, c *counter, users int) {
 	t.Helper()
 	cast := make([]choices.Choice, users)
 	for i := range cast {
-		cast[i] = choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending, InGroups: true}
+		cast[i] = choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending}
 	}
 	_, err := c.Choices.InsertMany(t.Context(), cast)
 	must(t, err)
@@ -118,7 +118,7 @@ func remove(t tb, c *counter) {
 
 func insertPendingOf(t tb, c *counter, userID int64, value int32) {
 	t.Helper()
-	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending, InGroups: true}))
+	must(t, c.Choices.Insert(t.Context(), choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: userID, Wanted: value, Pending: choices.Pending}))
 }
 
 func TestNobodyHasVotedBeforeTheBallotCounts(t *testing.T) {
@@ -181,74 +181,5 @@ func TestAParentThatCannotBeCountedDoesNotStopTheOthers(t *testing.T) {
 	must(t, votes.RemoveAll(t.Context(), voteID))
 	if left := all(t, votes); len(left) != 1 || left[0].Pending != choices.Settled {
 		t.Errorf("choices of the first parent: %+v", left)
-	}
-}
-
-// A choice that an older program stored has no field pending, and its mark no group.
-func TestAnOlderProgramsChoicesAreFinished(t *testing.T) {
-	type older struct {
-		ID        int64 `bson:"_id"`
-		ParentID  int64 `bson:"parent_id"`
-		UserID    int64 `bson:"user_id"`
-		Wanted    int32 `bson:"wanted"`
-		Counted   int32 `bson:"counted"`
-		CountedAt int64 `bson:"counted_at"`
-	}
-	engine := newStore(t)
-	votes := newCounter(t, engine)
-	table, err := docstore.Open[int64, older](t.Context(), engine, choices.Spec("choices"))
-	must(t, err)
-	for _, each := range []older{
-		{ID: choiceID(1), UserID: 1, Wanted: 1, Counted: 1, CountedAt: 1},
-		{ID: choiceID(2), UserID: 2, Wanted: 2},                           // counted by the mark
-		{ID: choiceID(3), UserID: 3, Wanted: 3},                           // not counted
-		{ID: choiceID(4), UserID: 4, Wanted: 2, Counted: 1, CountedAt: 2}, // changed, and not counted
-	} {
-		each.ParentID = voteID
-		must(t, table.Insert(t.Context(), each))
-	}
-	_, err = votes.Parents.Update(t.Context(), voteID, func(v *vote) error {
-		v.Numbers, v.Mark = numbers{2, 1, 0}, choices.Mark{ChoiceID: choiceID(2), Value: 2, Count: 3}
-		return nil
-	})
-	must(t, err)
-	must(t, votes.Sweep(t.Context()))
-	expectTidy(t, votes)
-	if got := stored(t, votes).Numbers; got != (numbers{1, 2, 1}) {
-		t.Errorf("numbers %v", got)
-	}
-}
-
-// choiceID returns the id of a choice under voteID.
-func choiceID(n int64) int64 { return n*id.Places + voteID }
-
-// An older program looks for a choice that it counts in the first place of a mark.
-func TestAnOlderProgramsChoiceIsTheFirstOfItsGroup(t *testing.T) {
-	engine := newStore(t)
-	votes := newCounter(t, engine)
-	isOlder := func(id int64) bool { return id == choiceID(2) || id == choiceID(4) || id == choiceID(5) }
-	var cast []choices.Choice
-	for userID := range int64(6) {
-		userID++
-		id := choiceID(userID)
-		cast = append(cast, choices.Choice{ID: id, ParentID: voteID, UserID: userID, Wanted: 1, Pending: choices.Pending, InGroups: !isOlder(id)})
-	}
-	_, err := votes.Choices.InsertMany(t.Context(), cast)
-	must(t, err)
-	counting := openCounter(t, &docstoretest.Hooked{Engine: engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
-		err := do()
-		if call.Collection == "votes" {
-			for _, each := range stored(t, votes).Mark.Group {
-				if isOlder(each.ChoiceID) {
-					t.Errorf("a group names choice %d not as the first", each.ChoiceID)
-				}
-			}
-		}
-		return err
-	}})
-	must(t, counting.Sweep(t.Context()))
-	expectTidy(t, votes)
-	if got := stored(t, votes).Numbers; got != (numbers{6}) {
-		t.Errorf("numbers %v", got)
 	}
 }

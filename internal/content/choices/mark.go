@@ -2,16 +2,11 @@ package choices
 
 // Mark is a parent's record of the choices that it counted last.
 type Mark struct {
-	// ChoiceID is the first choice of the group, and Value its counted value. A parent that
-	// has counted nothing since its last tidying has no group, and no ChoiceID.
-	ChoiceID int64 `bson:"choice_id"`
-	Value    int32 `bson:"value"`
 	// Count grows by one with each change of the numbers.
 	Count int64 `bson:"count"`
-	// Group are the other choices of the group. GroupAt was Count when they were counted. It
-	// is lower than Count only if an older program, which knows groups of one, counted since.
-	Group   []Counted `bson:"group,omitempty"`
-	GroupAt int64     `bson:"group_at,omitempty"`
+	// Group are the choices that the last change counted. A parent that has counted nothing since
+	// its last tidying has none.
+	Group []Counted `bson:"group,omitempty"`
 }
 
 // Counted is the counted value of a choice.
@@ -31,13 +26,10 @@ const smallGroup = 8
 // reports that the choice does not hold this value yet; at is the CountedAt to settle it
 // with.
 func (m *Mark) valueOf(choice *Choice) (value int32, at int64, isUnsettled bool) {
-	if m.ChoiceID == choice.ID && choice.CountedAt < m.Count {
-		return m.Value, m.Count, true
-	}
-	if choice.CountedAt < m.GroupAt {
+	if choice.CountedAt < m.Count {
 		for _, each := range m.Group {
 			if each.ChoiceID == choice.ID {
-				return each.Value, m.GroupAt, true
+				return each.Value, m.Count, true
 			}
 		}
 	}
@@ -46,25 +38,15 @@ func (m *Mark) valueOf(choice *Choice) (value int32, at int64, isUnsettled bool)
 
 // members returns the ids of the choices that the mark names.
 func (m *Mark) members() []int64 {
-	var ids []int64
-	if m.ChoiceID != 0 {
-		ids = append(ids, m.ChoiceID)
-	}
-	for _, each := range m.Group {
-		if each.ChoiceID != m.ChoiceID {
-			ids = append(ids, each.ChoiceID)
-		}
+	ids := make([]int64, len(m.Group))
+	for i, each := range m.Group {
+		ids[i] = each.ChoiceID
 	}
 	return ids
 }
 
 // advance replaces the settled group of a mark by another.
-func (m *Mark) advance(group []Counted) {
-	*m = Mark{ChoiceID: group[0].ChoiceID, Value: group[0].Value, Count: m.Count + 1}
-	if len(group) > 1 {
-		m.Group, m.GroupAt = group[1:], m.Count
-	}
-}
+func (m *Mark) advance(group []Counted) { *m = Mark{Count: m.Count + 1, Group: group} }
 
 // clear removes a settled group.
-func (m *Mark) clear() { *m = Mark{Count: m.Count} }
+func (m *Mark) clear() { m.Group = nil }

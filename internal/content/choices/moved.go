@@ -39,7 +39,7 @@ func (c *Counter[P]) StoreCounted(ctx context.Context, moved []Moved) error {
 		for i, m := range moved {
 			choices[i] = Choice{
 				ID: movedID(m.ParentID, m.UserID, probe), ParentID: m.ParentID, UserID: m.UserID,
-				Wanted: m.Value, Counted: m.Value, Pending: Settled, InGroups: true,
+				Wanted: m.Value, Counted: m.Value, Pending: Settled,
 			}
 		}
 		slices.SortFunc(choices, func(a, b Choice) int { return cmp.Compare(a.ID, b.ID) })

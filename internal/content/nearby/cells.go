@@ -14,13 +14,6 @@ func CellOf(lat, lng float64) int64 {
 	return sortable(s2.CellIDFromLatLng(s2.LatLngFromDegrees(lat, lng)))
 }
 
-// SetCell stores the cell of a place, and reports whether another one was stored.
-func SetCell(cell *int64, lat, lng float64) (isOther bool) {
-	before := *cell
-	*cell = CellOf(lat, lng)
-	return *cell != before
-}
-
 func sortable(cell s2.CellID) int64 { return int64(uint64(cell) ^ 1<<63) }
 
 // cellID is the inverse of sortable.

@@ -7,15 +7,6 @@ import "github.com/waybook/waybook/internal/docstore"
 // CellField is the field with the cell of a document's place; see CellOf.
 const CellField = "cell"
 
-// Unplaced is the cell of documents that lack one: those that a version without the field has
-// written. It is no leaf cell. Documents.Sweep places them.
-const Unplaced = 0
-
-// Defaults are the defaults of the fields of a collection that had no cells once.
-func Defaults() map[string]docstore.Value {
-	return map[string]docstore.Value{CellField: docstore.ValueOf(int64(Unplaced))}
-}
-
 // Indexes are those by which documents are found.
 type Indexes struct {
 	// Category is the field with the category of a document.

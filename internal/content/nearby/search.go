@@ -22,8 +22,7 @@ type Documents[P any] struct {
 	entries *docstore.Projection[entry]
 	shown   Shown[P]
 	placeOf func(*P) Place
-	// place stores the right cells of documents, and together is that of the store.
-	place    func(ctx context.Context, ids []int64) error
+	// together is that of the store.
 	together func(reads ...func() error) error
 }
 
@@ -36,41 +35,11 @@ type Shown[P any] interface {
 type Place struct {
 	ID, Category int64
 	Lat, Lng     float64
-	// Cell is the stored cell.
-	Cell int64
 }
 
-// isMisplaced reports whether the cell is not that of the place. A version that knows no cells may
-// have moved the document.
-func (p Place) isMisplaced() bool { return p.Cell != CellOf(p.Lat, p.Lng) }
-
-// New returns the documents of a collection. placeOf returns the place of a result. setCell stores the
-// cell of the place in a document, and reports whether it had another.
-func New[W, P any](
-	all *docstore.Collection[int64, W], shown Shown[P], indexes Indexes, placeOf func(*P) Place, setCell func(*W) bool,
-) *Documents[P] {
-	return &Documents[P]{
-		indexes: indexes, entries: docstore.Project[entry](all), shown: shown, placeOf: placeOf, together: all.Together,
-		place: func(ctx context.Context, ids []int64) error { return all.UpdateMany(ctx, ids, setCell) },
-	}
-}
-
-// Sweep gives documents without a cell the one of their place, so that searches find them.
-func (d *Documents[P]) Sweep(ctx context.Context) error {
-	unplaced := docstore.Query{Where: d.indexes.at(Unplaced, 0), Limit: documentsPerRead}
-	for entries, err := range d.entries.BatchesUpTo(ctx, unplaced, 0) {
-		if err != nil {
-			return err
-		}
-		ids := make([]int64, len(entries))
-		for i, e := range entries {
-			ids[i] = e.ID
-		}
-		if err := d.place(ctx, ids); err != nil {
-			return err
-		}
-	}
-	return nil
+// New returns the documents of a collection. placeOf returns the place of a result.
+func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes Indexes, placeOf func(*P) Place) *Documents[P] {
+	return &Documents[P]{indexes: indexes, entries: docstore.Project[entry](all), shown: shown, placeOf: placeOf, together: all.Together}
 }
 
 // Query asks for a page of the documents of an area, nearest first.
@@ -151,26 +120,18 @@ func (s search[P]) nearest(ctx context.Context, after Position, want int) ([]Fou
 // exactly reads documents and returns those that the search wants, at most want, in order.
 func (s search[P]) exactly(ctx context.Context, ids []int64, after Position, want int) ([]Found[P], error) {
 	var nearest []Found[P]
-	var misplaced []int64
 	for chunk := range slices.Chunk(ids, documentsPerRead) {
 		documents, err := s.shown.GetMany(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
 		for i := range documents {
-			place := s.placeOf(&documents[i])
-			if place.isMisplaced() {
-				misplaced = append(misplaced, place.ID)
-			}
-			if at, ok := s.locate(place); ok && Compare(at, after) > 0 {
+			if at, ok := s.locate(s.placeOf(&documents[i])); ok && Compare(at, after) > 0 {
 				nearest = append(nearest, Found[P]{at, documents[i]})
 			}
 		}
 		slices.SortFunc(nearest, func(a, b Found[P]) int { return Compare(a.Position, b.Position) })
 		nearest = nearest[:min(len(nearest), want)]
-	}
-	if len(misplaced) > 0 {
-		return nearest, s.place(ctx, misplaced)
 	}
 	return nearest, nil
 }

@@ -70,29 +70,6 @@ func followsWriters(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "the copy", copied, stored)
 }
 
-func feedsOldDocuments(t *testing.T, open func(t *testing.T) docstore.Engine) {
-	engine := open(t)
-	before := postSpec()
-	before.Feed = nil
-	old := openAs[post](t, engine, before)
-	insertAll(t, old, []post{{ID: 1, Title: "a"}, {ID: 2, Title: "b"}, {ID: 3, Title: "c"}})
-	must(t, engine.Close())
-	engine = open(t)
-	c := openPosts(t, engine)
-	rename(t, c, 1, "changed")
-	must(t, c.Delete(t.Context(), 2))
-	f := &follower{posts: c, limit: 1}
-	got := map[int64]string{}
-	for _, each := range f.catchUp(t) {
-		got[each.ID] = each.Document.Title
-	}
-	wantEqual(t, "from nothing", got, map[int64]string{1: "changed", 3: "c"})
-	rename(t, c, 3, "changed too")
-	must(t, c.Delete(t.Context(), 1))
-	wantEqual(t, "what follows", f.entries(t), []entry{{3, docstore.DocumentChanged, 2, "changed too"}, {1, docstore.DocumentDeleted, 0, ""}})
-	must(t, engine.Close())
-}
-
 func feedContinues(t *testing.T, open func(t *testing.T) docstore.Engine) {
 	engine := open(t)
 	c := openPosts(t, engine)

@@ -22,7 +22,6 @@ func reopeningCases(prepare Prepare) []reopeningCase {
 		{"an index that becomes unique refuses duplicates, and accepts them when it no longer is", changesUnique(prepare)},
 		{"a unique index that documents violate fails Open and damages nothing", doesNotFit},
 		{"an index on a field that documents lack fails Open and damages nothing", lacksField},
-		{"documents from before the feed are in it, and so is what changes them", feedsOldDocuments},
 		{"a token of a feed is good after Close and Open", feedContinues},
 		{"another kind of id fails Open", otherID},
 		{"Inspect reports missing and undeclared indexes, and changes nothing", inspectsOtherwise},

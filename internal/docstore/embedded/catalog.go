@@ -3,18 +3,13 @@ package embedded
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
-
-// format is the version of the file's layout. A file of format 2 has no moments behind documents, and
-// one of format 1 has no long texts stored apart. They are otherwise the same.
-const format = "3"
-
-func formerFormats() []string { return []string{"1", "2"} }
 
 // declaration is the catalog entry of a collection.
 type declaration struct {
@@ -102,19 +97,16 @@ func checkFormat(tx *bolt.Tx) (known bool, err error) {
 		}
 		return false, nil
 	}
-	if found := string(catalog.Get(formatKey())); found != format && !slices.Contains(formerFormats(), found) {
-		return false, fmt.Errorf("the file has format %q; this program reads the formats up to %q", found, format)
-	}
-	return true, nil
+	return true, docstore.CheckFormat("the file", string(catalog.Get(formatKey())))
 }
 
-// writeFormat makes the file one of the present format.
+// writeFormat makes a new file one of the present format.
 func writeFormat(tx *bolt.Tx) error {
-	catalog, err := tx.CreateBucketIfNotExists(catalogBucket())
+	catalog, err := tx.CreateBucket(catalogBucket())
 	if err != nil {
 		return err
 	}
-	return catalog.Put(formatKey(), []byte(format))
+	return catalog.Put(formatKey(), []byte(strconv.Itoa(docstore.Format)))
 }
 
 // readDeclaration returns the zero declaration for an unknown collection.

@@ -157,16 +157,15 @@ func makeDirectory(directory string) error {
 	return syncDirectory(filepath.Dir(directory))
 }
 
-// prepareFile writes the format to a file that is new or of a former format, and syncs its
-// directory. It refuses an existing file of another format.
+// prepareFile writes the format to a new file, and syncs its directory. It refuses an existing file
+// of another format.
 func prepareFile(db *bolt.DB) error {
-	isPresent := false
-	err := db.View(func(tx *bolt.Tx) error {
-		known, err := checkFormat(tx)
-		isPresent = known && string(tx.Bucket(catalogBucket()).Get(formatKey())) == format
+	known := false
+	err := db.View(func(tx *bolt.Tx) (err error) {
+		known, err = checkFormat(tx)
 		return err
 	})
-	if err != nil || isPresent {
+	if err != nil || known {
 		return err
 	}
 	if err := db.Update(writeFormat); err != nil {

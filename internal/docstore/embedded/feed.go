@@ -18,17 +18,12 @@ import (
 
 // The feed of a collection is two buckets: one with the entries of the documents, and one with the
 // tombstones, both moment and encoded _id → nothing. A document has one entry, of its latest change.
-// Its moments are stored behind it. A document from before the feed has none, and the entry of the
-// feed's origin.
-//
-// The catalog has the state of the feed once all documents have an entry.
+// Its moments are stored behind it. The catalog has the state of the feed.
 
 // feedState is the state of a feed in the catalog.
 type feedState struct {
 	Epoch int64 `bson:"epoch"`
-	// Origin is the moment of the documents that have none. Forgotten is that of the last tombstone
-	// that was deleted.
-	Origin    int64 `bson:"origin"`
+	// Forgotten is the moment of the last tombstone that was deleted, or that when the feed began.
 	Forgotten int64 `bson:"forgotten"`
 }
 
@@ -47,8 +42,8 @@ func entryKey(at docstore.Moment, id []byte) []byte {
 	return append(key, id...)
 }
 
-// readFeedState returns the state of a feed; isComplete is false if there is none yet.
-func readFeedState(tx *bolt.Tx, collection string) (state feedState, isComplete bool, err error) {
+// readFeedState returns the state of a feed, if there is one.
+func readFeedState(tx *bolt.Tx, collection string) (state feedState, found bool, err error) {
 	raw := tx.Bucket(catalogBucket()).Get(feedKey(collection))
 	if raw == nil {
 		return state, false, nil
@@ -72,7 +67,7 @@ func (b buckets) stamp(id []byte, before record, now *record) error {
 	now.changed = b.table.engine.commit.moments.next()
 	if before.bson == nil {
 		now.made = now.changed
-	} else if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
+	} else if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
 		return err
 	}
 	return b.feed.Put(entryKey(now.changed, id), nil)
@@ -80,77 +75,45 @@ func (b buckets) stamp(id []byte, before record, now *record) error {
 
 // bury replaces the entry of a document by a tombstone.
 func (b buckets) bury(id []byte, before record) error {
-	if err := b.feed.Delete(entryKey(b.table.changedAt(before), id)); err != nil {
+	if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
 		return err
 	}
 	tombstones := b.tx.Bucket(tombstonesBucket(b.table.spec.Name))
 	return tombstones.Put(entryKey(b.table.engine.commit.moments.next(), id), nil)
 }
 
-// changedAt returns the moment of a document's entry.
-func (t *table) changedAt(r record) docstore.Moment {
-	if r.changed == 0 {
-		return t.origin
-	}
-	return r.changed
-}
-
-// openFeed makes the feed of a collection, if there is none, with all documents. Nobody writes to it
-// meanwhile. It continues the moments of the file.
+// openFeed makes the feed of a collection without documents, if there is none. It continues the moments
+// of the file.
 func (t *table) openFeed(ctx context.Context) error {
-	var state feedState
-	var isComplete bool
-	begin := func(tx *bolt.Tx) (changed bool, err error) {
-		moments := &t.engine.commit.moments
-		if state, isComplete, err = readFeedState(tx, t.spec.Name); err != nil {
+	if t.engine.db.IsReadOnly() {
+		return nil
+	}
+	return t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
+		state, found, err := readFeedState(tx, t.spec.Name)
+		if err != nil {
 			return false, err
 		}
-		if isComplete {
+		if found {
+			moments := &t.engine.commit.moments
 			for _, bucket := range t.feedBuckets() {
 				if last, _ := tx.Bucket(bucket).Cursor().Last(); len(last) >= momentBytes {
 					moments.raise(docstore.Moment(binary.BigEndian.Uint64(last)))
 				}
 			}
-			moments.raise(max(docstore.Moment(state.Origin), docstore.Moment(state.Forgotten))) // #nosec G115 -- the same bits
+			moments.raise(docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
 			return false, nil
 		}
+		if first, _ := tx.Bucket(t.documents).Cursor().First(); first != nil {
+			return false, errors.New("it has documents that no feed shows")
+		}
 		for _, bucket := range t.feedBuckets() {
-			if tx.Bucket(bucket) != nil { // a crash has left it
-				if err := tx.DeleteBucket(bucket); err != nil {
-					return true, err
-				}
-			}
 			if _, err := tx.CreateBucket(bucket); err != nil {
 				return true, err
 			}
 		}
-		state = feedState{Epoch: newEpoch(), Origin: int64(moments.next())} // #nosec G115 -- the same bits
-		return true, nil
-	}
-	if t.engine.db.IsReadOnly() {
-		return nil
-	}
-	if err := t.engine.write(ctx, 0, begin); err != nil {
-		return err
-	}
-	t.origin = docstore.Moment(state.Origin) // #nosec G115 -- the same bits
-	if isComplete {
-		return nil
-	}
-	var next []byte
-	for {
-		var resume []byte
-		err := t.engine.write(ctx, buildChunkBytes, func(tx *bolt.Tx) (_ bool, err error) {
-			if resume, err = t.fillFeed(tx, next); err == nil && resume == nil {
-				err = writeFeedState(tx, t.spec.Name, state)
-			}
-			return true, err
-		})
-		if err != nil || resume == nil {
-			return err
-		}
-		next = resume
-	}
+		begun := t.engine.commit.moments.next()
+		return true, writeFeedState(tx, t.spec.Name, feedState{Epoch: newEpoch(), Forgotten: int64(begun)}) // #nosec G115 -- the same bits
+	})
 }
 
 func (t *table) feedBuckets() [][]byte { return [][]byte{t.feed, tombstonesBucket(t.spec.Name)} }
@@ -160,20 +123,6 @@ func newEpoch() int64 {
 	var random [8]byte
 	_, _ = rand.Read(random[:])                      // never fails
 	return int64(binary.BigEndian.Uint64(random[:])) // #nosec G115 -- the same bits
-}
-
-// fillFeed adds the entries of a chunk of documents, and returns the id of the next chunk.
-func (t *table) fillFeed(tx *bolt.Tx, from []byte) (resume []byte, err error) {
-	feed, cursor, n := tx.Bucket(t.feed), tx.Bucket(t.documents).Cursor(), 0
-	for id, stored := cursor.Seek(from); id != nil; id, stored = cursor.Next() {
-		if n++; n > buildChunkDocuments {
-			return bytes.Clone(id), nil
-		}
-		if err := feed.Put(entryKey(t.changedAt(recordOf(stored)), id), nil); err != nil {
-			return nil, err
-		}
-	}
-	return nil, nil
 }
 
 // errNotDurable: what readers see may be undone when the file is opened again.
@@ -360,17 +309,16 @@ func (t *table) forgetChunk(tx *bolt.Tx, horizon docstore.Moment) (forgotten int
 
 // checkFeed checks that each document has its entry, and that the feed has no others.
 func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
-	state, isComplete, err := readFeedState(tx, t.spec.Name)
-	if err != nil || !isComplete {
+	_, hasFeed, err := readFeedState(tx, t.spec.Name)
+	if err != nil || !hasFeed {
 		return err
 	}
-	t.origin = docstore.Moment(state.Origin) // #nosec G115 -- the same bits
 	feed, n := tx.Bucket(t.feed), 0
 	for w := t.walk(tx, nil, docstore.Bounds{}); w.valid(); w.next() {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		wanted := entryKey(t.changedAt(recordOf(w.value)), w.key)
+		wanted := entryKey(recordOf(w.value).changed, w.key)
 		if key, _ := feed.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
 			return fmt.Errorf("document %x has no entry", w.key)
 		}

@@ -14,7 +14,7 @@ import (
 // RenewFeeds makes the followers of a file start anew: it gives each feed another name. The file is a
 // backup that takes the place of a store, whose followers may have seen what the backup lacks.
 func RenewFeeds(ctx context.Context, path string) (err error) {
-	engine, err := open(path, bolt.Options{}, refuseEmpty, time.Now) // a file of a former format stays one
+	engine, err := open(path, bolt.Options{}, refuseEmpty, time.Now)
 	if err != nil {
 		return err
 	}

@@ -20,10 +20,8 @@ type table struct {
 	documents []byte
 	// apart is the bucket of the long texts; see large.go. It may not exist.
 	apart []byte
-	// feed is the bucket of the feed; see feed.go. origin is the moment of the documents that have
-	// none.
+	// feed is the bucket of the feed; see feed.go.
 	feed    []byte
-	origin  docstore.Moment
 	settled settling.Line
 	id      []docstore.Field
 	indexes []index

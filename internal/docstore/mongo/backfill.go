@@ -57,10 +57,6 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 	if t.spec.Feed == nil {
 		return total, nil
 	}
-	n, err := t.stampOld(ctx)
-	if total += n; err != nil {
-		return total, fmt.Errorf("stamps: %w", err)
-	}
 	err = t.engine.call(ctx, func() error { return t.finishDeletions(ctx) })
 	return total, err
 }
@@ -71,11 +67,7 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 // twice. Documents that it misses, in a range that moves between shards, are left to the next
 // batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
-	return t.complete(ctx, field, bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}})
-}
-
-// complete changes the documents that lack a field. update gives it to them.
-func (t *table) complete(ctx context.Context, field string, update bson.E) (total int64, err error) {
+	update := bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}
 	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
 	err = t.engine.call(ctx, func() error {
 		for {

@@ -29,6 +29,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -82,6 +83,8 @@ type Engine struct {
 	// start is the beginning of clock. confirmed is that of all collections, unless isRouter.
 	start     time.Time
 	confirmed confirmation
+	// hasFormat says that the database was seen to have the format of this program.
+	hasFormat atomic.Bool
 	// opening is a semaphore of one, held by the call of Open in progress.
 	opening chan struct{}
 	tables  map[string]*table
@@ -215,6 +218,9 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 	t := newTable(e, spec)
 	t.confirmed = e.confirmationOf(spec)
 	err := e.call(ctx, func() error {
+		if err := e.claim(ctx); err != nil {
+			return err
+		}
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err
 		}

@@ -2,12 +2,92 @@ package mongo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
+
+// formatCollection has one document, with the format of the database.
+const formatCollection = "store"
+
+// claim makes the format of an empty database that of this program; see docstore.Format. It returns an
+// error if the database has another one. It must come before the first write to the database.
+func (e *Engine) claim(ctx context.Context) error {
+	hasFormat, err := e.checkFormat(ctx)
+	if err != nil || hasFormat {
+		return err
+	}
+	set := bson.D{{Key: "$set", Value: bson.D{{Key: "format", Value: int64(docstore.Format)}}}}
+	_, err = e.database.Collection(formatCollection).UpdateOne(ctx, formatFilter(), set, options.UpdateOne().SetUpsert(true))
+	if mongo.IsDuplicateKeyError(err) { // another process has made it
+		return nil
+	}
+	return err
+}
+
+func formatFilter() bson.D { return bson.D{{Key: docstore.IDIndex, Value: "format"}} }
+
+// checkFormat reports whether the database has a format. It returns an error if that is another one, or
+// if there are documents without a format.
+func (e *Engine) checkFormat(ctx context.Context) (hasFormat bool, err error) {
+	if hasFormat, err := e.readFormat(ctx); err != nil || hasFormat {
+		return hasFormat, err
+	}
+	hasDocuments, err := e.hasDocuments(ctx)
+	if err != nil || !hasDocuments {
+		return false, err
+	}
+	// Another process may have written the format before the documents.
+	if hasFormat, err = e.readFormat(ctx); err != nil || hasFormat {
+		return hasFormat, err
+	}
+	return false, fmt.Errorf("%w: a version of Waybook that was never released has written to the database %s; start with an empty one", errMisfit, e.database.Name())
+}
+
+func (e *Engine) readFormat(ctx context.Context) (hasFormat bool, err error) {
+	if e.hasFormat.Load() {
+		return true, nil
+	}
+	var stored struct {
+		Format int64 `bson:"format"`
+	}
+	err = e.database.Collection(formatCollection).FindOne(ctx, formatFilter()).Decode(&stored)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := docstore.CheckFormat("the database "+e.database.Name(), strconv.FormatInt(stored.Format, 10)); err != nil {
+		return false, fmt.Errorf("%w: %w", errMisfit, err)
+	}
+	e.hasFormat.Store(true)
+	return true, nil
+}
+
+func (e *Engine) hasDocuments(ctx context.Context) (bool, error) {
+	names, err := e.database.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		return false, fmt.Errorf("list collections: %w", err)
+	}
+	for _, name := range names {
+		if name == formatCollection || strings.HasPrefix(name, "system.") {
+			continue
+		}
+		found, _, err := newBareTable(e, docstore.Spec{Name: name}).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
+		if err != nil || len(found) > 0 {
+			return true, err
+		}
+	}
+	return false, nil
+}
 
 // checkCollation returns an error if the collection compares strings by other rules than by
 // their bytes, unless told otherwise. Its indexes and queries would do the same.
@@ -49,7 +129,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	for _, index := range indexes {
 		for _, field := range index.Fields {
 			if field.Name == docstore.ChangedField {
-				continue // the backfill stamps the documents that are not
+				continue // the server stamps every document
 			}
 			alternatives = append(alternatives, t.misfits(field))
 		}
@@ -63,9 +143,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
-			if _, err := field.Value(misfits[0]); err != nil && field.Name == docstore.PlaceField {
-				return fmt.Errorf("%w: collection %q has documents of a version whose ids name no place; no version after it can use them", errMisfit, t.spec.Name)
-			} else if err != nil {
+			if _, err := field.Value(misfits[0]); err != nil {
 				return fmt.Errorf("build index %q: %w: a document has no %s in field %q", index.Name, errMisfit, typeOf(field.Kind), field.Name)
 			}
 		}

@@ -15,6 +15,9 @@ func (e *Engine) Inspect(ctx context.Context, spec docstore.Spec) (docstore.Insp
 	t := newTable(e, spec)
 	var stored map[string]storedIndex
 	err := e.call(ctx, func() (err error) {
+		if _, err := e.checkFormat(ctx); err != nil {
+			return err
+		}
 		if err := t.checkIDKind(ctx); err != nil {
 			return err
 		}

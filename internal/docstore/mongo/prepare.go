@@ -34,6 +34,9 @@ func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Pr
 	}
 	t := newTable(e, spec)
 	err = e.call(ctx, func() (err error) {
+		if err := e.claim(ctx); err != nil {
+			return err
+		}
 		if prepared.Created, err = t.reconcile(ctx, true); err != nil {
 			return err
 		}

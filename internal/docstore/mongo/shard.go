@@ -60,6 +60,9 @@ func (e *Engine) Placement(ctx context.Context, spec docstore.Spec) (Placement, 
 // over all shards at once; the balancer of the cluster spreads another one. It returns the
 // resulting placement. Errors: ErrShardKey.
 func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, error) {
+	if err := e.call(ctx, func() error { return e.claim(ctx) }); err != nil {
+		return NoCluster, err
+	}
 	if spec.Feed != nil {
 		if _, err := e.shard(ctx, tombstonesOf(spec)); err != nil {
 			return NoCluster, err

@@ -184,11 +184,6 @@ func before(m docstore.Moment, d time.Duration) docstore.Moment {
 	return docstore.Moment(seconds)<<32 | m&(1<<32-1)    // #nosec G115 -- not negative
 }
 
-// stampOld stamps the documents that an older version of the program stored.
-func (t *table) stampOld(ctx context.Context) (total int64, err error) {
-	return t.complete(ctx, docstore.ChangedField, stamping(docstore.ChangedField, docstore.MadeField))
-}
-
 // comment returns the comment of a command that asks for documents of any place.
 func (t *table) comment() string {
 	if t.spec.Sharding == docstore.OneShard {

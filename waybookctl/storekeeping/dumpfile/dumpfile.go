@@ -20,8 +20,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// magic is the first line. Its number is the version of the format.
-const magic = "Waybook store dump 1\n"
+// magic is the first line. Its number is docstore.Format.
+const magic = "Waybook store dump 4\n"
 
 // maxListBytes bounds the lists of collections.
 const maxListBytes = 1 << 20

@@ -88,7 +88,7 @@ func TestAChangedFileIsRefused(t *testing.T) {
 		refuse("a part", file[:i])
 	}
 	refuse("more than the file", append(bytes.Clone(file), 0))
-	newer := bytes.Replace(file, []byte("dump 1"), []byte("dump 2"), 1)
+	newer := bytes.Replace(file, []byte("dump 4"), []byte("dump 5"), 1)
 	if _, err := dumpfile.Read(t.Context(), bytes.NewReader(newer), visitNothing); !errors.Is(err, dumpfile.ErrForeign) {
 		t.Errorf("a newer file: %v", err)
 	}
@@ -121,7 +121,7 @@ func FuzzRead(f *testing.F) {
 	file, _ := written(f, 3, "x")
 	f.Add(file)
 	f.Add(file[:len(file)/2])
-	f.Add([]byte("Waybook store dump 1\n\xff\xff\xff\x00"))
+	f.Add([]byte("Waybook store dump 4\n\xff\xff\xff\x00"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var count int64
 		contents, err := dumpfile.Read(t.Context(), bytes.NewReader(file), func(batch dumpfile.Batch) error {

@@ -20,7 +20,7 @@ import (
 const lengthBytes = 4
 
 // ErrForeign reports that a file is not a dump of this version.
-var ErrForeign = errors.New("it is not a dump of a store, or its version is newer")
+var ErrForeign = errors.New("it is not a dump of a store, or its version is newer or was never released; dump the store with this version")
 
 // Read reads a file to its end and passes its documents to visit, batch by batch. visit may keep
 // them. The checksum is known to be correct only when Read returns nil.
