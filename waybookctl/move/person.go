@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/waybook/waybook/internal/id"
@@ -39,29 +42,83 @@ type personExport struct {
 // the number of records. Errors: those of the services, such as NOT_FOUND for a user who does not
 // exist.
 func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
-	return e.parts(ctx, e.user, e.rewards, e.albums, e.entries, e.landmarks)
+	e := newPersonExport(services, userID, out)
+	err = inOrder(ctx, e.user, e.rewards(), e.albums(), e.entries(), e.landmarks)
+	return e.count, err
 }
 
 // ExportAlbums writes the albums of a user with their photos and comments, as ExportPerson does.
 func ExportAlbums(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
-	return e.parts(ctx, e.albums)
+	e := newPersonExport(services, userID, out)
+	err = inOrder(ctx, e.albums())
+	return e.count, err
 }
 
 // ExportEntries writes the entries of a user with their votes and comments, as ExportPerson does.
 func ExportEntries(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
-	return e.parts(ctx, e.entries)
+	e := newPersonExport(services, userID, out)
+	err = inOrder(ctx, e.entries())
+	return e.count, err
 }
 
-func (e *personExport) parts(ctx context.Context, parts ...func(context.Context) error) (count int64, err error) {
-	for _, part := range parts {
-		if err := part(ctx); err != nil {
-			return e.count, err
+func newPersonExport(services Services, userID int64, out io.Writer) *personExport {
+	return &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
+}
+
+// step writes some of the records.
+type step func(context.Context) error
+
+// inOrder runs steps up to the first that fails.
+func inOrder(ctx context.Context, steps ...step) error {
+	for _, each := range steps {
+		if err := each(ctx); err != nil {
+			return err
 		}
 	}
-	return e.count, nil
+	return nil
+}
+
+// list is a step that reads a list page by page, and takes each item. ask is a method of a client
+// whose request has a page_token.
+func list[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request, items func(Reply) []Item,
+	take func(context.Context, Item) error,
+) step {
+	return func(ctx context.Context) error {
+		message := request.ProtoReflect()
+		field := message.Descriptor().Fields().ByName("page_token")
+		for item, err := range listing.Pages(func(token string) ([]Item, string, error) {
+			message.Set(field, protoreflect.ValueOfString(token))
+			reply, err := ask(ctx, request)
+			return items(reply), reply.GetNextPageToken(), err
+		}) {
+			if err == nil {
+				err = take(ctx, item)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// children is a list whose items are below a thing that may have been deleted meanwhile: it has none
+// then. record returns what is written for an item.
+func children[Request proto.Message, Reply interface{ GetNextPageToken() string }, Item any](
+	e *personExport, ask func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request, items func(Reply) []Item,
+	record func(Item) movefile.Record,
+) step {
+	read := list(ask, request, items, func(_ context.Context, item Item) error { return e.write(record(item)) })
+	return func(ctx context.Context) error { return gone(read(ctx)) }
+}
+
+// gone takes NOT_FOUND away.
+func gone(err error) error {
+	if status.Code(err) == codes.NotFound {
+		return nil
+	}
+	return err
 }
 
 func (e *personExport) write(record movefile.Record) error {
@@ -101,82 +158,17 @@ func (e *personExport) user(ctx context.Context) error {
 	})
 }
 
-func (e *personExport) rewards(ctx context.Context) error {
-	for each, err := range listing.Pages(func(token string) ([]*accountv1.Reward, string, error) {
-		page, err := e.Account.ListRewards(ctx, &accountv1.ListRewardsRequest{UserId: e.userID, PageSize: personPage, PageToken: token})
-		return page.GetRewards(), page.GetNextPageToken(), err
-	}) {
-		if err != nil {
-			return err
-		}
-		source := strings.TrimPrefix(each.GetSource(), "old/")
-		if err := e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(e.userID), Amount: each.GetAmount()}); err != nil {
-			return err
-		}
-	}
-	return nil
+func (e *personExport) rewards() step {
+	request := &accountv1.ListRewardsRequest{UserId: e.userID, PageSize: personPage}
+	return list(e.Account.ListRewards, request, (*accountv1.ListRewardsResponse).GetRewards, func(_ context.Context, r *accountv1.Reward) error {
+		source := strings.TrimPrefix(r.GetSource(), "old/")
+		return e.write(&movefile.Reward{ID: movefile.ID(source), UserID: numberID(e.userID), Amount: r.GetAmount()})
+	})
 }
 
-func (e *personExport) albums(ctx context.Context) error {
-	for a, err := range listing.Pages(func(token string) ([]*albumv1.Album, string, error) {
-		page, err := e.Album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: e.userID, PageSize: personPage, PageToken: token})
-		return page.GetAlbums(), page.GetNextPageToken(), err
-	}) {
-		if err != nil {
-			return err
-		}
-		record := &movefile.Album{
-			ID: oldID(a.GetOldId(), a.GetAlbumId()), OwnerID: numberID(e.userID), Title: a.GetTitle(), Category: int64(a.GetCategory()),
-			Lat: a.GetLocation().GetLat(), Lng: a.GetLocation().GetLng(), Score: a.GetScore(),
-			CreateTime: momentOf(a.GetCreateTime()), UpdateTime: momentOf(a.GetUpdateTime()),
-		}
-		if err := e.write(record); err != nil {
-			return err
-		}
-		for p, err := range listing.Pages(func(token string) ([]*albumv1.Photo, string, error) {
-			page, err := e.Album.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: personPage, PageToken: token})
-			return page.GetPhotos(), page.GetNextPageToken(), gone(err)
-		}) {
-			if err != nil {
-				return err
-			}
-			photo := &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), AlbumID: record.ID, URL: p.GetThumbnailUrl(), Description: p.GetDescription()}
-			if err := e.write(photo); err != nil {
-				return err
-			}
-		}
-		err = e.comments(movefile.Comment{AlbumID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
-			page, err := e.Album.ListComments(ctx, &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: personPage, PageToken: token})
-			return page.GetComments(), page.GetNextPageToken(), gone(err)
-		})
-		if err != nil {
-			return err
-		}
-		err = e.recommendations(movefile.Recommendation{AlbumID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
-			page, err := e.Album.ListRecommenders(ctx, &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId(), PageToken: token})
-			return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// gone takes NOT_FOUND away: what was deleted meanwhile has no photos and comments.
-func gone(err error) error {
-	if status.Code(err) == codes.NotFound {
-		return nil
-	}
-	return err
-}
-
-// comments writes the comments of a parent, which of names.
-func (e *personExport) comments(of movefile.Comment, fetch func(token string) ([]*typev1.Comment, string, error)) error {
-	for c, err := range listing.Pages(fetch) {
-		if err != nil {
-			return err
-		}
+// commentRecord returns what converts comments on a parent, which of names.
+func commentRecord(of movefile.Comment) func(*typev1.Comment) movefile.Record {
+	return func(c *typev1.Comment) movefile.Record {
 		record := of
 		record.ID, record.Text, record.CreateTime = oldID(c.GetOldId(), c.GetCommentId()), c.GetText(), momentOf(c.GetCreateTime())
 		if author := c.GetAuthor(); author.GetUserId() != 0 {
@@ -187,81 +179,73 @@ func (e *personExport) comments(of movefile.Comment, fetch func(token string) ([
 		if c.GetReply() != nil {
 			record.Reply, record.ReplyTime = c.GetReply().GetText(), momentOf(c.GetReply().GetCreateTime())
 		}
-		if err := e.write(&record); err != nil {
-			return err
-		}
+		return &record
 	}
-	return nil
 }
 
-// recommendations writes the recommendations of a parent, which of names.
-func (e *personExport) recommendations(of movefile.Recommendation, fetch func(token string) ([]*typev1.Profile, string, error)) error {
-	for user, err := range listing.Pages(fetch) {
-		if err != nil {
-			return err
-		}
+// recommendationRecord returns what converts the recommenders of a parent, which of names.
+func recommendationRecord(of movefile.Recommendation) func(*typev1.Profile) movefile.Record {
+	return func(user *typev1.Profile) movefile.Record {
 		record := of
 		record.UserID = numberID(user.GetUserId())
-		if err := e.write(&record); err != nil {
-			return err
-		}
+		return &record
 	}
-	return nil
 }
 
-func (e *personExport) entries(ctx context.Context) error {
-	for b, err := range listing.Pages(func(token string) ([]*blogv1.Blog, string, error) {
-		page, err := e.Blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: e.userID, PageToken: token})
-		return page.GetBlogs(), page.GetNextPageToken(), err
-	}) {
-		if err != nil {
-			return err
-		}
-		record, err := entryRecord(e.userID, b)
-		if err != nil {
-			return err
-		}
-		if err := e.write(record); err != nil {
-			return err
-		}
-		if record.Vote != nil {
-			if err := e.ballots(ctx, b.GetBlogId(), record.ID); err != nil {
-				return err
-			}
-		}
-		err = e.comments(movefile.Comment{EntryID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
-			page, err := e.Blog.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: personPage, PageToken: token})
-			return page.GetComments(), page.GetNextPageToken(), gone(err)
-		})
-		if err != nil {
-			return err
-		}
-		err = e.recommendations(movefile.Recommendation{EntryID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
-			page, err := e.Blog.ListRecommenders(ctx, &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId(), PageToken: token})
-			return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func (e *personExport) albums() step {
+	request := &albumv1.ListAlbumsRequest{OwnerId: e.userID, PageSize: personPage}
+	return list(e.Album.ListAlbums, request, (*albumv1.ListAlbumsResponse).GetAlbums, e.album)
 }
 
-// ballots writes the ballots in the vote of an entry.
-func (e *personExport) ballots(ctx context.Context, blogID int64, entryID movefile.ID) error {
-	for ballot, err := range listing.Pages(func(token string) ([]*blogv1.Ballot, string, error) {
-		page, err := e.Blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: blogID, PageToken: token})
-		return page.GetBallots(), page.GetNextPageToken(), gone(err)
-	}) {
-		if err != nil {
-			return err
+func (e *personExport) album(ctx context.Context, a *albumv1.Album) error {
+	record := &movefile.Album{
+		ID: oldID(a.GetOldId(), a.GetAlbumId()), OwnerID: numberID(e.userID), Title: a.GetTitle(), Category: int64(a.GetCategory()),
+		Lat: a.GetLocation().GetLat(), Lng: a.GetLocation().GetLng(), Score: a.GetScore(),
+		CreateTime: momentOf(a.GetCreateTime()), UpdateTime: momentOf(a.GetUpdateTime()),
+	}
+	if err := e.write(record); err != nil {
+		return err
+	}
+	photo := func(p *albumv1.Photo) movefile.Record {
+		return &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), AlbumID: record.ID, URL: p.GetThumbnailUrl(), Description: p.GetDescription()}
+	}
+	photos := &albumv1.ListPhotosRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
+	comments := &albumv1.ListCommentsRequest{AlbumId: a.GetAlbumId(), PageSize: personPage}
+	recommenders := &albumv1.ListRecommendersRequest{AlbumId: a.GetAlbumId()}
+	return inOrder(ctx,
+		children(e, e.Album.ListPhotos, photos, (*albumv1.ListPhotosResponse).GetPhotos, photo),
+		children(e, e.Album.ListComments, comments, (*albumv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{AlbumID: record.ID})),
+		children(e, e.Album.ListRecommenders, recommenders, (*albumv1.ListRecommendersResponse).GetRecommenders,
+			recommendationRecord(movefile.Recommendation{AlbumID: record.ID})))
+}
+
+func (e *personExport) entries() step {
+	return list(e.Blog.ListBlogs, &blogv1.ListBlogsRequest{AuthorId: e.userID}, (*blogv1.ListBlogsResponse).GetBlogs, e.entry)
+}
+
+func (e *personExport) entry(ctx context.Context, b *blogv1.Blog) error {
+	record, err := entryRecord(e.userID, b)
+	if err != nil {
+		return err
+	}
+	if err := e.write(record); err != nil {
+		return err
+	}
+	if record.Vote != nil {
+		ballot := func(b *blogv1.Ballot) movefile.Record {
+			return &movefile.Ballot{EntryID: record.ID, UserID: numberID(b.GetVoter().GetUserId()), Choice: int64(b.GetChoice())}
 		}
-		record := &movefile.Ballot{EntryID: entryID, UserID: numberID(ballot.GetVoter().GetUserId()), Choice: int64(ballot.GetChoice())}
-		if err := e.write(record); err != nil {
+		ballots := &blogv1.ListBallotsRequest{BlogId: b.GetBlogId()}
+		if err := children(e, e.Blog.ListBallots, ballots, (*blogv1.ListBallotsResponse).GetBallots, ballot)(ctx); err != nil {
 			return err
 		}
 	}
-	return nil
+	comments := &blogv1.ListCommentsRequest{BlogId: b.GetBlogId(), PageSize: personPage}
+	recommenders := &blogv1.ListRecommendersRequest{BlogId: b.GetBlogId()}
+	return inOrder(ctx,
+		children(e, e.Blog.ListComments, comments, (*blogv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{EntryID: record.ID})),
+		children(e, e.Blog.ListRecommenders, recommenders, (*blogv1.ListRecommendersResponse).GetRecommenders,
+			recommendationRecord(movefile.Recommendation{EntryID: record.ID})))
 }
 
 // entryRecord converts an entry. It fails for a type or weather of a newer contract.
@@ -327,27 +311,14 @@ func (e *personExport) landmark(ctx context.Context, poiID int64) error {
 	if err := e.write(record); err != nil {
 		return err
 	}
-	for p, err := range listing.Pages(func(token string) ([]*poiv1.Photo, string, error) {
-		page, err := e.Poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: poiID, PageSize: personPage, PageToken: token})
-		return page.GetPhotos(), page.GetNextPageToken(), gone(err)
-	}) {
-		if err != nil {
-			return err
-		}
-		photo := &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), LandmarkID: record.ID, URL: p.GetPhotoUrl(), Description: p.GetDescription()}
-		if err := e.write(photo); err != nil {
-			return err
-		}
+	photo := func(p *poiv1.Photo) movefile.Record {
+		return &movefile.Photo{ID: oldID(p.GetOldId(), p.GetPhotoId()), LandmarkID: record.ID, URL: p.GetPhotoUrl(), Description: p.GetDescription()}
 	}
-	err = e.comments(movefile.Comment{LandmarkID: record.ID}, func(token string) ([]*typev1.Comment, string, error) {
-		page, err := e.Poi.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: poiID, PageSize: personPage, PageToken: token})
-		return page.GetComments(), page.GetNextPageToken(), gone(err)
-	})
-	if err != nil {
-		return err
-	}
-	return e.recommendations(movefile.Recommendation{LandmarkID: record.ID}, func(token string) ([]*typev1.Profile, string, error) {
-		page, err := e.Poi.ListRecommenders(ctx, &poiv1.ListRecommendersRequest{PoiId: poiID, PageToken: token})
-		return page.GetRecommenders(), page.GetNextPageToken(), gone(err)
-	})
+	photos := &poiv1.ListPhotosRequest{PoiId: poiID, PageSize: personPage}
+	comments := &poiv1.ListCommentsRequest{PoiId: poiID, PageSize: personPage}
+	return inOrder(ctx,
+		children(e, e.Poi.ListPhotos, photos, (*poiv1.ListPhotosResponse).GetPhotos, photo),
+		children(e, e.Poi.ListComments, comments, (*poiv1.ListCommentsResponse).GetComments, commentRecord(movefile.Comment{LandmarkID: record.ID})),
+		children(e, e.Poi.ListRecommenders, &poiv1.ListRecommendersRequest{PoiId: poiID}, (*poiv1.ListRecommendersResponse).GetRecommenders,
+			recommendationRecord(movefile.Recommendation{LandmarkID: record.ID})))
 }
