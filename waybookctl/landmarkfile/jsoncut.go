@@ -68,122 +68,76 @@ func spelled(want string) string {
 // cut reads a value of at most limit bytes and returns it with its position. It checks only that
 // brackets match and strings end. The value is valid until the next cut.
 func (c *cutter) cut(limit int) (value []byte, at Position, err error) {
-	if _, err := c.blank(); err != nil && !errors.Is(err, io.EOF) {
-		return nil, c.at, err
-	}
-	at, c.value = c.at, c.value[:0]
-	keep := func(b byte) error {
-		if len(c.value) == limit {
-			return tooLong(at)
-		}
+	c.value = c.value[:0]
+	at, err = c.scan(func(b byte) bool {
 		c.value = append(c.value, b)
-		return nil
-	}
-	err = c.scan(keep)
-	if errors.Is(err, io.EOF) {
-		err = cutOff(at)
-	}
+		return len(c.value) <= limit
+	})
 	return c.value, at, err
 }
 
 // skip reads a value of any length without keeping it.
 func (c *cutter) skip() error {
-	if _, err := c.blank(); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	at := c.at
-	err := c.scan(func(byte) error { return nil })
-	if errors.Is(err, io.EOF) {
-		err = cutOff(at)
-	}
+	_, err := c.scan(func(byte) bool { return true })
 	return err
 }
 
-// scan reads a value byte by byte.
-func (c *cutter) scan(keep func(byte) error) error {
-	var open [maxDepth]byte // the closing brackets that are still expected
-	depth := 0
+// endsWord are the bytes that end a number, true, false, null, or any other text in such a place.
+const endsWord = "\"{}[],: \t\r\n"
+
+// scan skips blanks, then reads a value byte by byte as long as keep returns true, and returns its
+// position.
+func (c *cutter) scan(keep func(byte) bool) (at Position, err error) {
+	if _, err := c.blank(); err != nil && !errors.Is(err, io.EOF) {
+		return c.at, err
+	}
+	at = c.at
+	open := make([]byte, 0, maxDepth) // the closing brackets that are still expected
+	var isString, isEscaped, isWord bool
 	for {
+		// Only a number at the end of the file has no byte after it; no list ends like that.
 		b, err := c.peek()
+		if errors.Is(err, io.EOF) {
+			return at, cutOff(at)
+		}
 		if err != nil {
-			// Only a number at the end of the file has no byte after it; no list ends like that.
-			return err
+			return at, err
 		}
-		switch b {
-		case '"':
-			err = c.scanString(keep)
-		case '{', '[':
-			if depth == maxDepth {
-				return fileErrorf(c.at, "the values are nested more than %d deep", maxDepth)
+		if isWord && strings.IndexByte(endsWord, b) >= 0 {
+			if isWord = false; len(open) == 0 {
+				return at, nil
 			}
-			open[depth] = b + 2 // '}' and ']'
-			depth++
-			err = c.scanByte(keep)
-		case '}', ']':
-			if depth == 0 {
-				return fileErrorf(c.at, "this is not valid JSON: %q where a value should be", b)
-			}
-			if open[depth-1] != b {
-				return fileErrorf(c.at, "this is not valid JSON: %q has no counterpart", b)
-			}
-			depth--
-			err = c.scanByte(keep)
-		case ',', ':', ' ', '\t', '\r', '\n':
-			if depth == 0 {
-				return fileErrorf(c.at, "this is not valid JSON: %q where a value should be", b)
-			}
-			err = c.scanByte(keep)
-		default:
-			err = c.scanWord(keep)
-		}
-		if err != nil || depth == 0 {
-			return err
-		}
-	}
-}
-
-func (c *cutter) scanByte(keep func(byte) error) error {
-	b, err := c.next()
-	if err != nil {
-		return err
-	}
-	return keep(b)
-}
-
-// scanString reads a string with its quotes.
-func (c *cutter) scanString(keep func(byte) error) error {
-	for isEscaped, isFirst := false, true; ; isFirst = false {
-		b, err := c.next()
-		if err != nil {
-			return err
-		}
-		if err := keep(b); err != nil {
-			return err
 		}
 		switch {
-		case isEscaped:
-			isEscaped = false
-		case b == '\\':
-			isEscaped = true
-		case b == '"' && !isFirst:
-			return nil
+		case isWord:
+		case isString:
+			isString = isEscaped || b != '"'
+			isEscaped = !isEscaped && b == '\\'
+		case b == '"':
+			isString = true
+		case b == '{', b == '[':
+			if len(open) == maxDepth {
+				return at, fileErrorf(c.at, "the values are nested more than %d deep", maxDepth)
+			}
+			open = append(open, b+2) // '}' and ']'
+		case strings.IndexByte(endsWord, b) < 0:
+			isWord = true
+		case len(open) == 0:
+			return at, fileErrorf(c.at, "this is not valid JSON: %q where a value should be", b)
+		case b == '}', b == ']':
+			if open[len(open)-1] != b {
+				return at, fileErrorf(c.at, "this is not valid JSON: %q has no counterpart", b)
+			}
+			open = open[:len(open)-1]
 		}
-	}
-}
-
-// scanWord reads a number, true, false, null, or any other text in such a place.
-func (c *cutter) scanWord(keep func(byte) error) error {
-	for {
-		if err := c.scanByte(keep); err != nil {
-			return err
+		if _, err := c.next(); err != nil {
+			return at, err
 		}
-		b, err := c.peek()
-		if err != nil {
-			return err
+		if !keep(b) {
+			return at, tooLong(at)
 		}
-		switch b {
-		case '"', '{', '}', '[', ']', ',', ':', ' ', '\t', '\r', '\n':
-			return nil
+		if len(open) == 0 && !isString && !isWord {
+			return at, nil
 		}
 	}
 }

@@ -10,12 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// tableReader reads CSV (RFC 4180). encoding/csv is not used, because it holds records of any
-// length and turns \r
-//
-//	within a field into
-//
-// .
+// tableReader reads CSV (RFC 4180). encoding/csv is not used: it holds records of any length, and
+// changes line breaks within a field.
 type tableReader struct {
 	*input
 	// delimiter separates fields; it is 0 until it is known.
@@ -25,12 +21,9 @@ type tableReader struct {
 	columns map[string]int
 	width   int
 
-	// cells are the bytes of all fields of a record, which starts at begins. ends holds the end of
-	// each field in cells. left is how many bytes the record may still have.
-	cells  []byte
-	ends   []int
-	begins Position
-	left   int
+	// cells are the bytes of all fields of a record, and ends holds the end of each field in cells.
+	cells []byte
+	ends  []int
 }
 
 // row is a record of a table.
@@ -51,7 +44,7 @@ func (r row) point() (lng, lat string, ok bool, err error) { return "", "", fals
 func (t *tableReader) read() (record, Position, error) {
 	if t.columns == nil {
 		if err := t.readHeader(); err != nil {
-			return nil, t.begins, err
+			return nil, t.at, err
 		}
 	}
 	fields, at, err := t.readRow()
@@ -74,7 +67,7 @@ func (t *tableReader) readHeader() error {
 	}
 	names, at, err := t.readRow()
 	if errors.Is(err, io.EOF) {
-		return fileErrorf(t.begins, "the file is empty; its first line should name the columns, as in: key,name,category,lat,lng")
+		return fileErrorf(at, "the file is empty; its first line should name the columns, as in: key,name,category,lat,lng")
 	}
 	if err != nil {
 		return err
@@ -114,10 +107,10 @@ func (t *tableReader) likelyDelimiter() byte {
 // readRow reads the next record, skipping empty lines.
 func (t *tableReader) readRow() (fields []string, at Position, err error) {
 	for {
-		t.begins, t.left, t.cells, t.ends = t.at, MaxRecordBytes, t.cells[:0], t.ends[:0]
-		isQuoted, err := t.readFields()
+		at = t.at
+		isQuoted, err := t.readCells()
 		if err != nil {
-			return nil, t.begins, err
+			return nil, at, err
 		}
 		if len(t.ends) == 1 && len(t.cells) == 0 && !isQuoted {
 			continue
@@ -127,124 +120,71 @@ func (t *tableReader) readRow() (fields []string, at Position, err error) {
 		for i, end := range t.ends {
 			fields[i], start = text[start:end], end
 		}
-		return fields, t.begins, nil
+		return fields, at, nil
 	}
 }
 
-// take reads a byte of the record.
-func (t *tableReader) take() (byte, error) {
-	if t.left == 0 {
-		return 0, tooLong(t.begins)
-	}
-	t.left--
-	return t.next()
-}
+// within says where in a field a byte is.
+type within int
 
-// keep reads a byte of a field and stores it.
-func (t *tableReader) keep() error {
-	b, err := t.take()
-	t.cells = append(t.cells, b)
-	return err
-}
+const (
+	atBegin  within = iota
+	inPlain         // in a field without quotes
+	inQuotes        // behind the quote that opens a field
+	atQuote         // behind a quote in such a field: it closes the field, or is the first of two
+	atReturn        // behind a carriage return after the closing quote
+)
 
-// readFields reads the fields of a record, and reports whether the last one is quoted. It returns
+// readCells reads the fields of a record, and reports whether the last one is quoted. It returns
 // io.EOF when nothing is left.
-func (t *tableReader) readFields() (isQuoted bool, err error) {
-	for {
-		if isQuoted, err = t.readField(); err != nil {
-			return isQuoted, err
+func (t *tableReader) readCells() (isQuoted bool, err error) {
+	t.cells, t.ends = t.cells[:0], t.ends[:0]
+	begins, opened := t.at, t.at
+	start, now := 0, atBegin // the field's beginning in cells
+	for left := MaxRecordBytes; ; left-- {
+		at := t.at
+		b, err := t.peek()
+		isEnd := errors.Is(err, io.EOF)
+		isBreak := isEnd || err == nil && b == '\n' && now != inQuotes
+		isDelimiter := !isEnd && b == t.delimiter && now != inQuotes
+		switch {
+		case err != nil && !isEnd, isEnd && now == atBegin && len(t.ends) == 0:
+			return false, err
+		case isEnd && now == inQuotes:
+			return false, fileErrorf(opened, "the quote that opens here is never closed; the file may have been cut off")
+		case b == '"' && now == inPlain:
+			return false, fileErrorf(at, `there is a quote within a field that begins without one; write the field as "…" and each quote in it as ""`)
+		case now == atReturn && !isBreak, now == atQuote && !isBreak && !isDelimiter && b != '"' && b != '\r':
+			return false, fileErrorf(at, `something follows the quote that closes the field; write each quote in a field as ""`)
+		case left == 0:
+			return false, tooLong(begins)
 		}
-		t.ends = append(t.ends, len(t.cells))
-		b, err := t.take()
-		if errors.Is(err, io.EOF) || err == nil && b == '\n' {
+		if !isEnd {
+			if _, err := t.next(); err != nil {
+				return false, err
+			}
+		}
+		switch {
+		case isBreak:
+			if now == inPlain {
+				t.cells = t.cells[:start+len(bytes.TrimSuffix(t.cells[start:], []byte("\r")))]
+			}
+			t.ends = append(t.ends, len(t.cells))
 			return isQuoted, nil
-		}
-		if err != nil {
-			return isQuoted, err
-		}
-	}
-}
-
-// readField reads a field of a record. It stops before a delimiter, a line feed or the end of the
-// file.
-func (t *tableReader) readField() (isQuoted bool, err error) {
-	b, err := t.peek()
-	if errors.Is(err, io.EOF) && len(t.ends) > 0 {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	if b == '"' {
-		return true, t.readQuoted()
-	}
-	return false, t.readPlain()
-}
-
-// readPlain reads a field without quotes.
-func (t *tableReader) readPlain() error {
-	start := len(t.cells)
-	for {
-		b, err := t.peek()
-		switch isEnd := errors.Is(err, io.EOF); {
-		case isEnd || err == nil && b == '\n':
-			t.cells = t.cells[:start+len(bytes.TrimSuffix(t.cells[start:], []byte("\r")))]
-			return nil
-		case err != nil:
-			return err
-		case b == t.delimiter:
-			return nil
-		case b == '"':
-			return fileErrorf(t.at, `there is a quote within a field that begins without one; write the field as "…" and each quote in it as ""`)
-		}
-		if err := t.keep(); err != nil {
-			return err
-		}
-	}
-}
-
-// readQuoted reads a field in quotes.
-func (t *tableReader) readQuoted() error {
-	opened := t.at
-	if _, err := t.take(); err != nil {
-		return err
-	}
-	for {
-		b, err := t.peek()
-		if errors.Is(err, io.EOF) {
-			return fileErrorf(opened, "the quote that opens here is never closed; the file may have been cut off")
-		}
-		if err != nil {
-			return err
-		}
-		if b == '"' {
-			if _, err := t.take(); err != nil {
-				return err
-			}
-			if b, err = t.peek(); err != nil || b != '"' {
-				return t.endQuoted(b, err)
+		case isDelimiter:
+			t.ends = append(t.ends, len(t.cells))
+			start, now, isQuoted = len(t.cells), atBegin, false
+		case now == atBegin && b == '"':
+			opened, now, isQuoted = at, inQuotes, true
+		case now == inQuotes && b == '"':
+			now = atQuote
+		case now == atQuote && b == '\r':
+			now = atReturn
+		default:
+			t.cells = append(t.cells, b)
+			if now = inPlain; isQuoted {
+				now = inQuotes
 			}
 		}
-		if err := t.keep(); err != nil {
-			return err
-		}
 	}
-}
-
-// endQuoted checks the byte that follows a closing quote.
-func (t *tableReader) endQuoted(b byte, err error) error {
-	isReturn := err == nil && b == '\r'
-	if isReturn {
-		if _, err := t.take(); err != nil {
-			return err
-		}
-		b, err = t.peek()
-	}
-	switch {
-	case errors.Is(err, io.EOF), err == nil && b == '\n', err == nil && b == t.delimiter && !isReturn:
-		return nil
-	case err != nil:
-		return err
-	}
-	return fileErrorf(t.at, `something follows the quote that closes the field; write each quote in a field as ""`)
 }
