@@ -64,19 +64,23 @@ const Allowances = "long-titles,control-characters,dangling"
 // Write writes the data to files in a folder, and returns their paths. compression is "", "gz" or
 // "zst".
 func Write(folder, compression string, options Options) (paths []string, err error) {
-	s := service{options}
+	s, comments := service{options}, options.Comments
+	if options.Edition > 1 {
+		comments += options.Comments/100 + 1
+	}
 	for _, part := range []struct {
 		name  string
-		write func(put) error
+		count int
+		nth   func(n int) []movefile.Record
 	}{
-		{"comments", s.comments}, {"photos", s.photos}, {"albums", s.albums}, {"entries", s.entries},
-		{"landmarks", s.landmarks}, {"users", s.users},
+		{"comments", comments, s.comment}, {"photos", s.Photos, s.photo}, {"albums", s.Albums, s.album}, {"entries", s.Entries, s.entry},
+		{"landmarks", s.Landmarks, s.landmark}, {"users", s.Users, s.person},
 	} {
 		path := filepath.Join(folder, part.name+".ndjson")
 		if compression != "" {
 			path += "." + compression
 		}
-		if err := writeFile(path, compression, part.write); err != nil {
+		if err := writeFile(path, compression, part.count, part.nth); err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
@@ -84,37 +88,40 @@ func Write(folder, compression string, options Options) (paths []string, err err
 	return paths, nil
 }
 
-// put takes a record.
-type put func(movefile.Record) error
-
-func writeFile(path, compression string, write func(put) error) (err error) {
+// writeFile writes the records of each of several things.
+func writeFile(path, compression string, count int, nth func(int) []movefile.Record) (err error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	var packed io.WriteCloser
+	var unpacked io.Writer = file
+	finish := func() error { return nil }
 	switch compression {
 	case "gz":
-		packed = gzip.NewWriter(file)
+		packed := gzip.NewWriter(file)
+		unpacked, finish = packed, packed.Close
 	case "zst":
-		if packed, err = zstd.NewWriter(file, zstd.WithEncoderConcurrency(1)); err != nil {
+		packed, err := zstd.NewWriter(file, zstd.WithEncoderConcurrency(1))
+		if err != nil {
 			return err
 		}
+		unpacked, finish = packed, packed.Close
 	case "":
-		packed = unpacked{file}
 	default:
 		return errors.New("the compression is gz, zst or none")
 	}
-	buffered := bufio.NewWriterSize(packed, 1<<16)
-	return errors.Join(write(movefile.NewWriter(buffered).Write), buffered.Flush(), packed.Close())
+	buffered := bufio.NewWriterSize(unpacked, 1<<16)
+	out := movefile.NewWriter(buffered)
+	for n := range count {
+		for _, record := range nth(n) {
+			if err := out.Write(record); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(buffered.Flush(), finish())
 }
-
-// unpacked is a file that its owner closes.
-type unpacked struct{ io.Writer }
-
-// Close does nothing.
-func (unpacked) Close() error { return nil }
 
 // service makes the records.
 type service struct{ Options }

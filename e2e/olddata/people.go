@@ -43,75 +43,28 @@ func (o Options) Account(n int) Account {
 	return a
 }
 
-func (s service) users(write put) error {
-	for n := range s.Users {
-		die, account := s.dice(movefile.KindUser, n), s.Account(n)
-		u := &movefile.User{ID: s.user(n), Name: nickname(die), Email: account.Email, CreateTime: moment(die, n, s.Users)}
-		if die.IntN(3) > 0 {
-			u.IconURL = "icons/" + string(u.ID) + ".gif"
-		}
-		switch n % 3 {
-		case 0:
-			sum := md5.Sum([]byte(account.Password)) // #nosec G401 -- a form that old services have
-			u.PasswordHash = hex.EncodeToString(sum[:])
-		case 1:
-			u.PasswordHash = bcryptHash
-		}
-		if s.isChanged(movefile.KindUser, n) {
-			u.Name += "改"
-		}
-		if err := write(u); err != nil {
-			return err
-		}
-		if account.IDRand == "" {
-			continue
-		}
-		opened := movefile.Moment{Time: time.Date(2026, 11, 1, 0, 0, n, 0, time.UTC)}
-		if err := write(&movefile.Session{
-			UserID: u.ID, IDRand: account.IDRand, CreateTime: opened, ExpireTime: movefile.Moment{Time: opened.AddDate(1, 0, 0)},
-		}); err != nil {
-			return err
-		}
+// person returns the nth user and the session.
+func (s service) person(n int) []movefile.Record {
+	die, account := s.dice(movefile.KindUser, n), s.Account(n)
+	u := &movefile.User{ID: s.user(n), Name: nickname(die), Email: account.Email, CreateTime: moment(die, n, s.Users)}
+	if die.IntN(3) > 0 {
+		u.IconURL = "icons/" + string(u.ID) + ".gif"
 	}
-	return nil
-}
-
-func (s service) comments(write put) error {
-	count := s.Comments
-	if s.Edition > 1 {
-		count += s.Comments/100 + 1
+	switch n % 3 {
+	case 0:
+		sum := md5.Sum([]byte(account.Password)) // #nosec G401 -- a form that old services have
+		u.PasswordHash = hex.EncodeToString(sum[:])
+	case 1:
+		u.PasswordHash = bcryptHash
 	}
-	for n := range count {
-		die := s.dice(movefile.KindComment, n)
-		c := &movefile.Comment{ID: s.id(movefile.KindComment, n), Text: prose(die, 1+die.IntN(6)), CreateTime: moment(die, n, s.Comments)}
-		if s.Edition > 1 && s.number(movefile.KindComment, n)%997 == 0 {
-			continue
-		}
-		switch kind := die.IntN(20); {
-		case s.hasFlaw(die):
-			c.AlbumID = gone(die)
-		case kind == 0:
-			c.LandmarkID = s.id(movefile.KindLandmark, die.IntN(s.Landmarks))
-		case kind < 6:
-			c.EntryID = s.id(movefile.KindEntry, s.skewed(die, s.Entries))
-		default:
-			c.AlbumID = s.id(movefile.KindAlbum, s.skewed(die, s.Albums))
-		}
-		switch {
-		case die.IntN(10) == 0:
-			c.AuthorName, c.AuthorIconURL = nickname(die), "guest.gif"
-		case s.hasFlaw(die):
-			c.AuthorID = gone(die)
-		default:
-			c.AuthorID = s.user(die.IntN(s.Users))
-		}
-		s.spoil(die, &c.Text)
-		if die.IntN(4) == 0 {
-			c.Reply, c.ReplyTime = pick(die, []string{"謝謝!", "哈哈", "下次一起去 :)", "<3"}), later(die, c.CreateTime)
-		}
-		if err := write(c); err != nil {
-			return err
-		}
+	if s.isChanged(movefile.KindUser, n) {
+		u.Name += "改"
 	}
-	return nil
+	if account.IDRand == "" {
+		return []movefile.Record{u}
+	}
+	opened := movefile.Moment{Time: time.Date(2026, 11, 1, 0, 0, n, 0, time.UTC)}
+	return []movefile.Record{u, &movefile.Session{
+		UserID: u.ID, IDRand: account.IDRand, CreateTime: opened, ExpireTime: movefile.Moment{Time: opened.AddDate(1, 0, 0)},
+	}}
 }
