@@ -1,12 +1,10 @@
 package moving_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,21 +40,13 @@ func compare(t *testing.T, old, new, file, text string, args ...string) (found c
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := append([]string{"compare", old, new, path, "-o", "json", "--rate", "0"}, args...)
-	program := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), all...)
-	program.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
-	var out, notes bytes.Buffer
-	program.Stdout, program.Stderr = &out, &notes
-	var exit *exec.ExitError
-	if err := program.Run(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if out.Len() > 0 {
-		if err := json.Unmarshal(out.Bytes(), &found); err != nil {
-			t.Fatalf("%v in %s", err, out.String())
+	done := run(t, append([]string{"compare", old, new, path, "-o", "json", "--rate", "0"}, args...)...)
+	if done.out != "" {
+		if err := json.Unmarshal([]byte(done.out), &found); err != nil {
+			t.Fatalf("%v in %s", err, done.out)
 		}
 	}
-	found.status, found.notes = program.ProcessState.ExitCode(), notes.String()
+	found.status, found.notes = done.status, done.notes
 	return found
 }
 
@@ -83,7 +73,7 @@ func (c compared) count() (requests, same, allowed int) {
 func TestAnOldServerWithHabitsOfItsOwnDoesNotDiffer(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
-	old := serve(t, oldserver.New(w.content, oldserver.Taipei))
+	old := serve(t, oldserver.New(w.content))
 	found := compare(t, old, "http://"+p.HTTP, "all.ids", w.ids())
 	requests, _, allowed := found.count()
 	if found.status != 0 || requests != 14 || allowed != requests {
@@ -122,7 +112,7 @@ func TestEachPlantedDifferenceIsFoundAndNoOther(t *testing.T) {
 	delete(w.content.Landmarks, w.landmarks[1])
 	w.content.Landmarks[99] = landmark
 	w.content.LandmarksOf[4] = w.landmarks[:1]
-	old := serve(t, oldserver.New(w.content, oldserver.Taipei))
+	old := serve(t, oldserver.New(w.content))
 	found := compare(t, old, "http://"+p.HTTP, "all.ids", w.ids())
 	want := []string{
 		"getAlbum: albumTitle", "getUserAlbumList: albumList/album2/albumTitle", "getAlbum: photos/photo3",
@@ -140,15 +130,27 @@ func TestEachPlantedDifferenceIsFoundAndNoOther(t *testing.T) {
 	}
 }
 
+// alternating is an old server that shows another identifier after each request.
+type alternating struct {
+	*oldserver.Server
+	content oldserver.Content
+	id      int64
+}
+
+func (a *alternating) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a.Server.ServeHTTP(w, r)
+	a.content.Own[oldserver.EntryID][a.id]++
+}
+
 func TestAnIdentifierThatStandsForTwoIsADifference(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
-	old := serve(t, oldserver.New(w.content, oldserver.Taipei))
+	old := serve(t, oldserver.New(w.content))
 	ids := fmt.Sprintf("blogID %d\n", w.entries[1])
 	if found := compare(t, old, "http://"+p.HTTP, "a.ids", ids+ids); found.status != 0 {
 		t.Fatalf("%+v", found)
 	}
-	swapping := serve(t, &alternating{oldserver.New(w.content, oldserver.Taipei), w.content, w.entries[0]})
+	swapping := serve(t, &alternating{oldserver.New(w.content), w.content, w.entries[0]})
 	found := compare(t, swapping, "http://"+p.HTTP, "a.ids", ids+ids, "--concurrency", "1")
 	if got := found.differences(); found.status != 1 || !slices.Equal(got, []string{"getBlog: replyBlogID"}) {
 		t.Errorf("status %d, found %q: %s", found.status, got, found.notes)

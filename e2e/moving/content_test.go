@@ -30,7 +30,7 @@ const ugly = "<b>\"&amp;\" 'x'</b> ]]> 文字 😊\r\nzweite Zeile\tx"
 func newWorld(t *testing.T, account, album, blog, poi string) *world {
 	t.Helper()
 	w := &world{t: t, albumPort: album, content: oldserver.Content{
-		Albums: map[int64]*oldserver.Album{}, Landmarks: map[int64]*oldserver.Landmark{}, Entries: map[int64]*oldserver.Entry{},
+		Albums: map[int64]*oldserver.Place{}, Landmarks: map[int64]*oldserver.Place{}, Entries: map[int64]*oldserver.Entry{},
 		AlbumsOf: map[int64][]int64{}, LandmarksOf: map[int64][]int64{}, Own: map[oldserver.Kind]map[int64]int64{},
 	}}
 	accounts := launch.Dial(t, account)
@@ -93,7 +93,7 @@ func (w *world) fillAlbums(albums albumv1.AlbumServiceClient, friend int64) {
 			}
 		}
 		got := must[*albumv1.GetAlbumResponse](w.t)(albums.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: id}))
-		copied := &oldserver.Album{
+		copied := &oldserver.Place{
 			Title: got.GetAlbum().GetTitle(), Category: int64(got.GetAlbum().GetCategory()), Lat: got.GetAlbum().GetLocation().GetLat(),
 			Lng: got.GetAlbum().GetLocation().GetLng(), Owner: person(got.GetAlbum().GetOwner()), Updated: got.GetAlbum().GetUpdateTime().AsTime(),
 			Score: got.GetAlbum().GetScore(), Comments: comments(got.GetComments()),
@@ -118,8 +118,8 @@ func (w *world) fillLandmarks(pois poiv1.PoiServiceClient, friend int64) {
 		}))
 		must[*poiv1.AddCommentResponse](w.t)(pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: friend, PoiId: id, Text: "傍晚去最好。"}))
 		got := must[*poiv1.GetPoiResponse](w.t)(pois.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: id}))
-		copied := &oldserver.Landmark{
-			Name: got.GetPoi().GetName(), Category: int64(got.GetPoi().GetCategory()), Lat: got.GetPoi().GetLocation().GetLat(),
+		copied := &oldserver.Place{
+			Title: got.GetPoi().GetName(), Category: int64(got.GetPoi().GetCategory()), Lat: got.GetPoi().GetLocation().GetLat(),
 			Lng: got.GetPoi().GetLocation().GetLng(), Owner: person(got.GetPoi().GetOwner()), Updated: got.GetPoi().GetUpdateTime().AsTime(),
 			Score: got.GetPoi().GetScore(), Comments: comments(got.GetComments()),
 		}

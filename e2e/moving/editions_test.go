@@ -1,7 +1,6 @@
 package moving_test
 
 import (
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -70,23 +69,10 @@ func TestOldPasswordsAndSessionsWorkAfterTheMove(t *testing.T) {
 	}
 }
 
-// post sends a form.
+// post sends a form, and returns the text of the reply.
 func post(t *testing.T, waybook *launch.Process, cookie string, form url.Values) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+waybook.HTTP+"/API.php", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Cookie", cookie)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text := make([]byte, 1<<12)
-	n, _ := response.Body.Read(text)
-	return string(text[:n])
+	return send(t, waybook, "/API.php", form.Encode(), "Cookie", cookie).body
 }
 
 // small is a file of a few records.

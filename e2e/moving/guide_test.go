@@ -31,7 +31,7 @@ func TestTheGuideOfAnEveningWorks(t *testing.T) {
 	}
 	http := launch.Address(t)
 	place := strings.NewReplacer("127.0.0.1:8080", http, "127.0.0.1:8081", launch.Address(t),
-		"https://old.example", serve(t, oldserver.New(guideContent(), taipei(t))))
+		"https://old.example", serve(t, oldserver.New(guideContent())))
 	script := "set -eu\ntrap 'kill $(jobs -p)' EXIT\nmysql <" + testFile(t, "old.sql") + "\n"
 	count := 0
 	for _, block := range blocks {
@@ -82,15 +82,6 @@ func testFile(t *testing.T, name string) string {
 	return path
 }
 
-func taipei(t *testing.T) *time.Location {
-	t.Helper()
-	zone, err := time.LoadLocation("Asia/Taipei")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return zone
-}
-
 // guideContent is what an old server shows of testdata/old.sql.
 func guideContent() oldserver.Content {
 	at := func(text string) time.Time {
@@ -99,7 +90,7 @@ func guideContent() oldserver.Content {
 	}
 	traveller, sea := oldserver.Person{Name: "小旅人 & co.", Icon: "icons/7.gif"}, oldserver.Person{Name: "阿海"}
 	return oldserver.Content{
-		Albums: map[int64]*oldserver.Album{
+		Albums: map[int64]*oldserver.Place{
 			5: {
 				Title: "東北角一日遊", Category: 5, Lat: 25.0113, Lng: 121.9404, Owner: traveller, Updated: at("2008-03-09 20:15:00"), Score: 2,
 				Photos: []oldserver.Photo{{ID: 31, Address: "upload/5/31.jpg", Description: "陰陽海"}, {ID: 32, Address: "upload/5/32.jpg"}},
@@ -110,8 +101,8 @@ func guideContent() oldserver.Content {
 			},
 			12: {Title: "貓 & 狗", Category: 8, Lat: 25.04, Lng: 121.51, Owner: traveller, Updated: at("2009-01-01 08:00:00")},
 		},
-		Landmarks: map[int64]*oldserver.Landmark{3: {
-			Name: "中正紀念堂", Category: 4, Lat: 25.0346, Lng: 121.5218, Owner: sea, Updated: at("2007-01-01 00:00:00"),
+		Landmarks: map[int64]*oldserver.Place{3: {
+			Title: "中正紀念堂", Category: 4, Lat: 25.0346, Lng: 121.5218, Owner: sea, Updated: at("2007-01-01 00:00:00"),
 			Photos: []oldserver.Photo{{ID: 4, Address: "http://images.example/poi/4.jpg", Description: "夕陽"}},
 		}},
 		Entries: map[int64]*oldserver.Entry{

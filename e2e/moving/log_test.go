@@ -32,7 +32,7 @@ const accessLog = `192.0.2.1 - - [05/Mar/2008:09:07:31 +0800] "GET /API.php?func
 func TestOnlyReadsOfALogAreSent(t *testing.T) {
 	p := startStandalone(t, "-demo=false")
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
-	server := oldserver.New(w.content, oldserver.Taipei)
+	server := oldserver.New(w.content)
 	old := serve(t, server)
 	found := compare(t, old, "http://"+p.HTTP, "access.log", fmt.Sprintf(accessLog, w.albums[0]))
 	if requests, _, allowed := found.count(); found.status != 0 || requests != 3 || allowed != 3 {
@@ -79,7 +79,7 @@ func TestALogMayHaveSeveralFormats(t *testing.T) {
 			{"request":{"method":"POST","url":"/API.php","postData":{"mimeType":"x","params":[{"name":"func","value":"getAlbum"},{"name":"albumID","value":"1"}]}}}],"pages":[]}}`, nil, 3},
 	} {
 		t.Run(test.file, func(t *testing.T) {
-			server := oldserver.New(w.content, oldserver.Taipei)
+			server := oldserver.New(w.content)
 			found := compare(t, serve(t, server), "http://"+p.HTTP, test.file, test.text, test.args...)
 			if requests, _, _ := found.count(); found.status != 0 || requests != test.sent || len(server.Seen()) != test.sent {
 				t.Errorf("status %d, the old server got %d requests: %+v", found.status, len(server.Seen()), found)
@@ -94,7 +94,7 @@ func TestALogMayHaveSeveralFormats(t *testing.T) {
 }
 
 func TestWritesAreSentOnRequestInTheirOrder(t *testing.T) {
-	servers := [2]*oldserver.Server{oldserver.New(oldserver.Content{}, oldserver.Taipei), oldserver.New(oldserver.Content{}, oldserver.Taipei)}
+	servers := [2]*oldserver.Server{oldserver.New(oldserver.Content{}), oldserver.New(oldserver.Content{})}
 	var log strings.Builder
 	for i := range 20 {
 		fmt.Fprintf(&log, `{"method":"POST","url":"/API.php","body":"func=%s&n=%d","cookie":"id=7"}`+"\n", []string{"addAlbum", "updateAlbum"}[i%2], i)
@@ -118,7 +118,7 @@ func TestWritesAreSentOnRequestInTheirOrder(t *testing.T) {
 
 func TestRequestsAtATimeAreLimited(t *testing.T) {
 	var inside, most atomic.Int64
-	server := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	server := oldserver.New(oldserver.Content{})
 	counting := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		now := inside.Add(1)
 		defer inside.Add(-1)
@@ -136,9 +136,9 @@ func TestRequestsAtATimeAreLimited(t *testing.T) {
 }
 
 func TestTroubleIsStatus2(t *testing.T) {
-	server := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	server := oldserver.New(oldserver.Content{})
 	good := serve(t, server)
-	elsewhere := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	elsewhere := oldserver.New(oldserver.Content{})
 	answering := func(status int, header, value, body string) string {
 		return serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set(header, value)
@@ -186,7 +186,7 @@ func TestTheReportShowsExamplesSideBySide(t *testing.T) {
 	w := newWorld(t, p.GRPC, p.GRPC, p.GRPC, p.GRPC)
 	w.content.Albums[w.albums[0]].Title = "<script>alert(1)</script>"
 	report := filepath.Join(t.TempDir(), "report.html")
-	found := compare(t, serve(t, oldserver.New(w.content, oldserver.Taipei)), "http://"+p.HTTP, "a.ids", w.ids(), "--html", report, "--strict", "dates")
+	found := compare(t, serve(t, oldserver.New(w.content)), "http://"+p.HTTP, "a.ids", w.ids(), "--html", report, "--strict", "dates")
 	if found.status != 1 {
 		t.Fatalf("%+v", found)
 	}

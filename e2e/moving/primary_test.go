@@ -3,16 +3,14 @@ package moving_test
 import (
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/oldserver"
 )
-
-func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
 func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 	for name, start := range deployments {
@@ -21,11 +19,11 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 			address := serve(t, primary)
 			p, w := start(t, "-primary", address, "-shadow-rate", "0", "-access-log", "-trusted-proxies", "1", "-path-prefix", "/waybook")
 			w.content.Albums[w.albums[1]].Title = "planted"
-			old := oldserver.New(w.content, oldserver.Taipei)
+			old := oldserver.New(w.content)
 			primary.set(old)
 
 			album := api("func=getAlbum&albumID=%d", w.albums[3])
-			got, direct := send(t, p, album, ""), oldReply(t, address+album)
+			got, direct := send(t, p, album, ""), launch.Get(t, address+album)
 			if got.body != direct || got.header.Get("Content-Type") != "text/xml" || got.header.Get("X-Request-Id") == "" {
 				t.Errorf("got %+v, want %s", got, direct)
 			}
@@ -37,7 +35,7 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 				t.Errorf("%+v", deleted)
 			}
 			for _, path := range []string{"/", "/upload/1%2F2.png?x=1", "/console/operations.json", api("func=uploadPhoto"), api("func=updateAlbum&func=getAlbum")} {
-				if got := send(t, p, path, ""); got.status != 200 || got.body != oldReply(t, address+path) {
+				if got := send(t, p, path, ""); got.status != 200 || got.body != launch.Get(t, address+path) {
 					t.Errorf("%s: %+v", path, got)
 				}
 			}
@@ -71,25 +69,6 @@ func TestThePrimaryAnswersEveryRequestAndReadsAreCompared(t *testing.T) {
 			}
 		})
 	}
-}
-
-// oldReply returns what the old server itself replies.
-func oldReply(t *testing.T, address string) string {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 func TestAPrimaryThatIsAwayIsAServiceThatIsUnavailable(t *testing.T) {

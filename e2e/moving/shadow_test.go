@@ -5,6 +5,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -100,7 +101,7 @@ func TestEachReadIsAlsoAskedOfTheShadow(t *testing.T) {
 			shadow := &late{}
 			p, w := start(t, "-shadow", serve(t, shadow), "-shadow-rate", "0")
 			w.content.Albums[w.albums[1]].Title = "planted"
-			old := oldserver.New(w.content, oldserver.Taipei)
+			old := oldserver.New(w.content)
 			shadow.set(old)
 
 			cookie := []string{"Cookie", `tracking=1; id=7; waybook_device=secret; idrand="0123"`}
@@ -185,7 +186,7 @@ func TestNoClientWaitsForTheShadow(t *testing.T) {
 }
 
 func TestTheRateOfTheShadowIsLimited(t *testing.T) {
-	old := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	old := oldserver.New(oldserver.Content{})
 	p := startStandalone(t, "-shadow", serve(t, old), "-shadow-rate", "0.001")
 	for range 20 {
 		send(t, p, api("func=getAlbum&albumID=1"), "")
@@ -195,9 +196,9 @@ func TestTheRateOfTheShadowIsLimited(t *testing.T) {
 }
 
 func TestTheCertificateOfTheShadowIsVerified(t *testing.T) {
-	old := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	old := oldserver.New(oldserver.Content{})
 	server := httptest.NewUnstartedServer(old)
-	server.Config.ErrorLog = discard()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	authority := filepath.Join(t.TempDir(), "ca.crt")
@@ -222,7 +223,7 @@ func TestTheCertificateOfTheShadowIsVerified(t *testing.T) {
 }
 
 func TestTheShadowLeadsToNoOtherServer(t *testing.T) {
-	other := oldserver.New(oldserver.Content{}, oldserver.Taipei)
+	other := oldserver.New(oldserver.Content{})
 	elsewhere := serve(t, other)
 	shadow := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere+"/API.php", http.StatusTemporaryRedirect)

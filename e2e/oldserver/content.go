@@ -6,9 +6,8 @@ import "time"
 
 // Content is what the server serves. Maps have the identifiers by which clients ask.
 type Content struct {
-	Albums    map[int64]*Album
-	Landmarks map[int64]*Landmark
-	Entries   map[int64]*Entry
+	Albums, Landmarks map[int64]*Place
+	Entries           map[int64]*Entry
 	// AlbumsOf are the albums of each user, LandmarksOf those of each category, in their order.
 	AlbumsOf    map[int64][]int64
 	LandmarksOf map[int64][]int64
@@ -28,21 +27,9 @@ const (
 	PhotoID    Kind = "photo"
 )
 
-// Album is an album.
-type Album struct {
+// Place is an album or a landmark.
+type Place struct {
 	Title    string
-	Category int64
-	Lat, Lng float64
-	Owner    Person
-	Updated  time.Time
-	Score    int64
-	Photos   []Photo
-	Comments []Comment
-}
-
-// Landmark is a landmark.
-type Landmark struct {
-	Name     string
 	Category int64
 	Lat, Lng float64
 	Owner    Person

@@ -34,10 +34,7 @@ func listOf[T any](name, item string, items []T, fields func(T) []element) eleme
 }
 
 // page writes a reply: indented, with line breaks of Windows, and with characters as entities.
-type page struct {
-	server *Server
-	text   strings.Builder
-}
+type page struct{ text strings.Builder }
 
 func (p *page) element(e element, indent string) {
 	p.text.WriteString(indent + "<" + e.name + e.attributes)
@@ -67,12 +64,12 @@ func (p *page) element(e element, indent string) {
 	}
 }
 
-func (s *Server) location(lat, lng float64) element {
+func location(lat, lng float64) element {
 	return element{name: "Location", children: []element{leaf("lng", fmt.Sprintf("%.8f", lng)), leaf("lat", fmt.Sprintf("%.8f", lat))}}
 }
 
-func (s *Server) day(at time.Time) element {
-	year, month, day := at.In(s.zone).Date()
+func day(at time.Time) element {
+	year, month, day := at.In(taipei).Date()
 	return dateOf("updateDate", year, int(month), day)
 }
 
@@ -83,8 +80,8 @@ func dateOf(name string, year, month, day int) element {
 }
 
 // moment writes a time without seconds.
-func (s *Server) moment(at time.Time) element {
-	return leaf("time", at.In(s.zone).Format("2006/1/2 15:04"))
+func moment(at time.Time) element {
+	return leaf("time", at.In(taipei).Format("2006/1/2 15:04"))
 }
 
 // image makes the address of an image absolute.
@@ -96,50 +93,50 @@ func image(name, address string) element {
 }
 
 // comments lists the latest comment first.
-func (s *Server) comments(all []Comment) element {
+func comments(all []Comment) element {
 	latest := make([]Comment, len(all))
 	for i, each := range all {
 		latest[len(all)-1-i] = each
 	}
 	return listOf("comments", "comment", latest, func(c Comment) []element {
 		fields := []element{
-			leaf("commenterName", c.By.Name), image("commenterIcon", c.By.Icon), s.moment(c.At),
+			leaf("commenterName", c.By.Name), image("commenterIcon", c.By.Icon), moment(c.At),
 			{name: "comment", text: c.Text, isData: true},
 		}
 		if c.Reply != "" {
-			return append(fields, element{name: "authorReply", children: []element{leaf("reply", c.Reply), s.moment(c.RepliedAt)}})
+			return append(fields, element{name: "authorReply", children: []element{leaf("reply", c.Reply), moment(c.RepliedAt)}})
 		}
 		return append(fields, element{name: "authorReply"})
 	})
 }
 
-func (s *Server) album(a *Album) []element {
+func (s *Server) album(a *Place) []element {
 	return []element{
 		leaf("albumTitle", a.Title), leaf("ownerName", a.Owner.Name), image("ownerIcon", a.Owner.Icon), whole("category", a.Category),
-		s.location(a.Lat, a.Lng), whole("score", a.Score), s.day(a.Updated),
+		location(a.Lat, a.Lng), whole("score", a.Score), day(a.Updated),
 		listOf("photos", "photo", a.Photos, func(p Photo) []element {
 			return []element{leaf("photoID", s.own(PhotoID, p.ID)), leaf("description", p.Description), image("thumbnail", p.Address)}
 		}),
-		s.comments(a.Comments),
+		comments(a.Comments),
 	}
 }
 
-func (s *Server) landmark(l *Landmark) []element {
+func (s *Server) landmark(l *Place) []element {
 	return []element{
-		leaf("name", l.Name), whole("category", l.Category), s.location(l.Lat, l.Lng), leaf("ownerName", l.Owner.Name),
-		image("ownerIcon", l.Owner.Icon), s.day(l.Updated), whole("score", l.Score),
+		leaf("name", l.Title), whole("category", l.Category), location(l.Lat, l.Lng), leaf("ownerName", l.Owner.Name),
+		image("ownerIcon", l.Owner.Icon), day(l.Updated), whole("score", l.Score),
 		listOf("photos", "photo", l.Photos, func(p Photo) []element {
 			return []element{image("photoPath", p.Address), leaf("description", p.Description)}
 		}),
-		s.comments(l.Comments),
+		comments(l.Comments),
 	}
 }
 
 func (s *Server) entry(e *Entry) []element {
 	fields := []element{
 		leaf("blogTitle", e.Title), {name: "blogContent", text: e.Text, isData: true}, leaf("authorName", e.Author.Name),
-		image("authorIcon", e.Author.Icon), leaf("type", e.Type), s.location(e.Lat, e.Lng), dateOf("postDate", e.Year, e.Month, e.Day),
-		leaf("weather", e.Weather), whole("score", e.Score), leaf("replyBlogID", s.own(EntryID, e.Quoted)), s.comments(e.Comments),
+		image("authorIcon", e.Author.Icon), leaf("type", e.Type), location(e.Lat, e.Lng), dateOf("postDate", e.Year, e.Month, e.Day),
+		leaf("weather", e.Weather), whole("score", e.Score), leaf("replyBlogID", s.own(EntryID, e.Quoted)), comments(e.Comments),
 	}
 	if e.Zoom != 14 {
 		fields = append(fields, whole("zoomLevel", e.Zoom))

@@ -11,10 +11,12 @@ import (
 	"time"
 )
 
+// taipei is the zone of the server's times, and of Waybook's unless set otherwise.
+var taipei = time.FixedZone("Taipei", 8*60*60)
+
 // Server serves Content. It is safe for concurrent use.
 type Server struct {
 	content Content
-	zone    *time.Location
 
 	mu   sync.Mutex
 	seen []Seen
@@ -26,10 +28,8 @@ type Seen struct {
 	Header                     http.Header
 }
 
-// New returns a server. zone is that of its times.
-func New(content Content, zone *time.Location) *Server {
-	return &Server{content: content, zone: zone}
-}
+// New returns a server.
+func New(content Content) *Server { return &Server{content: content} }
 
 // Seen returns the requests so far, at most the first 10,000.
 func (s *Server) Seen() []Seen {
@@ -56,7 +56,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/xml")
-	p := &page{server: s}
+	p := &page{}
 	p.text.WriteString("<?xml version='1.0' encoding='utf-8' ?>\r\n<!-- API 1.2 -->\r\n")
 	p.element(s.answer(parameters.Get("func"), func(name string) int64 {
 		id, err := strconv.ParseInt(parameters.Get(name), 10, 64)
@@ -104,7 +104,7 @@ func (s *Server) answer(function string, id func(parameter string) int64) elemen
 		}))
 	case "getCategoryPOIList":
 		return success(listOf("POIList", "POI", s.content.LandmarksOf[id("category")], func(id int64) []element {
-			return []element{leaf("POIID", s.own(LandmarkID, id)), leaf("name", s.content.Landmarks[id].Name)}
+			return []element{leaf("POIID", s.own(LandmarkID, id)), leaf("name", s.content.Landmarks[id].Title)}
 		}))
 	}
 	return success()

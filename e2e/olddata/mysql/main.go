@@ -4,14 +4,8 @@
 package main
 
 import (
-	"database/sql"
-	"errors"
 	"fmt"
-	"io"
 	"os"
-	"strings"
-
-	_ "modernc.org/sqlite" // the driver
 )
 
 func main() {
@@ -19,45 +13,4 @@ func main() {
 		fmt.Fprintln(os.Stderr, "ERROR:", err)
 		os.Exit(1)
 	}
-}
-
-// run reads statements, runs them on the database in a file, and prints the first column of the rows.
-func run(path string, statements io.Reader, out io.Writer) (err error) {
-	script, err := io.ReadAll(statements)
-	if err != nil {
-		return err
-	}
-	database, err := sql.Open("sqlite", path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, database.Close()) }()
-	// SQLite has the function by another name.
-	for statement := range strings.SplitSeq(strings.ReplaceAll(string(script), "json_arrayagg", "json_group_array"), ";\n") {
-		if strings.TrimSpace(statement) == "" {
-			continue
-		}
-		if err := rowsOf(database, statement, out); err != nil {
-			return fmt.Errorf("%s: %w", strings.TrimSpace(statement), err)
-		}
-	}
-	return nil
-}
-
-func rowsOf(database *sql.DB, statement string, out io.Writer) (err error) {
-	rows, err := database.Query(statement)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintln(out, text); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
