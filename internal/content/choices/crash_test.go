@@ -14,16 +14,19 @@ import (
 
 const voter, another = 500, 501
 
+// choiceID returns the id of a choice under voteID.
+func choiceID(n int64) int64 { return n*id.Places + voteID }
+
 // insertPending stores choices of users, from 1 on, whose processes crashed before they
 // counted them.
 func insertPending(t tb, c *counter, users int) {
 	t.Helper()
 	cast := make([]choices.Choice, users)
 	for i := range cast {
-		cast[i] = choices.Choice{ID: c.IDs.Unordered(id.PlaceOf(voteID)), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending}
+		cast[i] = choices.Choice{ID: choiceID(int64(i + 1)), ParentID: voteID, UserID: int64(i + 1), Wanted: 1, Pending: choices.Pending}
 	}
-	_, err := c.Choices.InsertMany(t.Context(), cast)
-	must(t, err)
+	errs, err := c.Choices.InsertMany(t.Context(), cast)
+	must(t, errors.Join(append(errs, err)...))
 }
 
 // A process crashes at each write of a call in turn, which the store has done or not. Then

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -66,7 +67,8 @@ func (s *benchStore) fill(b *testing.B) {
 		for id := first; id < min(first+batch, s.documents); id++ {
 			ballots = append(ballots, benchBallot(id))
 		}
-		if _, err := s.InsertMany(b.Context(), ballots); err != nil {
+		errs, err := s.InsertMany(b.Context(), ballots)
+		if err := errors.Join(append(errs, err)...); err != nil {
 			b.Fatal(err)
 		}
 	}

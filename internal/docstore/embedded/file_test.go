@@ -1,6 +1,7 @@
 package embedded_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,8 @@ func fill(t testing.TB, engine docstore.Engine, count int64) *docstore.Collectio
 		for id := first; id < min(first+10_000, count); id++ {
 			batch = append(batch, benchBallot(id))
 		}
-		if _, err := c.InsertMany(t.Context(), batch); err != nil {
+		errs, err := c.InsertMany(t.Context(), batch)
+		if err := errors.Join(append(errs, err)...); err != nil {
 			t.Fatal(err)
 		}
 	}

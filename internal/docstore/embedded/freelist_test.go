@@ -32,7 +32,8 @@ func thinOut(t testing.TB, engine *embedded.Engine, count int) *docstore.Collect
 			large.Body = strings.Repeat("x", each)
 			batch = append(batch, large)
 		}
-		if _, err := c.InsertMany(t.Context(), batch); err != nil {
+		errs, err := c.InsertMany(t.Context(), batch)
+		if err := errors.Join(append(errs, err)...); err != nil {
 			t.Fatal(err)
 		}
 	}
