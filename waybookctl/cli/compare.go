@@ -57,18 +57,6 @@ The exit status is that of diff: 0 if no reply differs, 1 if some do, and 2 if t
 answer, a reply could not be read, or nothing was compared. docs/moving-in.md explains the rules.`
 }
 
-// differentError reports that replies differ.
-type differentError string
-
-// Error returns the message.
-func (e differentError) Error() string { return string(e) }
-
-// troubleError reports that a comparison could not be made.
-type troubleError struct{ cause error }
-
-// Error returns the cause.
-func (e troubleError) Error() string { return e.cause.Error() }
-
 // Run plays the file.
 func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.Reader, out *output.Printer, report progress.Reporter) (failed error) {
 	options, err := c.options(connection)
@@ -86,7 +74,7 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 	}
 	log, err := replay.Open(c.File, in, format, c.Parameter)
 	if err != nil {
-		return troubleError{err}
+		return troubleError(err)
 	}
 	defer func() { _ = log.Close() }() // it was only read
 	summary, err := replay.Run(ctx, log, options, report)
@@ -94,17 +82,17 @@ func (c *compareCommand) Run(ctx context.Context, connection *Connection, in io.
 		return ctx.Err()
 	}
 	if printed := c.print(out, summary, options); printed != nil {
-		return troubleError{printed}
+		return troubleError(printed)
 	}
 	total := summary.Total()
 	switch {
 	case err != nil:
-		return troubleError{err}
+		return troubleError(err)
 	case total.Count() == 0:
-		return troubleError{fmt.Errorf("no request of %s was compared", c.File)}
+		return troubleError(fmt.Errorf("no request of %s was compared", c.File))
 	case total.Unread > 0:
-		return troubleError{fmt.Errorf("%d of %d requests were not compared, because a reply could not be read; %d replies differ",
-			total.Unread, total.Count(), total.Different)}
+		return troubleError(fmt.Errorf("%d of %d requests were not compared, because a reply could not be read; %d replies differ",
+			total.Unread, total.Count(), total.Different))
 	case total.Different > 0:
 		return differentError(fmt.Sprintf("%d of %d replies differ", total.Different, total.Count()))
 	}

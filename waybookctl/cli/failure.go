@@ -38,11 +38,26 @@ const (
 	statusInterrupted = 130
 )
 
-// usageError says why a command line is invalid.
-type usageError string
+// statusError ends a command with a status of its own.
+type statusError struct {
+	status  int
+	message string
+}
 
-// Error returns the reason.
-func (e usageError) Error() string { return string(e) }
+// Error returns the message.
+func (e statusError) Error() string { return e.message }
+
+// usageError says why a command line is invalid.
+func usageError(reason string) error { return statusError{statusUsage, reason} }
+
+// refusedError says that a service refuses all or part of a request.
+func refusedError(reason string) error { return statusError{statusRefused, reason} }
+
+// differentError says that replies differ.
+func differentError(count string) error { return statusError{statusDifferent, count} }
+
+// troubleError says why a comparison could not be made.
+func troubleError(cause error) error { return statusError{statusTrouble, cause.Error()} }
 
 // failure is a failed command as its user sees it.
 type failure struct {
@@ -62,33 +77,21 @@ func (f failure) print(out io.Writer) {
 
 // describe returns the exit status and the message for an error.
 func describe(ctx context.Context, err error) failure {
-	var usage usageError
 	var parse *commandLineError
 	var call *callError
 	var file *transfer.InvalidFileError
-	var refused refusedError
-	var notKept notKeptError
-	var different differentError
-	var trouble troubleError
+	var own statusError
 	switch {
 	case ctx.Err() != nil, errors.Is(err, errGivenUp):
 		return failure{status: statusInterrupted, message: "interrupted"}
-	case errors.As(err, &different):
-		return failure{status: statusDifferent, message: different.Error()}
-	case errors.As(err, &trouble):
-		return failure{status: statusTrouble, message: trouble.Error()}
-	case errors.As(err, &usage):
-		return failure{status: statusUsage, message: usage.Error()}
 	case errors.As(err, &parse):
 		return failure{statusUsage, parse.Error(), append(parse.twins, parse.help())}
 	case errors.As(err, &call):
 		return describeCall(call)
 	case errors.As(err, &file):
 		return describeFile(file)
-	case errors.As(err, &notKept):
-		return failure{status: statusNotFound, message: notKept.Error()}
-	case errors.As(err, &refused):
-		return failure{status: statusRefused, message: refused.Error()}
+	case errors.As(err, &own):
+		return failure{status: own.status, message: own.message}
 	}
 	return failure{status: statusFailed, message: err.Error()}
 }
@@ -178,4 +181,36 @@ func describeTransport(call *callError, code codes.Code) failure {
 		return failure{status: statusRefused, message: fmt.Sprintf("the %s at %s denies access to this program", at, call.address)}
 	}
 	return failure{statusFailed, fmt.Sprintf("the %s at %s failed (%s)", at, call.address, code), []string{"see its log for the cause"}}
+}
+
+// describeTLS describes a connection that failed because of a certificate, on either side. It
+// reports false for any other failure. gRPC passes on only the text of crypto/tls and crypto/x509,
+// and a server's refusal arrives after the client's handshake, so the text is all there is.
+func describeTLS(call *callError) (failure, bool) {
+	text := strings.TrimSuffix(status.Convert(call.cause).Message(), `"`)
+	at := "the " + call.service + " service at " + call.address
+	if _, refusal, found := strings.Cut(text, "remote error: tls: "); found {
+		return refused(at+" does not accept the certificate in --tls-cert: "+refusal,
+			"use a certificate from an authority that the service trusts, with --tls-cert and --tls-key"), true
+	}
+	if strings.Contains(text, "first record does not look like a TLS handshake") {
+		return refused("the process at "+call.address+" does not use TLS",
+			"leave out --tls-cert, --tls-key and --tls-ca, or set --address or --"+call.service+" if the service is elsewhere"), true
+	}
+	_, cause, found := strings.Cut(text, "x509: ")
+	switch {
+	case !found:
+		return failure{}, false
+	case strings.HasPrefix(cause, "certificate signed by unknown authority"):
+		return refused("the certificate of "+at+" is from an authority that is not in --tls-ca",
+			"use the services' ca.crt, for example the one in the Secret waybook-operator-tls"), true
+	case strings.HasPrefix(cause, "certificate is "), strings.HasPrefix(cause, "cannot validate certificate for"):
+		return refused("the certificate of "+at+" is for another name: "+cause,
+			"set --tls-server-name "+call.service+" if this address is a tunnel to the service"), true
+	}
+	return refused("the certificate of "+at+" is not valid: "+cause, "see Certificates in docs/operations.md"), true
+}
+
+func refused(message, next string) failure {
+	return failure{statusRefused, message, []string{next}}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -113,4 +114,42 @@ func (e *commandLineError) help() string {
 		return "see " + selected.FullPath() + " --help"
 	}
 	return "see " + name + " --help"
+}
+
+type completionCommands struct {
+	Bash printScript `cmd:"" help:"Print the script for bash: source <(waybookctl completion bash)."`
+	Zsh  printScript `cmd:"" help:"Print the script for zsh: source <(waybookctl completion zsh)."`
+	Fish printScript `cmd:"" help:"Print the script for fish: waybookctl completion fish | source."`
+}
+
+// printScript prints the script for the shell that the command names.
+type printScript struct{}
+
+// Run prints the script.
+func (printScript) Run(parser *kong.Kong, line *kong.Context) error {
+	script, err := completion.Script(line.Selected().Name)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(parser.Stdout, script)
+	return err
+}
+
+// completeWords prints completion candidates for the scripts.
+type completeWords struct {
+	Words []string `arg:"" optional:"" help:"The words after the program's name; the last one is completed."`
+}
+
+// Run prints a line for each candidate: the word, a tab, and its help.
+func (c *completeWords) Run(parser *kong.Kong) error {
+	words := c.Words
+	if len(words) > 0 && words[0] == "--" {
+		words = words[1:]
+	}
+	for _, candidate := range completion.Candidates(parser.Model, words) {
+		if _, err := fmt.Fprintf(parser.Stdout, "%s\t%s\n", candidate.Word, candidate.Help); err != nil {
+			return err
+		}
+	}
+	return nil
 }

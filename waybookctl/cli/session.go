@@ -65,7 +65,7 @@ func (givenCookie) read(ctx context.Context, from secrets) (user int64, token st
 
 // parseCookie returns the parts id and idrand of a cookie and ignores all others.
 func parseCookie(line string) (user int64, token string, err error) {
-	const malformed = usageError("not a session cookie; want id=NUMBER; idrand=32 HEXADECIMAL DIGITS")
+	malformed := usageError("not a session cookie; want id=NUMBER; idrand=32 HEXADECIMAL DIGITS")
 	parts, err := http.ParseCookie(strings.TrimSpace(line))
 	if err != nil {
 		return 0, "", malformed

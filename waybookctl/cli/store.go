@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -64,11 +65,7 @@ func (c *storePrepare) Run(ctx context.Context, out *output.Printer) error {
 	if err != nil {
 		return err
 	}
-	value, err := output.FromJSON(prepared)
-	if err != nil {
-		return err
-	}
-	return out.Value(value, func(page *output.Page) {
+	return out.Tagged(prepared, func(page *output.Page) {
 		output.Rows(page, []output.Column[storekeeping.PreparedCollection]{
 			{Head: "SERVICE", Cell: func(p storekeeping.PreparedCollection) string { return p.Service }},
 			{Head: "COLLECTION", Cell: func(p storekeeping.PreparedCollection) string { return p.Name }},
@@ -93,17 +90,6 @@ type storeCheck struct {
 	Fix bool `help:"Create missing indexes, remove orphans, raise counts that are too low and count uncounted votes."`
 }
 
-// faultsError reports that the store has faults.
-type faultsError struct{ mayFix bool }
-
-// Error says whether --fix can help.
-func (e faultsError) Error() string {
-	if e.mayFix {
-		return "the store has faults; run again with --fix to repair those that can be repaired"
-	}
-	return "the store has faults that --fix can't repair"
-}
-
 // Run checks the store. The exit status is 1 if faults remain.
 func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progress.Reporter) error {
 	mode := integrity.Look
@@ -118,11 +104,7 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 	if err != nil {
 		return err
 	}
-	value, err := output.FromJSON(checked)
-	if err != nil {
-		return err
-	}
-	err = out.Value(value, func(page *output.Page) {
+	err = out.Tagged(checked, func(page *output.Page) {
 		output.Rows(page, []output.Column[storekeeping.CollectionReport]{
 			{Head: "SERVICE", Cell: func(r storekeeping.CollectionReport) string { return r.Service }},
 			{Head: "COLLECTION", Cell: func(r storekeeping.CollectionReport) string { return r.Name }},
@@ -142,10 +124,13 @@ func (c *storeCheck) Run(ctx context.Context, out *output.Printer, report progre
 		}
 		page.Text("The store is " + verdicts[checked.Verdict] + ".")
 	})
-	if err == nil && checked.Verdict == storekeeping.Found {
-		return faultsError{mayFix: !c.Fix}
+	if err != nil || checked.Verdict != storekeeping.Found {
+		return err
 	}
-	return err
+	if c.Fix {
+		return errors.New("the store has faults that --fix can't repair")
+	}
+	return errors.New("the store has faults; run again with --fix to repair those that can be repaired")
 }
 
 var verdicts = map[storekeeping.Verdict]string{

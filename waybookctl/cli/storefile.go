@@ -42,18 +42,10 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 		}
 	}
 	made := backupMade{File: file}
-	hasStarted := false
 	var err error
-	made.BackedUp, err = storekeeping.Backup(ctx, to.store[c.Service], file, func(arrived, size int64) {
-		if !hasStarted {
-			hasStarted = true
-			report.Start("receiving", progress.Bytes, size)
-		}
-		report.Reach(arrived)
-	})
-	if hasStarted {
-		report.Finish()
-	}
+	reach, finish := copying(report, "receiving")
+	made.BackedUp, err = storekeeping.Backup(ctx, to.store[c.Service], file, reach)
+	finish()
 	if err != nil {
 		return err
 	}
@@ -65,16 +57,29 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 			return fmt.Errorf("the backup %s is complete, but an older one can't be removed: %w", file, err)
 		}
 	}
-	value, err := output.FromJSON(made)
-	if err != nil {
-		return err
-	}
-	return out.Value(value, func(page *output.Page) {
+	return out.Tagged(made, func(page *output.Page) {
 		page.Text(fmt.Sprintf("%s: %s, SHA-256 %s.", file, mebibytes(made.Bytes), made.SHA256))
 		for _, name := range made.Removed {
 			page.Text("Removed " + name + ".")
 		}
 	})
+}
+
+// copying reports a copy whose size is known only when it begins.
+func copying(report progress.Reporter, what string) (reach func(copied, size int64), finish func()) {
+	hasStarted := false
+	reach = func(copied, size int64) {
+		if !hasStarted {
+			hasStarted = true
+			report.Start(what, progress.Bytes, size)
+		}
+		report.Reach(copied)
+	}
+	return reach, func() {
+		if hasStarted {
+			report.Finish()
+		}
+	}
 }
 
 // backupMade is the result of a backup.
@@ -109,26 +114,14 @@ func (c *storeRestore) Run(ctx context.Context, out *output.Printer, report prog
 			return err
 		}
 	}
-	hasStarted := false
 	options := storekeeping.Options{Store: service.StoreFlags{Data: c.Data}}
-	done, err := storekeeping.Restore(ctx, options, backup, time.Now(), func(copied, size int64) {
-		if !hasStarted {
-			hasStarted = true
-			report.Start("restoring", progress.Bytes, size)
-		}
-		report.Reach(copied)
-	})
-	if hasStarted {
-		report.Finish()
-	}
+	reach, finish := copying(report, "restoring")
+	done, err := storekeeping.Restore(ctx, options, backup, time.Now(), reach)
+	finish()
 	if err != nil {
 		return err
 	}
-	value, err := output.FromJSON(done)
-	if err != nil {
-		return err
-	}
-	return out.Value(value, func(page *output.Page) {
+	return out.Tagged(done, func(page *output.Page) {
 		page.Text(fmt.Sprintf("Restored %s to %s: %s, SHA-256 %s.", done.Backup, done.Store, mebibytes(done.Bytes), done.SHA256))
 		if done.Former != "" {
 			page.Text("The former store is " + done.Former + ".")
@@ -156,11 +149,7 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report prog
 	if err != nil {
 		return err
 	}
-	value, err := output.FromJSON(done)
-	if err != nil {
-		return err
-	}
-	return out.Value(value, func(page *output.Page) {
+	return out.Tagged(done, func(page *output.Page) {
 		page.Text(fmt.Sprintf("The file had %s and now has %s.", mebibytes(done.BytesBefore), mebibytes(done.BytesAfter)))
 	})
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/tracing"
 	"github.com/waybook/waybook/waybookctl/output"
-	"github.com/waybook/waybook/waybookctl/slowtree"
 )
 
 // maxSlowReply bounds the reply of an admin port in bytes.
@@ -41,24 +43,21 @@ func (c *traceCommand) Run(ctx context.Context, to *Connection, out *output.Prin
 		return err
 	}
 	if len(parts) == 0 && c.ID != "" {
-		return notKeptError(c.ID)
+		return statusError{statusNotFound, "no program has kept the request " + c.ID +
+			": it took less than -slow-requests, is older than the last 64, or another --admin has it"}
 	}
-	value, err := output.FromJSON(parts)
-	if err != nil {
-		return err
-	}
-	return out.Value(value, func(page *output.Page) {
+	return out.Tagged(parts, func(page *output.Page) {
 		if c.ID == "" {
 			listSlow(page, parts)
 			return
 		}
-		lines, leftOut := slowtree.Lines(parts)
-		output.Rows(page, []output.Column[slowtree.Line]{
-			{Head: "PROGRAM", Cell: func(l slowtree.Line) string { return l.Program }},
-			{Head: "BEGAN", Cell: func(l slowtree.Line) string { return fmt.Sprintf("%.1f", l.Began) }},
-			{Head: "MS", Cell: func(l slowtree.Line) string { return fmt.Sprintf("%.1f", l.Milliseconds) }},
-			{Head: "OUTCOME", Cell: func(l slowtree.Line) string { return l.Outcome }},
-			{Head: "WHAT", Cell: func(l slowtree.Line) string { return strings.Repeat("  ", l.Depth) + l.Name }},
+		lines, leftOut := spanTree(parts)
+		output.Rows(page, []output.Column[spanLine]{
+			{Head: "PROGRAM", Cell: func(l spanLine) string { return l.program }},
+			{Head: "BEGAN", Cell: func(l spanLine) string { return fmt.Sprintf("%.1f", l.began) }},
+			{Head: "MS", Cell: func(l spanLine) string { return fmt.Sprintf("%.1f", l.took) }},
+			{Head: "OUTCOME", Cell: func(l spanLine) string { return l.outcome }},
+			{Head: "WHAT", Cell: func(l spanLine) string { return strings.Repeat("  ", l.depth) + l.name }},
 		}, lines)
 		if leftOut > 0 {
 			page.Text(fmt.Sprintf("%d further parts were not kept.", leftOut))
@@ -66,26 +65,18 @@ func (c *traceCommand) Run(ctx context.Context, to *Connection, out *output.Prin
 	})
 }
 
-func listSlow(page *output.Page, parts []slowtree.Part) {
-	output.Rows(page, []output.Column[slowtree.Part]{
-		{Head: "REQUEST", Cell: func(p slowtree.Part) string { return p.RequestID }},
-		{Head: "PROGRAM", Cell: func(p slowtree.Part) string { return p.Program }},
-		{Head: "BEGAN", Cell: func(p slowtree.Part) string { return p.SlowRequest.Began.Format("2006-01-02 15:04:05.000") }},
-		{Head: "MS", Cell: func(p slowtree.Part) string { return fmt.Sprintf("%.1f", p.Milliseconds) }},
-		{Head: "WHAT", Cell: func(p slowtree.Part) string { return p.Root() }},
+func listSlow(page *output.Page, parts []slowPart) {
+	output.Rows(page, []output.Column[slowPart]{
+		{Head: "REQUEST", Cell: func(p slowPart) string { return p.RequestID }},
+		{Head: "PROGRAM", Cell: func(p slowPart) string { return p.Program }},
+		{Head: "BEGAN", Cell: func(p slowPart) string { return p.SlowRequest.Began.Format("2006-01-02 15:04:05.000") }},
+		{Head: "MS", Cell: func(p slowPart) string { return fmt.Sprintf("%.1f", p.Milliseconds) }},
+		{Head: "WHAT", Cell: func(p slowPart) string { return p.root() }},
 	}, parts)
 }
 
-// notKeptError reports that no program has kept a request.
-type notKeptError string
-
-// Error says why a request may be missing.
-func (e notKeptError) Error() string {
-	return fmt.Sprintf("no program has kept the request %s: it took less than -slow-requests, is older than the last 64, or another --admin has it", string(e))
-}
-
 // ask asks every address for its parts of the request, or for all requests.
-func (c *traceCommand) ask(ctx context.Context) (parts []slowtree.Part, err error) {
+func (c *traceCommand) ask(ctx context.Context) (parts []slowPart, err error) {
 	// The admin ports answer to IP addresses and localhost, so names are resolved here.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, admin := range c.Admin {
@@ -116,7 +107,7 @@ func resolve(ctx context.Context, admin string) (addresses []string, err error) 
 	return addresses, err
 }
 
-func askOne(ctx context.Context, client *http.Client, address, id string) ([]slowtree.Part, error) {
+func askOne(ctx context.Context, client *http.Client, address, id string) ([]slowPart, error) {
 	target := "http://" + address + process.SlowPath
 	if id != "" {
 		target += "/" + url.PathEscape(id)
@@ -145,9 +136,93 @@ func askOne(ctx context.Context, client *http.Client, address, id string) ([]slo
 	if err := json.Unmarshal(body, &reply); err != nil {
 		return nil, err
 	}
-	parts := make([]slowtree.Part, len(reply.Requests))
+	parts := make([]slowPart, len(reply.Requests))
 	for n, each := range reply.Requests {
-		parts[n] = slowtree.Part{Program: reply.Program, SlowRequest: each}
+		parts[n] = slowPart{Program: reply.Program, SlowRequest: each}
 	}
 	return parts, nil
+}
+
+// slowPart is what one program did for a slow request.
+type slowPart struct {
+	Program string `json:"program"`
+	tracing.SlowRequest
+}
+
+// root returns the name of the whole part.
+func (p slowPart) root() string {
+	for _, span := range p.Spans {
+		if span.Began.Equal(p.SlowRequest.Began) {
+			return span.Name
+		}
+	}
+	return ""
+}
+
+// spanLine is a span in the tree of a request.
+type spanLine struct {
+	program string
+	// depth is how many spans are above.
+	depth   int
+	name    string
+	outcome string
+	// began is when it began after the first span, and took is how long it took, in milliseconds.
+	began, took float64
+}
+
+// programSpan is a span with its program.
+type programSpan struct {
+	tracing.SlowSpan
+	program string
+}
+
+// spanTree returns the spans of all parts as a tree: each is below its parent, and beside the others
+// in the order in which they began. A span whose parent was not kept is at the top. leftOut is how
+// many spans the programs did not keep.
+func spanTree(parts []slowPart) (lines []spanLine, leftOut int) {
+	var nodes []programSpan
+	known := map[string]bool{}
+	for _, part := range parts {
+		leftOut += part.LeftOut
+		for _, span := range part.Spans {
+			if !known[span.ID] {
+				known[span.ID] = true
+				nodes = append(nodes, programSpan{span, part.Program})
+			}
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b programSpan) int {
+		return cmp.Or(a.Began.Compare(b.Began), cmp.Compare(b.Milliseconds, a.Milliseconds))
+	})
+	below := map[string][]programSpan{}
+	for _, each := range nodes {
+		parent := each.Parent
+		if !known[parent] || parent == each.ID {
+			parent = ""
+		}
+		below[parent] = append(below[parent], each)
+	}
+	t := treeLines{below: below}
+	if len(nodes) > 0 {
+		t.began = nodes[0].Began
+	}
+	t.add("", 0)
+	return t.lines, leftOut
+}
+
+// treeLines collects the lines. Each span has one parent, so each is added once at most.
+type treeLines struct {
+	below map[string][]programSpan
+	began time.Time
+	lines []spanLine
+}
+
+func (t *treeLines) add(parent string, depth int) {
+	for _, each := range t.below[parent] {
+		t.lines = append(t.lines, spanLine{
+			program: each.program, depth: depth, name: each.Kind + " " + each.Name, outcome: each.Outcome,
+			began: float64(each.Began.Sub(t.began).Microseconds()) / 1000, took: each.Milliseconds,
+		})
+		t.add(each.ID, depth+1)
+	}
 }

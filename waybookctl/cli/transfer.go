@@ -165,12 +165,6 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 		func(page *output.Page) { page.Line(fmt.Sprintf("%d exported", count)) })
 }
 
-// refusedError reports that a service refused all or part of a request.
-type refusedError string
-
-// Error returns the message.
-func (e refusedError) Error() string { return string(e) }
-
 // describeFile describes an invalid file.
 func describeFile(invalid *transfer.InvalidFileError) failure {
 	f := failure{status: statusRefused, message: "nothing was imported: the file has problems"}

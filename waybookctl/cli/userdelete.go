@@ -110,13 +110,65 @@ func (c *userDelete) requireNothing(ctx context.Context, call *services) error {
 // belonging is a kind of content that belongs to users.
 type belonging struct {
 	// name is its plural.
-	name   string
-	list   func(ctx context.Context, call *services, owner int64) func() ([]int64, error)
+	name string
+	// idsOf returns the identifiers of all that a user owns: 8 bytes for each.
+	idsOf  func(ctx context.Context, call *services, owner int64) ([]int64, error)
 	delete func(ctx context.Context, call *services, owner, id int64) error
 }
 
 // belongings are all kinds.
-var belongings = []belonging{{"albums", albumIDs, deleteAlbum}, {"entries", entryIDs, deleteEntry}, {"landmarks", landmarkIDs, deleteLandmark}}
+var belongings = []belonging{
+	{
+		"albums",
+		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
+			stream, err := call.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
+			return idsIn(stream, err, (*albumv1.StreamAlbumsResponse).GetAlbums, (*albumv1.AlbumSummary).GetAlbumId)
+		},
+		func(ctx context.Context, call *services, owner, id int64) error {
+			_, err := call.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
+			return err
+		},
+	},
+	{
+		"entries",
+		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
+			stream, err := call.blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
+			return idsIn(stream, err, (*blogv1.StreamBlogsResponse).GetBlogs, (*blogv1.BlogSummary).GetBlogId)
+		},
+		func(ctx context.Context, call *services, owner, id int64) error {
+			_, err := call.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
+			return err
+		},
+	},
+	{
+		"landmarks",
+		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
+			stream, err := call.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
+			return idsIn(stream, err, (*poiv1.ExportPoisResponse).GetPois, (*poiv1.ImportedPoi).GetPoiId)
+		},
+		func(ctx context.Context, call *services, owner, id int64) error {
+			_, err := call.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
+			return err
+		},
+	},
+}
+
+// idsIn returns the identifiers of the items in a stream. Of a user who is gone there are none.
+func idsIn[Batch, Item any](
+	stream interface{ Recv() (Batch, error) }, err error, items func(Batch) []Item, id func(Item) int64,
+) (ids []int64, _ error) {
+	for err == nil {
+		var batch Batch
+		batch, err = stream.Recv()
+		for _, item := range items(batch) {
+			ids = append(ids, id(item))
+		}
+	}
+	if errors.Is(err, io.EOF) || status.Code(err) == codes.NotFound {
+		return ids, nil
+	}
+	return nil, err
+}
 
 // counted names how many there are of each kind.
 func counted(counts []int) string {
@@ -125,23 +177,6 @@ func counted(counts []int) string {
 		parts[i] = fmt.Sprintf("%d %s", counts[i], kind.name)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// idsOf returns the identifiers of all that a user owns of a kind: 8 bytes for each.
-func (b belonging) idsOf(ctx context.Context, call *services, owner int64) (ids []int64, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the stream on an error
-	next := b.list(ctx, call, owner)
-	for {
-		batch, err := next()
-		switch {
-		case errors.Is(err, io.EOF), status.Code(err) == codes.NotFound: // of a user who is gone
-			return ids, nil
-		case err != nil:
-			return nil, err
-		}
-		ids = append(ids, batch...)
-	}
 }
 
 // deleteAll deletes all that a user owns of a kind, until there is nothing left.
@@ -164,63 +199,4 @@ func deleteAll(ctx context.Context, call *services, owner int64, kind belonging)
 			return count, fmt.Errorf("%d %s of user %d can neither be found nor are they gone; run the command again", len(ids), kind.name, owner)
 		}
 	}
-}
-
-func albumIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
-	stream, err := call.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
-	return batches(stream, err, func(batch *albumv1.StreamAlbumsResponse) (ids []int64) {
-		for _, each := range batch.GetAlbums() {
-			ids = append(ids, each.GetAlbumId())
-		}
-		return ids
-	})
-}
-
-func entryIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
-	stream, err := call.blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
-	return batches(stream, err, func(batch *blogv1.StreamBlogsResponse) (ids []int64) {
-		for _, each := range batch.GetBlogs() {
-			ids = append(ids, each.GetBlogId())
-		}
-		return ids
-	})
-}
-
-func landmarkIDs(ctx context.Context, call *services, owner int64) func() ([]int64, error) {
-	stream, err := call.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
-	return batches(stream, err, func(batch *poiv1.ExportPoisResponse) (ids []int64) {
-		for _, each := range batch.GetPois() {
-			ids = append(ids, each.GetPoiId())
-		}
-		return ids
-	})
-}
-
-// batches returns a function that receives the next batch of a stream.
-func batches[T any](stream interface{ Recv() (T, error) }, begun error, ids func(T) []int64) func() ([]int64, error) {
-	return func() ([]int64, error) {
-		if begun != nil {
-			return nil, begun
-		}
-		batch, err := stream.Recv()
-		if err != nil {
-			return nil, err
-		}
-		return ids(batch), nil
-	}
-}
-
-func deleteAlbum(ctx context.Context, call *services, owner, id int64) error {
-	_, err := call.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
-	return err
-}
-
-func deleteEntry(ctx context.Context, call *services, owner, id int64) error {
-	_, err := call.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
-	return err
-}
-
-func deleteLandmark(ctx context.Context, call *services, owner, id int64) error {
-	_, err := call.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
-	return err
 }

@@ -28,13 +28,21 @@ func (c *userExport) Run(ctx context.Context, call *services, out *output.Printe
 	return exportOf(ctx, call, out, c.User, c.File, move.ExportPerson)
 }
 
-type albumExport struct {
-	File  string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-	Owner int64  `required:"" placeholder:"USER" help:"Owner of the albums."`
+// ownExport is an export of one kind of a user's content.
+type ownExport struct {
+	File string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
 }
 
 // Help returns the detailed help.
-func (*albumExport) Help() string { return ownExportHelp }
+func (ownExport) Help() string {
+	return `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
+same. The users must be there, those who commented, voted or recommended too: user export writes a user as well.`
+}
+
+type albumExport struct {
+	ownExport
+	Owner int64 `required:"" placeholder:"USER" help:"Owner of the albums."`
+}
 
 // Run exports the albums.
 func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
@@ -42,20 +50,14 @@ func (c *albumExport) Run(ctx context.Context, call *services, out *output.Print
 }
 
 type entryExport struct {
-	File   string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
-	Author int64  `required:"" placeholder:"USER" help:"Author of the entries."`
+	ownExport
+	Author int64 `required:"" placeholder:"USER" help:"Author of the entries."`
 }
-
-// Help returns the detailed help.
-func (*entryExport) Help() string { return ownExportHelp }
 
 // Run exports the entries.
 func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
 	return exportOf(ctx, call, out, c.Author, c.File, move.ExportEntries)
 }
-
-const ownExportHelp = `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
-same. The users must be there, those who commented, voted or recommended too: user export writes a user as well.`
 
 // exporter writes records of a user, and returns their number.
 type exporter func(ctx context.Context, from move.Services, user int64, out io.Writer) (int64, error)

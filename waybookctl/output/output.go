@@ -5,6 +5,7 @@ package output
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -46,6 +47,15 @@ func (p *Printer) Value(value any, layout func(*Page)) error {
 	return page.err
 }
 
+// Tagged prints a value that has json tags. In the table format, layout writes it.
+func (p *Printer) Tagged(value any, layout func(*Page)) error {
+	fields, err := FromJSON(value)
+	if err != nil {
+		return err
+	}
+	return p.Value(fields, layout)
+}
+
 func (p *Printer) json(value any) error {
 	encoded, err := marshalJSON(value, "")
 	if err != nil {
@@ -62,4 +72,64 @@ func (p *Printer) yaml(value any) error {
 		return err
 	}
 	return encoder.Close()
+}
+
+// Page is a result laid out for people. An empty line separates its parts.
+type Page struct {
+	out   io.Writer
+	begun bool
+	err   error
+}
+
+// Line writes a text on one line; line breaks in it are escaped.
+func (g *Page) Line(text string) { g.print(Visible(text) + "\n") }
+
+// Text writes a text of any number of lines.
+func (g *Page) Text(text string) {
+	g.part()
+	for line := range strings.Lines(text) {
+		g.Line(strings.TrimRight(line, "\r\n"))
+	}
+}
+
+// Record writes one thing, with a line for each column.
+func Record[T any](g *Page, columns []Column[T], item T) {
+	g.part()
+	rows := &table{out: g.out}
+	for _, column := range columns {
+		g.keep(rows.add(column.Head, column.Cell(item)))
+	}
+	g.keep(rows.flush())
+}
+
+// Rows writes things as a table. It writes nothing if there are none.
+func Rows[T any](g *Page, columns []Column[T], items []T) {
+	if len(items) == 0 {
+		return
+	}
+	g.part()
+	list := &tableList[T]{table: table{out: g.out}, columns: columns}
+	for _, item := range items {
+		g.keep(list.add(item))
+	}
+	g.keep(list.end())
+}
+
+func (g *Page) part() {
+	if g.begun {
+		g.print("\n")
+	}
+	g.begun = true
+}
+
+func (g *Page) print(text string) {
+	if g.err == nil {
+		_, g.err = io.WriteString(g.out, text)
+	}
+}
+
+func (g *Page) keep(err error) {
+	if g.err == nil {
+		g.err = err
+	}
 }
