@@ -1,6 +1,7 @@
 package manifests_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -224,4 +225,37 @@ func (c *cluster) service(name string) *corev1.Service {
 		return nil
 	}
 	return c.services[n]
+}
+
+func TestDecodingIsStrict(t *testing.T) {
+	v := variant{overlay: "dev", components: []string{"cert-manager", "gateway-api", "monitoring"}}
+	documents := render(t, v)
+	for name, change := range map[string][2]string{
+		"a misspelled field":                  {"revisionHistoryLimit:", "revisionHistoryLimits:"},
+		"a field in the wrong place":          {"  podManagementPolicy:", "  enableServiceLinks:"},
+		"a string for a number":               {"replicas: 1", "replicas: one"},
+		"a kind that is not known":            {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
+		"a version that was removed":          {"apiVersion: policy/v1", "apiVersion: policy/v1beta1"},
+		"a misspelled field of a route":       {"backendRefs:", "backends:"},
+		"a misspelled field of a certificate": {"dnsNames:", "dnsName:"},
+		"a misspelled field of an issuer":     {"selfSigned:", "selfsigned:"},
+		"an object in another namespace":      {"namespace: waybook", "namespace: default"},
+		"an invalid duration":                 {"duration: 2160h", "duration: 90d"},
+		"an unchecked kind of cert-manager":   {"kind: Issuer\nmetadata", "kind: ClusterIssuer\nmetadata"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := make([][]byte, len(documents))
+			found := false
+			for n, document := range documents {
+				changed[n] = bytes.ReplaceAll(document, []byte(change[0]), []byte(change[1]))
+				found = found || !bytes.Equal(changed[n], document)
+			}
+			if !found {
+				t.Fatalf("no document contains %q", change[0])
+			}
+			if _, err := decode(v, changed); err == nil {
+				t.Error("the document was decoded")
+			}
+		})
+	}
 }

@@ -1,11 +1,12 @@
 package manifests_test
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -54,8 +55,7 @@ func monitorOf(name, port string) *monitoringv1.PodMonitor {
 	}}
 }
 
-// mutations apply to dev with cert-manager and monitoring, and those of scaling to prod. Together, both
-// have all kinds of objects.
+// mutations apply to dev with cert-manager and monitoring.
 func mutations() []mutation {
 	return []mutation{
 		{"a namespace that enforces less", "security", func(c *cluster) {
@@ -182,10 +182,6 @@ func mutations() []mutation {
 			spec.RenewBefore = spec.Duration
 		}},
 
-		{"an autoscaler of nothing", "scaling", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
-		{"a single replica", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
-		{"a maximum below the minimum", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
-		{"a fixed number of replicas despite an autoscaler", "scaling", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
 		{"a budget that allows no eviction", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(0)) }},
 		{"a budget that allows eviction of all replicas", "replicas", func(c *cluster) { c.budgets[0].Spec.MaxUnavailable = ptr.To(intstr.FromInt32(2)) }},
 		{"a budget of nothing", "replicas", func(c *cluster) { c.budgets[0].Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }},
@@ -245,6 +241,82 @@ func mutations() []mutation {
 	}
 }
 
+// scalingMutations apply to prod, which has the autoscalers.
+func scalingMutations() []mutation {
+	return []mutation{
+		{"an autoscaler of nothing", "scaling", func(c *cluster) { c.autoscalers[0].Spec.ScaleTargetRef.Name = "edges" }},
+		{"a single replica", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MinReplicas = ptr.To[int32](1) }},
+		{"a maximum below the minimum", "scaling", func(c *cluster) { c.autoscalers[0].Spec.MaxReplicas = 1 }},
+		{"a fixed number of replicas despite an autoscaler", "scaling", func(c *cluster) { c.deployments[0].Spec.Replicas = ptr.To[int32](2) }},
+	}
+}
+
+// singleMutations apply to single with cert-manager and monitoring.
+func singleMutations() []mutation {
+	return []mutation{
+		{"backups as root", "security", func(c *cluster) { c.pod("backup").SecurityContext.RunAsUser = ptr.To[int64](0) }},
+		{"a restore with capabilities", "security", func(c *cluster) { c.program("restore").SecurityContext.Capabilities = nil }},
+		{"no limit", "resources", func(c *cluster) { delete(c.program("backup").Resources.Limits, corev1.ResourceMemory) }},
+		{"a service of no pods", "services", func(c *cluster) { c.service("edge").Spec.Selector["app.kubernetes.io/name"] = "edge" }},
+		{"no way in", "entrance", func(c *cluster) { c.ingresses = nil }},
+		{"a monitor of no pods", "monitors", func(c *cluster) {
+			c.podMonitors[0].Spec.Selector.MatchExpressions[0].Values = []string{"service"}
+		}},
+		{"a certificate that does not exist", "references", func(c *cluster) {
+			c.pod("backup").Volumes[1].Secret.SecretName = "waybook-backups-tls"
+		}},
+		{"another program's image", "images", func(c *cluster) { c.program("standalone").Image = "waybook/edge:v1" }},
+		{"backups that cannot connect", "network", func(c *cluster) { c.policy("backup").Egress = nil }},
+		{"everybody may copy the store", "network", func(c *cluster) { c.policy("standalone").Ingress[0].From = nil }},
+		{"no proxy, so that all clients are one", "clients", setEdge("WAYBOOK_TRUSTED_PROXIES", "")},
+		{"a cookie over HTTP", "clients", setEdge("WAYBOOK_COOKIE_SECURE", "auto")},
+
+		{"two writers", "program", func(c *cluster) { c.statefulSets[0].Spec.Replicas = ptr.To[int32](2) }},
+		{"a rollout that waits for a broken pod", "program", func(c *cluster) {
+			c.statefulSets[0].Spec.PodManagementPolicy = appsv1.OrderedReadyPodManagement
+		}},
+		{"too little time to stop", "program", func(c *cluster) { c.pod("standalone").TerminationGracePeriodSeconds = ptr.To[int64](5) }},
+		{"liveness that asks the store", "program", func(c *cluster) {
+			c.program("standalone").LivenessProbe.GRPC.Service = ptr.To("readiness")
+		}},
+		{"no startup probe", "program", func(c *cluster) { c.program("standalone").StartupProbe = nil }},
+		{"an impatient probe", "program", func(c *cluster) { c.program("standalone").ReadinessProbe.TimeoutSeconds = 2 }},
+		{"a listener elsewhere", "program", func(c *cluster) { c.program("standalone").Args[1] = "-grpc=:9091" }},
+
+		{"a store in the image", "volumes", func(c *cluster) { c.program("standalone").VolumeMounts = c.program("standalone").VolumeMounts[1:] }},
+		{"a store beside its volume", "volumes", func(c *cluster) { c.program("standalone").Args[2] = "-data=/tmp" }},
+		{"backups beside their volume", "volumes", func(c *cluster) { c.program("backup").VolumeMounts[0].MountPath = "/backup" }},
+		{"a restore of another store", "volumes", func(c *cluster) {
+			c.pod("restore").Volumes[1].PersistentVolumeClaim.ClaimName = "data-standalone-1"
+		}},
+		{"a store that goes with the StatefulSet", "volumes", func(c *cluster) {
+			c.statefulSets[0].Spec.PersistentVolumeClaimRetentionPolicy = &appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
+				WhenDeleted: appsv1.DeletePersistentVolumeClaimRetentionPolicyType,
+			}
+		}},
+		{"backups with access to the store", "volumes", func(c *cluster) {
+			c.pod("backup").Volumes = append(c.pod("backup").Volumes, c.pod("restore").Volumes[1])
+		}},
+		{"no service account", "volumes", func(c *cluster) { c.accounts = c.accounts[1:] }},
+
+		{"two backups at a time", "backups", func(c *cluster) { c.cronJob("backup").Spec.ConcurrencyPolicy = batchv1.AllowConcurrent }},
+		{"a backup a month", "backups", func(c *cluster) { c.cronJob("backup").Spec.Schedule = "17 3 1 * *" }},
+		{"one backup", "backups", func(c *cluster) { c.program("backup").Args[3] = "--keep=1" }},
+		{"backups of another address", "backups", func(c *cluster) { c.program("backup").Env[0].Value = "standalone:9091" }},
+		{"a restore by the clock", "backups", func(c *cluster) { c.cronJob("restore").Spec.Suspend = ptr.To(false) }},
+		{"volumes in two places", "backups", func(c *cluster) { c.pod("backup").Affinity = nil }},
+		{"volumes near nothing", "backups", func(c *cluster) {
+			terms := c.pod("backup").Affinity.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			terms[0].PodAffinityTerm.LabelSelector.MatchLabels["app.kubernetes.io/name"] = "edge"
+		}},
+
+		{"a certificate of another name", "names", func(c *cluster) { c.certificate("waybook-backup-tls").Spec.DNSNames = []string{"operator"} }},
+		{"no certificates", "names", func(c *cluster) { c.certificates = nil }},
+		{"a certificate that nobody needs", "names", func(c *cluster) { c.certificate("waybook-backup-tls").Spec.SecretName = "waybook-edge-tls" }},
+		{"backups that may do everything", "names", setEdge("WAYBOOK_CLIENTS", "backup=operator")},
+	}
+}
+
 // setEdge returns a mutation that changes a setting of the edge.
 func setEdge(name, value string) func(*cluster) {
 	return func(c *cluster) {
@@ -262,67 +334,36 @@ func setRunbook(link string) func(*cluster) {
 }
 
 func TestEachCheckFindsItsMistakes(t *testing.T) {
-	dev := variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}
-	prod := variant{overlay: "prod"}
-	decoded := map[string]*cluster{}
-	for _, v := range []variant{dev, prod} {
-		c, err := decode(v, render(t, v))
+	seen := map[string]bool{}
+	for _, each := range []struct {
+		variant
+		checks    map[string]func(*cluster, complain)
+		mutations []mutation
+	}{
+		{variant{overlay: "dev", components: []string{"cert-manager", "monitoring"}}, checks(), mutations()},
+		{variant{overlay: "prod"}, checks(), scalingMutations()},
+		{variant{overlay: "single", components: []string{"cert-manager-single", "monitoring"}}, singleChecks(), singleMutations()},
+	} {
+		decoded, err := decode(each.variant, render(t, each.variant))
 		if err != nil {
 			t.Fatal(err)
 		}
-		decoded[v.overlay] = c
-	}
-	seen := map[string]bool{}
-	for _, m := range mutations() {
-		t.Run(m.check+": "+m.name, func(t *testing.T) {
-			seen[m.check] = true
-			v := dev
-			if m.check == "scaling" {
-				v = prod
-			}
-			c := decoded[v.overlay].copied(t)
-			m.mutate(c)
-			if len(complaints(checks()[m.check], c)) == 0 {
-				t.Error("the check finds nothing wrong")
-			}
-		})
-	}
-	for name := range checks() {
-		if !seen[name] {
-			t.Errorf("no mutation makes the check %s fail", name)
+		for _, m := range each.mutations {
+			t.Run(each.overlay+" "+m.check+": "+m.name, func(t *testing.T) {
+				seen[m.check] = true
+				c := decoded.copied(t)
+				m.mutate(c)
+				if len(complaints(each.checks[m.check], c)) == 0 {
+					t.Error("the check finds nothing wrong")
+				}
+			})
 		}
 	}
-}
-
-func TestDecodingIsStrict(t *testing.T) {
-	v := variant{overlay: "dev", components: []string{"cert-manager", "gateway-api", "monitoring"}}
-	documents := render(t, v)
-	for name, change := range map[string][2]string{
-		"a misspelled field":                  {"revisionHistoryLimit:", "revisionHistoryLimits:"},
-		"a field in the wrong place":          {"  podManagementPolicy:", "  enableServiceLinks:"},
-		"a string for a number":               {"replicas: 1", "replicas: one"},
-		"a kind that is not known":            {"kind: PodDisruptionBudget", "kind: PodDisruptionBudgets"},
-		"a version that was removed":          {"apiVersion: policy/v1", "apiVersion: policy/v1beta1"},
-		"a misspelled field of a route":       {"backendRefs:", "backends:"},
-		"a misspelled field of a certificate": {"dnsNames:", "dnsName:"},
-		"a misspelled field of an issuer":     {"selfSigned:", "selfsigned:"},
-		"an object in another namespace":      {"namespace: waybook", "namespace: default"},
-		"an invalid duration":                 {"duration: 2160h", "duration: 90d"},
-		"an unchecked kind of cert-manager":   {"kind: Issuer\nmetadata", "kind: ClusterIssuer\nmetadata"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			changed := make([][]byte, len(documents))
-			found := false
-			for n, document := range documents {
-				changed[n] = bytes.ReplaceAll(document, []byte(change[0]), []byte(change[1]))
-				found = found || !bytes.Equal(changed[n], document)
+	for _, all := range []map[string]func(*cluster, complain){checks(), singleChecks()} {
+		for name := range all {
+			if !seen[name] {
+				t.Errorf("no mutation makes the check %s fail", name)
 			}
-			if !found {
-				t.Fatalf("no document contains %q", change[0])
-			}
-			if _, err := decode(v, changed); err == nil {
-				t.Error("the document was decoded")
-			}
-		})
+		}
 	}
 }
