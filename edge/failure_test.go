@@ -45,7 +45,7 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 			h := newEdge(t, &fakes{answer: always(nil, c.err)}, func(config *Config) {
 				config.Log = slog.New(slog.NewTextHandler(&log, nil))
 			})
-			w := post(h, operationCases[0].form)
+			w := post(h, addAlbumForm)
 			if want := max(c.status, 200); w.Code != want {
 				t.Errorf("status %d, want %d", w.Code, want)
 			}

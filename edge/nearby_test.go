@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/testing/protocmp"
+
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // boxOf has landmarks with the ids from 1 to count. Its pages have at most size landmarks; a page
@@ -118,29 +119,6 @@ func TestNearbyLandmarksAreFoundAroundAPointOrInABox(t *testing.T) {
 		}
 		if w.Body.String() != body {
 			t.Errorf("%s: got %s", parameters, w.Body)
-		}
-	}
-}
-
-func TestTheAreaOfNearbyLandmarksIsAPointOrABox(t *testing.T) {
-	f := &fakes{answer: boxOf(0, 1)}
-	h := newEdge(t, f)
-	const box = "latMin=0&latMax=1&lngMin=2&lngMax=3"
-	for parameters, want := range map[string]string{
-		"":                             "MISSING PARAMETER: lat or latMin; MISSING PARAMETER: lng; MISSING PARAMETER: radius",
-		"lat=1&lng=2":                  "MISSING PARAMETER: radius",
-		"lat=91&lng=2&radius=1":        "INVALID PARAMETER: lat (from -90 to 90)",
-		"lat=1&lng=181&radius=50000.1": "INVALID PARAMETER: lng (from -180 to 180); INVALID PARAMETER: radius (from 0 to 50000 metres)",
-		"lat=1&lng=2&radius=-1":        "INVALID PARAMETER: radius (from 0 to 50000 metres)",
-		"lat=1&lng=2&radius=3&" + box:  "INVALID PARAMETER: latMin (not with lat)",
-		"latMin=1":                     "MISSING PARAMETER: latMax; MISSING PARAMETER: lngMin; MISSING PARAMETER: lngMax",
-		"latMin=-91&latMax=x&lngMin=181&lngMax=3&limit=0": "INVALID PARAMETER: latMin (from -90 to 90); " +
-			"INVALID PARAMETER: latMax (a decimal number, from -90 to 90, not less than latMin); INVALID PARAMETER: lngMin (from -180 to 180); INVALID PARAMETER: limit (1 to 1000000)",
-		"latMin=2&latMax=1&lngMin=2&lngMax=3": "INVALID PARAMETER: latMax (from -90 to 90, not less than latMin)",
-		box + "&category=6":                   "INVALID PARAMETER: category (1 to 5)",
-	} {
-		if w := get(h, "func=getNearbyPOIList&"+parameters); w.Body.String() != failed(want) {
-			t.Errorf("%s: got %s\nwant %s", parameters, w.Body, failed(want))
 		}
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 type albumStream = grpc.ServerStreamingServer[albumv1.StreamAlbumsResponse]
@@ -66,38 +67,6 @@ func TestLimitAndAfterSelectAPartOfAList(t *testing.T) {
 		if want := `{"status":"SUCCESS","albumList":[{"albumID":10,"albumTitle":"t"}],"next":10}`; w.Body.String() != want {
 			t.Errorf("batches of %d: got %s", size, w.Body)
 		}
-	}
-}
-
-func TestLimitAndAfterHaveBounds(t *testing.T) {
-	f := &fakes{albums: sendTwoAlbums, pois: sendNoPois}
-	h := newEdge(t, f)
-	const (
-		limit = "INVALID PARAMETER: limit (1 to 1000000)"
-		after = "INVALID PARAMETER: after (0 to 9007199254740991)"
-		all   = "INVALID PARAMETER: limit (an integer, 1 to 1000000)"
-	)
-	for parameters, want := range map[string]string{
-		"limit=0":                              limit,
-		"limit=1000001":                        limit,
-		"limit=-1":                             limit,
-		"limit=99999999999999999999":           limit,
-		"after=9007199254740992":               after,
-		"after=x":                              "INVALID PARAMETER: after (an integer, 0 to 9007199254740991)",
-		"after=9007199254740992&limit=all":     all + "; " + after,
-		"after=9007199254740992&limit=1000000": after,
-	} {
-		for _, list := range []string{"func=getUserAlbumList&userID=7&", "func=getCategoryPOIList&category=1&"} {
-			if w := get(h, list+parameters); w.Body.String() != failed(want) {
-				t.Errorf("%s: got %s", list+parameters, w.Body)
-			}
-		}
-	}
-	f.called()
-	get(h, "func=getCategoryPOIList&category=1&limit=1000000&after=3")
-	asked := f.called()[0].(*poiv1.StreamPoisRequest)
-	if asked.GetLimit() != 1000001 || asked.GetAfterPoiId() != 3 {
-		t.Errorf("the service got %v", asked)
 	}
 }
 
