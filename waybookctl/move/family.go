@@ -101,3 +101,120 @@ func idOf(record movefile.Record) movefile.ID {
 	}
 	return ""
 }
+
+// part is as much of a family as fits into a request.
+type part struct {
+	family *family
+	// number counts the parts before; isLast says that none follows.
+	number int32
+	isLast bool
+
+	photos       []child
+	comments     []child
+	ballots      []*movefile.Ballot
+	recommenders []int64
+	sessions     []*movefile.Session
+	rewards      []*movefile.Reward
+	// bytes is about the size of its message.
+	bytes int
+}
+
+const (
+	// maxPartBytes bounds a part, and maxRequestBytes the parts of a request after which no other
+	// one is added. gRPC's limit of a message is 4 MiB.
+	maxPartBytes    = 1 << 20
+	maxRequestBytes = 512 << 10
+	// maxRequestRecords is the number of records in a request.
+	maxRequestRecords = 200
+	// maxPartChildren bounds the children of a part.
+	maxPartChildren = 5000
+)
+
+// parts splits a family.
+func (f *family) parts() (all []*part) {
+	now := &part{family: f, bytes: f.ownBytes()}
+	count := 0
+	for _, each := range f.children {
+		size := childBytes(each.record)
+		if count == maxPartChildren || count > 0 && now.bytes+size > maxPartBytes {
+			all = append(all, now)
+			now, count = &part{family: f, bytes: f.ownBytes()}, 0
+		}
+		now.add(each)
+		now.bytes += size
+		count++
+	}
+	all = append(all, now)
+	for n, each := range all {
+		each.number, each.isLast = int32(n), n == len(all)-1 // #nosec G115 -- few
+	}
+	return all
+}
+
+func (p *part) add(each child) {
+	switch record := each.record.(type) {
+	case *movefile.Photo:
+		p.photos = append(p.photos, each)
+	case *movefile.Comment:
+		p.comments = append(p.comments, each)
+	case *movefile.Ballot:
+		p.ballots = append(p.ballots, record)
+	case *movefile.Recommendation:
+		p.recommenders = append(p.recommenders, number(record.UserID))
+	case *movefile.Session:
+		p.sessions = append(p.sessions, record)
+	case *movefile.Reward:
+		p.rewards = append(p.rewards, record)
+	}
+}
+
+// ownBytes is about the size of the root's own message.
+func (f *family) ownBytes() int {
+	const fixed = 300
+	switch record := f.record.(type) {
+	case *movefile.Album:
+		return fixed + len(record.Title)
+	case *movefile.Landmark:
+		return fixed + len(record.Name)
+	case *movefile.Entry:
+		size := fixed + len(record.Title) + len(record.Content)
+		if record.Vote != nil {
+			for _, choice := range record.Vote.Choices {
+				size += 16 + len(choice.Description)
+			}
+		}
+		return size
+	}
+	return fixed
+}
+
+func childBytes(record movefile.Record) int {
+	const fixed = 64
+	switch record := record.(type) {
+	case *movefile.Photo:
+		return fixed + len(record.ID) + len(record.URL) + len(record.Description)
+	case *movefile.Comment:
+		return fixed + len(record.ID) + len(record.Text) + len(record.Reply) + len(record.AuthorName) + len(record.AuthorIconURL)
+	}
+	return fixed
+}
+
+// named counts the recommendations, and the ballots of each choice.
+func (f *family) named() (recommendations int64, ballots map[int64]int64) {
+	ballots = map[int64]int64{}
+	for _, each := range f.children {
+		switch record := each.record.(type) {
+		case *movefile.Recommendation:
+			recommendations++
+		case *movefile.Ballot:
+			ballots[record.Choice]++
+		}
+	}
+	return recommendations, ballots
+}
+
+// number returns an identifier of a user, which the decoder has found to be a number.
+func number(id movefile.ID) int64 {
+	n, _ := id.Number()
+	return n
+}

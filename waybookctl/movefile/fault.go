@@ -3,6 +3,7 @@ package movefile
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Class is a kind of faults.
@@ -64,4 +65,73 @@ func (f Fault) String() string {
 		text += fmt.Sprintf(" (--allow %s)", f.Allow)
 	}
 	return text
+}
+
+// Allowance names what an old service allowed and Waybook does not, or what is mended on the way.
+type Allowance string
+
+// The allowances.
+const (
+	LongTitles        Allowance = "long-titles"
+	LongTexts         Allowance = "long-texts"
+	LongContents      Allowance = "long-contents"
+	LongAddresses     Allowance = "long-addresses"
+	EmptyTexts        Allowance = "empty-texts"
+	LoginNames        Allowance = "login-names"
+	ControlCharacters Allowance = "control-characters"
+	DanglingRecords   Allowance = "dangling"
+	Duplicates        Allowance = "duplicates"
+)
+
+// The lengths of texts under an allowance, in characters; of an address in bytes.
+const (
+	maxLongTitle   = 2000
+	maxLongText    = 20_000
+	maxLongContent = 1_000_000
+	maxLongAddress = 8000
+)
+
+// AllowanceEntry explains an allowance to operators.
+type AllowanceEntry struct {
+	Allowance Allowance
+	// Admits says what is no problem any more, and Seen what clients see then.
+	Admits, Seen string
+}
+
+// Allowances returns all of them.
+func Allowances() []AllowanceEntry {
+	const whole = "the whole text; who changes it later must keep to the limits"
+	return []AllowanceEntry{
+		{LongTitles, "titles, names of users, landmarks and guests, questions and choices of up to 2,000 characters", whole},
+		{LongTexts, "comments, replies and descriptions of photos of up to 20,000 characters", whole},
+		{LongContents, "texts of entries of up to 1,000,000 characters", whole},
+		{LongAddresses, "addresses of images of up to 8,000 bytes", "the whole address"},
+		{EmptyTexts, "empty titles, names of users, landmarks and guests, texts of entries, comments and addresses", "an empty element"},
+		{LoginNames, "other texts as email addresses, if they do not begin with `#`", "a login with that text in place of an email address"},
+		{ControlCharacters, "characters that XML 1.0 cannot carry", "U+FFFD in their place"},
+		{DanglingRecords, "references to what the files do not have",
+			"no child without its parent, no ballot or recommendation of a missing user (the counts include them), a comment of a missing user without a name, an entry without its quote"},
+		{Duplicates, "records with the identifier of an earlier record of their kind", "the earlier record"},
+	}
+}
+
+// Allowed is a set of allowances.
+type Allowed []Allowance
+
+// Has reports whether an allowance is in the set.
+func (a Allowed) Has(allowance Allowance) bool { return slices.Contains(a, allowance) }
+
+// ParseAllowed reads the names of allowances.
+func ParseAllowed(names []string) (allowed Allowed, err error) {
+	var known []string
+	for _, each := range Allowances() {
+		known = append(known, string(each.Allowance))
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("there is no allowance %q; there are %s", name, strings.Join(known, ", "))
+		}
+		allowed = append(allowed, Allowance(name))
+	}
+	return allowed, nil
 }

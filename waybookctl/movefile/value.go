@@ -1,10 +1,15 @@
 package movefile
 
 import (
+	"bytes"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 // ID is an identifier of the old service: a positive number in decimal digits, or another text. In
@@ -91,4 +96,155 @@ const maxSeconds = 253_370_764_800
 func isDay(text string) bool {
 	day, err := time.Parse(time.DateOnly, text)
 	return err == nil && day.Year() >= 1 && !strings.HasPrefix(text, "0000")
+}
+
+// text reads a text. ok is false if it must not be used.
+func (r *reading) text(f field, raw json.RawMessage, path string) (value string, ok bool) {
+	value, isText := stringOf(raw)
+	if !isText {
+		r.fault(WrongType, path, "", "%s is no string", shown(raw))
+		return "", false
+	}
+	if !text.IsValid(value) || losesCharacters(raw, value) {
+		r.fault(Characters, path, ControlCharacters, "XML cannot carry a character of %s", shown(raw))
+		value = strings.Map(func(c rune) rune {
+			if text.IsChar(c, utf8.RuneLen(c)) {
+				return c
+			}
+			return utf8.RuneError
+		}, value)
+	}
+	if len(f.rule.words) > 0 {
+		for _, word := range f.rule.words {
+			if value == word {
+				return value, true
+			}
+		}
+		r.fault(OutOfRange, path, "", "%s is none of %s", shown(raw), strings.Join(f.rule.words, ", "))
+		return "", false
+	}
+	r.length(f.rule, value, path)
+	if f.pattern != nil && value != "" && !f.pattern.MatchString(value) {
+		var allow Allowance
+		if f.other != nil && f.other.MatchString(value) {
+			allow = f.rule.other
+		}
+		r.fault(WrongType, path, allow, "%s", f.rule.patternText)
+	}
+	return value, true
+}
+
+// losesCharacters reports whether a string has an escaped half of a surrogate pair, which
+// encoding/json reads as U+FFFD.
+func losesCharacters(raw []byte, value string) bool {
+	lower := bytes.ToLower(raw)
+	if !bytes.Contains(lower, []byte(`\ud`)) {
+		return false
+	}
+	const replaced = "\ufffd"
+	return strings.Count(value, replaced) > bytes.Count(raw, []byte(replaced))+bytes.Count(lower, []byte(`\ufffd`))
+}
+
+// length checks the length of a text.
+func (r *reading) length(limits rule, value, path string) {
+	if limits.min > 0 && value == "" || limits.needsVisible && text.IsBlank(value) {
+		r.fault(Blank, path, limits.short, "this text has nothing to see")
+	}
+	count, limit, unit := int64(len(value)), int64(limits.maxBytes), "bytes"
+	if limits.max > 0 {
+		count, limit, unit = int64(utf8.RuneCountInString(value)), limits.max, "characters"
+	}
+	if limit == 0 || count <= limit {
+		return
+	}
+	allow := limits.long
+	if count > limits.longMax {
+		allow = ""
+	}
+	r.fault(TooLong, path, allow, "%d %s; at most %d", count, unit, limit)
+}
+
+// id reads an identifier.
+func (r *reading) id(f field, into reflect.Value, raw json.RawMessage, path string) {
+	value, isText := stringOf(raw)
+	if !isText {
+		value = string(raw)
+	}
+	isDigits := value != "" && strings.Trim(value, "0123456789") == ""
+	switch {
+	case !isText && !isDigits:
+		r.fault(WrongType, path, "", "%s is no identifier; want a positive integer or a string", shown(raw))
+		return
+	case isDigits && value[0] == '0':
+		r.fault(WrongType, path, "", "%s is no identifier; want a number without leading zeros, or null for none", shown(raw))
+		return
+	case text.IsBlank(value) || !text.IsValid(value) || len(value) > maxIDBytes || value != strings.TrimSpace(value):
+		r.fault(WrongType, path, "", "%s is no identifier; want 1 to %d bytes without white space around them", shown(raw), maxIDBytes)
+		return
+	}
+	if f.rule.max > 0 {
+		if number, err := strconv.ParseInt(value, 10, 64); !isDigits || err != nil || number > f.rule.max {
+			r.fault(OutOfRange, path, "", "%s is no identifier of a user; want a number from 1 to %d", shown(raw), f.rule.max)
+			return
+		}
+	}
+	into.SetString(value)
+}
+
+// number reads an integer or a decimal.
+func (r *reading) number(f field, into reflect.Value, raw json.RawMessage, path string) {
+	var value float64
+	if f.rule.form == formInteger {
+		integer, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil {
+			r.fault(WrongType, path, "", "%s is no integer", shown(raw))
+			return
+		}
+		value = float64(integer)
+		into.SetInt(integer)
+	} else {
+		decimal, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || raw[0] == '"' {
+			r.fault(WrongType, path, "", "%s is no number", shown(raw))
+			return
+		}
+		value = decimal
+		into.SetFloat(decimal)
+	}
+	if value < float64(f.rule.min) || value > float64(f.rule.max) {
+		r.fault(OutOfRange, path, "", "%s is not from %d to %d", shown(raw), f.rule.min, f.rule.max)
+	}
+}
+
+// whole checks what concerns several fields.
+func (r *reading) whole(record Record) {
+	switch record := record.(type) {
+	case *User:
+		if record.PasswordHash != "" && record.Email == "" {
+			r.fault(Conflict, "password_hash", "", "a user with a password needs an email address")
+		}
+	case *Comment:
+		hasGuest := record.AuthorName != "" || record.AuthorIconURL != ""
+		switch {
+		case record.AuthorID != "" && hasGuest:
+			r.fault(Conflict, "author_id", "", "an author with an account has name and icon there; leave out author_name and author_icon_url")
+		case record.AuthorID == "" && record.AuthorName == "" && !r.hasFault("author_id", "author_name"):
+			r.fault(Missing, "author_id", EmptyTexts, "author_id or author_name is required")
+		}
+		if record.Reply == "" && !record.ReplyTime.IsZero() {
+			r.fault(Conflict, "reply_time", "", "there is no reply")
+		}
+	}
+}
+
+// hasFault reports whether one of some fields has a fault already.
+func (r *reading) hasFault(fields ...string) bool {
+	for _, fault := range r.faults {
+		for _, name := range fields {
+			if fault.Field == name {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -93,3 +93,11 @@ func exportTo(
 	count, err = Export(ctx, client, options, file, report)
 	return count, errors.Join(err, file.Close())
 }
+
+func exported(p *poiv1.ImportedPoi) landmarkfile.Place {
+	return landmarkfile.Place{
+		Key: p.GetKey(), Name: p.GetName(), Category: landmarkfile.Category(p.GetCategory()),
+		Lat: p.GetLocation().GetLat(), Lng: p.GetLocation().GetLng(),
+		OwnerID: p.GetOwnerId(), PoiID: p.GetPoiId(),
+	}
+}
