@@ -189,6 +189,15 @@ type Outcomes struct {
 	LeftOut int64 `json:"left_out"`
 }
 
+func (o *Outcomes) add(more Outcomes) {
+	o.Created += more.Created
+	o.Unchanged += more.Unchanged
+	o.Updated += more.Updated
+	o.Different += more.Different
+	o.Refused += more.Refused
+	o.LeftOut += more.LeftOut
+}
+
 // Refusal says why a service refused something.
 type Refusal struct {
 	At      movefile.Position `json:"at"`
@@ -215,12 +224,7 @@ func (s *Summary) add(f *finished) {
 	}
 	for kind, more := range f.Outcomes {
 		o := s.Outcomes[kind]
-		o.Created += more.Created
-		o.Unchanged += more.Unchanged
-		o.Updated += more.Updated
-		o.Different += more.Different
-		o.Refused += more.Refused
-		o.LeftOut += more.LeftOut
+		o.add(more)
 		s.Outcomes[kind] = o
 	}
 	s.RefusalCount += f.RefusalCount
@@ -232,12 +236,7 @@ func (s *Summary) add(f *finished) {
 // Total returns the outcomes of all kinds together.
 func (s *Summary) Total() (total Outcomes) {
 	for _, o := range s.Outcomes {
-		total.Created += o.Created
-		total.Unchanged += o.Unchanged
-		total.Updated += o.Updated
-		total.Different += o.Different
-		total.Refused += o.Refused
-		total.LeftOut += o.LeftOut
+		total.add(o)
 	}
 	return total
 }

@@ -64,7 +64,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 	}
 	if f.isRefused || f.record == nil {
 		if f.record != nil {
-			s.count(f.root.Kind, func(o *Outcomes) { o.LeftOut++ })
+			s.count(f.root.Kind, Outcomes{LeftOut: 1})
 		}
 		s.reached(f)
 		return nil
@@ -96,9 +96,9 @@ func (s *sender) reached(f *family) {
 	}
 }
 
-func (s *sender) count(kind movefile.Kind, add func(*Outcomes)) {
+func (s *sender) count(kind movefile.Kind, more Outcomes) {
 	o := s.result.Outcomes[kind]
-	add(&o)
+	o.add(more)
 	s.result.Outcomes[kind] = o
 }
 
@@ -196,21 +196,23 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	if s.pass != passRecords {
 		return
 	}
-	s.count(f.root.Kind, func(o *Outcomes) {
-		switch outcome {
-		case typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
-			o.Created++
-		case typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED:
-			o.Unchanged++
-		case typev1.MoveOutcome_MOVE_OUTCOME_UPDATED:
-			o.Updated++
-		case typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT:
-			o.Different++
-		default:
-			o.Refused++
-		}
-	})
+	s.count(f.root.Kind, outcomesOf(outcome))
 	s.reached(f)
+}
+
+// outcomesOf counts one outcome.
+func outcomesOf(outcome typev1.MoveOutcome) Outcomes {
+	switch outcome {
+	case typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
+		return Outcomes{Created: 1}
+	case typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED:
+		return Outcomes{Unchanged: 1}
+	case typev1.MoveOutcome_MOVE_OUTCOME_UPDATED:
+		return Outcomes{Updated: 1}
+	case typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT:
+		return Outcomes{Different: 1}
+	}
+	return Outcomes{Refused: 1}
 }
 
 // isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,

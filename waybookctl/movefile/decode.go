@@ -3,6 +3,7 @@ package movefile
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -25,13 +26,7 @@ type Decoder struct {
 }
 
 // NewDecoder returns a Decoder.
-func NewDecoder(options Options) *Decoder {
-	d := &Decoder{options: options, plans: map[Kind]*plan{}}
-	for _, kind := range Kinds() {
-		d.plans[kind] = planOfKind(kind)
-	}
-	return d
-}
+func NewDecoder(options Options) *Decoder { return &Decoder{options: options, plans: plans()} }
 
 // maxFaults bounds the faults of one record.
 const maxFaults = 20
@@ -51,9 +46,10 @@ func (d *Decoder) Decode(line []byte) (Record, []Fault) {
 		return nil, []Fault{{Class: Unreadable, Field: "kind", Text: fmt.Sprintf("want one of %v", Kinds())}}
 	}
 	delete(fields, "kind")
-	record := newRecord(kind)
+	made := reflect.New(d.plans[kind].of)
+	record := made.Interface().(Record)
 	r := reading{decoder: d}
-	r.object(d.plans[kind], reflect.ValueOf(record).Elem(), fields, "")
+	r.object(d.plans[kind], made.Elem(), fields, "")
 	r.whole(record)
 	return record, r.faults
 }
@@ -94,7 +90,7 @@ func (r *reading) object(p *plan, into reflect.Value, fields map[string]json.Raw
 		r.value(f, into.Field(f.index), raw, path+f.name)
 	}
 	if read < len(fields) {
-		for _, name := range slices.Sorted(keysOf(fields)) {
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			if _, isKnown := p.byName[name]; !isKnown {
 				r.fault(UnknownField, path+name, "", "there is no such field; want some of %s", p.names())
 			}
@@ -111,16 +107,6 @@ func (p *plan) names() string {
 		names[i] = f.name
 	}
 	return strings.Join(names, ", ")
-}
-
-func keysOf(fields map[string]json.RawMessage) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range fields {
-			if !yield(name) {
-				return
-			}
-		}
-	}
 }
 
 // value reads a value.

@@ -20,12 +20,19 @@ const (
 	KindRecommendation Kind = "recommendation"
 )
 
-// Kinds returns the kinds, parents first.
-func Kinds() []Kind {
-	return []Kind{
-		KindUser, KindSession, KindReward, KindAlbum, KindEntry, KindLandmark,
-		KindPhoto, KindComment, KindBallot, KindRecommendation,
+// records returns an empty record of each kind, parents first.
+func records() []Record {
+	return []Record{
+		&User{}, &Session{}, &Reward{}, &Album{}, &Entry{}, &Landmark{}, &Photo{}, &Comment{}, &Ballot{}, &Recommendation{},
 	}
+}
+
+// Kinds returns the kinds, parents first.
+func Kinds() (kinds []Kind) {
+	for _, each := range records() {
+		kinds = append(kinds, each.Kind())
+	}
+	return kinds
 }
 
 // Record is what one line holds: one of the types below, by pointer.
@@ -167,33 +174,6 @@ type Recommendation struct {
 	EntryID    ID `json:"entry_id,omitempty" move:"id,parent" doc:"The entry."`
 	LandmarkID ID `json:"landmark_id,omitempty" move:"id,parent" doc:"The landmark."`
 	UserID     ID `json:"user_id" move:"userRef,required" doc:"The user who recommends it."`
-}
-
-// newRecord returns an empty record of a kind, and nil for an unknown one.
-func newRecord(kind Kind) Record {
-	switch kind {
-	case KindUser:
-		return &User{}
-	case KindSession:
-		return &Session{}
-	case KindReward:
-		return &Reward{}
-	case KindAlbum:
-		return &Album{}
-	case KindEntry:
-		return &Entry{}
-	case KindLandmark:
-		return &Landmark{}
-	case KindPhoto:
-		return &Photo{}
-	case KindComment:
-		return &Comment{}
-	case KindBallot:
-		return &Ballot{}
-	case KindRecommendation:
-		return &Recommendation{}
-	}
-	return nil
 }
 
 // Kind returns KindUser, and so on for the types below.

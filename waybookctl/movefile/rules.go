@@ -118,6 +118,7 @@ func Weathers() []string {
 
 // plan says how the fields of a type are read.
 type plan struct {
+	of     reflect.Type
 	fields []field
 	byName map[string]int
 	// hasParent says that exactly one of the fields that are parents is given.
@@ -141,7 +142,7 @@ type field struct {
 // planOf reads the tags of a type.
 func planOf(of reflect.Type) *plan {
 	all := rules()
-	p := &plan{byName: map[string]int{}}
+	p := &plan{of: of, byName: map[string]int{}}
 	for i := range of.NumField() {
 		declared := of.Field(i)
 		name, _, _ := strings.Cut(declared.Tag.Get("json"), ",")
@@ -177,5 +178,11 @@ func (p *plan) parents() (names []string) {
 	return names
 }
 
-// planOfKind returns the plan of a kind.
-func planOfKind(kind Kind) *plan { return planOf(reflect.TypeOf(newRecord(kind)).Elem()) }
+// plans returns the plan of each kind.
+func plans() map[Kind]*plan {
+	all := map[Kind]*plan{}
+	for _, each := range records() {
+		all[each.Kind()] = planOf(reflect.TypeOf(each).Elem())
+	}
+	return all
+}

@@ -11,9 +11,10 @@ import (
 func Schema() ([]byte, error) {
 	var definitions object
 	var of []any
+	all := plans()
 	for _, kind := range Kinds() {
 		of = append(of, object{{"$ref", "#/$defs/" + string(kind)}})
-		definitions = append(definitions, member{string(kind), definition(kind)})
+		definitions = append(definitions, member{string(kind), definition(kind, all[kind])})
 	}
 	compact, err := object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
@@ -32,8 +33,7 @@ func Schema() ([]byte, error) {
 }
 
 // definition returns the schema of a kind.
-func definition(kind Kind) object {
-	p := planOfKind(kind)
+func definition(kind Kind, p *plan) object {
 	d := p.schema()
 	o := object{
 		{"type", "object"},

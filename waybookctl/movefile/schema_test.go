@@ -131,7 +131,7 @@ func TestTheSchemaAndTheProgramRefuseTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		names := append(slices.Collect(maps.Keys(fields)), "nothing", "parent_id")
-		for _, f := range planOfKind(Kind(strings.Trim(string(fields["kind"]), `"`))).fields {
+		for _, f := range decoder.plans[Kind(strings.Trim(string(fields["kind"]), `"`))].fields {
 			names = append(names, f.name)
 		}
 		for _, name := range names {
