@@ -73,12 +73,14 @@ func landmarkOf(p *part) *poiv1.MovedPoi {
 
 func entryOf(p *part) *blogv1.MovedBlog {
 	e := p.family.record.(*movefile.Entry)
+	day := dayOf(e.PostDate)
 	named, ballots := p.family.named()
 	moved := &blogv1.MovedBlog{
 		OldId: string(e.ID), AuthorId: number(e.AuthorID), Type: blogv1.BlogType(1 + slices.Index(movefile.EntryTypes(), e.Type)), // #nosec G115 -- few
-		Location: &typev1.Location{Lat: e.Lat, Lng: e.Lng}, Title: e.Title, Content: e.Content, PostDate: dayOf(e.PostDate),
-		Weather:     blogv1.Weather(1 + slices.Index(movefile.Weathers(), e.Weather)), // #nosec G115 -- few
-		QuotedOldId: string(e.QuotedID), MapType: blogv1.MapType(e.MapType),           // #nosec G115 -- checked
+		Location: &typev1.Location{Lat: e.Lat, Lng: e.Lng}, Title: e.Title, Content: e.Content,
+		PostDate:    &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())}, // #nosec G115 -- parts of a date
+		Weather:     blogv1.Weather(1 + slices.Index(movefile.Weathers(), e.Weather)),                        // #nosec G115 -- few
+		QuotedOldId: string(e.QuotedID), MapType: blogv1.MapType(e.MapType),                                  // #nosec G115 -- checked
 		CreateTime: moment(e.CreateTime), UpdateTime: moment(e.UpdateTime), Reward: e.Reward,
 		Comments: commentsOf(p.comments), RecommenderIds: p.recommenders, UnnamedScore: max(0, e.Score-named),
 		Part: p.number, Continues: !p.isLast,
@@ -135,7 +137,7 @@ func moment(m movefile.Moment) *timestamppb.Timestamp {
 }
 
 // dayOf converts a day that the decoder has found to be one.
-func dayOf(text string) *typev1.Date {
+func dayOf(text string) time.Time {
 	day, _ := time.Parse(time.DateOnly, text)
-	return &typev1.Date{Year: int32(day.Year()), Month: int32(day.Month()), Day: int32(day.Day())} // #nosec G115 -- parts of a date
+	return day
 }

@@ -69,7 +69,7 @@ func (x *expected) content(
 	add(reply,
 		leaf(nameField, name), leaf("category", strconv.FormatInt(category, 10)), location(lat, lng),
 		leaf("ownerName", shown.Name), leaf("ownerIcon", shown.Icon),
-		group("updateDate", leaf("year", strconv.Itoa(day.Year())), leaf("month", fmt.Sprintf("%02d", day.Month())), leaf("day", fmt.Sprintf("%02d", day.Day()))),
+		date("updateDate", day),
 		leaf("score", strconv.FormatInt(score, 10)))
 }
 
@@ -78,7 +78,7 @@ func (x *expected) entry(reply *comparison.Element, e *movefile.Entry, score int
 	shown, day := x.person(e.AuthorID), dayOf(e.PostDate)
 	add(reply, leaf("authorName", shown.Name), leaf("authorIcon", shown.Icon), leaf("type", e.Type), location(e.Lat, e.Lng),
 		leaf("blogTitle", e.Title), leaf("blogContent", e.Content),
-		group("postDate", leaf("year", strconv.Itoa(int(day.GetYear()))), leaf("month", fmt.Sprintf("%02d", day.GetMonth())), leaf("day", fmt.Sprintf("%02d", day.GetDay()))),
+		date("postDate", day),
 		leaf("weather", e.Weather))
 	if e.QuotedID != "" {
 		add(reply, leaf("replyBlogID", string(e.QuotedID)))
@@ -148,6 +148,10 @@ func (x *expected) person(id movefile.ID) person {
 }
 
 func (x *expected) time(m movefile.Moment) string { return m.In(x.zone).Format(time.DateTime) }
+
+func date(name string, day time.Time) *comparison.Element {
+	return group(name, leaf("year", strconv.Itoa(day.Year())), leaf("month", day.Format("01")), leaf("day", day.Format("02")))
+}
 
 func location(lat, lng float64) *comparison.Element {
 	return group("Location", leaf("lat", decimal(lat)), leaf("lng", decimal(lng)))

@@ -36,10 +36,8 @@ const (
 // identitiesOf returns what a record is and refers to. Fields that could not be read are left out.
 func identitiesOf(record movefile.Record) (all []identity) {
 	is := func(in space, parts ...movefile.ID) {
-		for _, part := range parts {
-			if part == "" {
-				return
-			}
+		if slices.Contains(parts, "") {
+			return
 		}
 		texts := make([]string, len(parts))
 		for i, part := range parts {

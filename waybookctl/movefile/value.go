@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -52,12 +53,9 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 	return json.Marshal(m.UTC().Format(time.RFC3339Nano))
 }
 
-// localLayouts are the forms of a time without a zone.
-func localLayouts() []string { return []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05"} }
-
-// zonedLayouts are the forms of a time with a zone; databases print the second.
-func zonedLayouts() []string {
-	return []string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"}
+// layouts are the forms of a time, first those without a zone. Databases print the last two.
+func layouts() []string {
+	return []string{"2006-01-02 15:04:05", "2006-01-02T15:04:05", time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05Z07"}
 }
 
 // parseMoment reads a time: with a zone, a local time in the zone, or seconds since 1970. Its year is
@@ -76,13 +74,8 @@ func parseMoment(text string, isNumber bool, zone *time.Location) (Moment, bool)
 }
 
 func parseText(text string, zone *time.Location) (time.Time, bool) {
-	for _, layout := range localLayouts() {
+	for _, layout := range layouts() {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
-			return at, true
-		}
-	}
-	for _, layout := range zonedLayouts() {
-		if at, err := time.Parse(layout, text); err == nil {
 			return at, true
 		}
 	}
@@ -115,10 +108,8 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 		}, value)
 	}
 	if len(f.rule.words) > 0 {
-		for _, word := range f.rule.words {
-			if value == word {
-				return value, true
-			}
+		if slices.Contains(f.rule.words, value) {
+			return value, true
 		}
 		r.fault(OutOfRange, path, "", "%s is none of %s", shown(raw), strings.Join(f.rule.words, ", "))
 		return "", false
@@ -239,12 +230,5 @@ func (r *reading) whole(record Record) {
 
 // hasFault reports whether one of some fields has a fault already.
 func (r *reading) hasFault(fields ...string) bool {
-	for _, fault := range r.faults {
-		for _, name := range fields {
-			if fault.Field == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.faults, func(f Fault) bool { return slices.Contains(fields, f.Field) })
 }

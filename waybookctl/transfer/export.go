@@ -69,29 +69,24 @@ func Export(
 func ExportFile(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
 ) (count int64, err error) {
+	write := func(file io.Writer) (err error) {
+		count, err = Export(ctx, client, options, file, report)
+		return err
+	}
 	permissions := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
-		if !info.Mode().IsRegular() {
-			return exportTo(ctx, client, options, path, report) // a device or a pipe
+		if !info.Mode().IsRegular() { // a device or a pipe
+			file, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				return 0, err
+			}
+			err = errors.Join(write(file), file.Close())
+			return count, err
 		}
 		permissions = info.Mode().Perm()
 	}
-	err = atomicfile.Write(path, permissions, func(file io.Writer) (err error) {
-		count, err = Export(ctx, client, options, file, report)
-		return err
-	})
+	err = atomicfile.Write(path, permissions, write)
 	return count, err
-}
-
-func exportTo(
-	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, path string, report progress.Reporter,
-) (count int64, err error) {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		return 0, err
-	}
-	count, err = Export(ctx, client, options, file, report)
-	return count, errors.Join(err, file.Close())
 }
 
 func exported(p *poiv1.ImportedPoi) landmarkfile.Place {
