@@ -1,6 +1,7 @@
 package landmarkfile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -122,7 +123,7 @@ func (b *builder) category(named string, byDefault Category) Category {
 	}
 	if text == "" {
 		if byDefault == 0 {
-			b.problem("the category is missing: add a field %s, or choose a category for records without one", quoted(first(named, usual.category)))
+			b.problem("the category is missing: add a field %s, or choose a category for records without one", quoted(cmp.Or(named, usual.category[0])))
 		}
 		return byDefault
 	}
@@ -131,13 +132,6 @@ func (b *builder) category(named string, byDefault Category) Category {
 		b.problem("%v", err)
 	}
 	return category
-}
-
-func first(named string, usual []string) string {
-	if named != "" {
-		return named
-	}
-	return usual[0]
 }
 
 func (b *builder) key(named string) (key string, isDerived bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -108,11 +109,7 @@ func parserOfIDs(parameter string) (func(string) ([]entry, error), error) {
 			functions[required[0]] = append(functions[required[0]], each.Func)
 		}
 	}
-	var names []string
-	for name := range functions {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(functions))
 	unknown := func(name string) error {
 		return fmt.Errorf("%q is not one of %s", name, strings.Join(names, ", "))
 	}
