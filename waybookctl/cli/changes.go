@@ -10,11 +10,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/alecthomas/kong"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/waybookctl/atomicfile"
-	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -24,16 +22,12 @@ type changes struct {
 
 // Run lists the settled changes. It writes the token when they are printed, so a command that is
 // interrupted prints them again.
-func (c *changes) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
+func (c *changes) Run(ctx context.Context, call *rpc, out *output.Printer) error {
 	token, err := c.token()
 	if err != nil {
 		return err
 	}
-	if err := rpc.printItems(out, rpc.follow(ctx, &token)); err != nil || c.TokenFile == "" {
+	if err := call.printItems(out, call.follow(ctx, &token)); err != nil || c.TokenFile == "" {
 		return err
 	}
 	return atomicfile.Write(c.TokenFile, 0o600, func(file io.Writer) error {
@@ -56,8 +50,9 @@ func (c *changes) token() (string, error) {
 
 // follow returns the settled changes after a token, and moves the token behind them.
 func (r *rpc) follow(ctx context.Context, token *string) iter.Seq2[proto.Message, error] {
-	return listing.Pages(func(string) (changes []proto.Message, next string, err error) {
-		reply, err := r.page(ctx, pageOf{pageSize, *token})
+	return pages(limit{}, func(page pageOf) (changes []proto.Message, next string, err error) {
+		page.token = *token
+		reply, err := r.page(ctx, page)
 		if err != nil {
 			return nil, "", err
 		}

@@ -16,7 +16,6 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	storev1 "github.com/waybook/waybook/proto/gen/waybook/store/v1"
 )
 
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
@@ -44,8 +43,6 @@ type services struct {
 	poi     poiv1.PoiServiceClient
 	// links are the connections, by service.
 	links map[string]*link
-	// store are the clients of the stores behind the services, by service.
-	store map[string]storev1.StoreServiceClient
 }
 
 // connect creates the clients. It opens no connection before the first call.
@@ -88,7 +85,6 @@ func connect(to Connection, env process.Env) (*services, error) {
 		album:   albumv1.NewAlbumServiceClient(links["album"]),
 		blog:    blogv1.NewBlogServiceClient(links["blog"]),
 		poi:     poiv1.NewPoiServiceClient(links["poi"]),
-		store:   backups(links),
 	}, nil
 }
 

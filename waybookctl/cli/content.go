@@ -2,9 +2,6 @@ package cli
 
 import (
 	"context"
-	"io"
-
-	"github.com/alecthomas/kong"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
@@ -274,15 +271,11 @@ type entryCreate struct {
 }
 
 // Run creates the entry, without a vote if its question is empty.
-func (c *entryCreate) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
-	if request := rpc.request.(*blogv1.CreateBlogRequest); c.Vote == "" {
+func (c *entryCreate) Run(ctx context.Context, call *rpc, out *output.Printer) error {
+	if request := call.request.(*blogv1.CreateBlogRequest); c.Vote == "" {
 		request.Vote = nil
 	}
-	return rpc.print(ctx, out)
+	return call.print(ctx, out)
 }
 
 // The orders of a list of entries.
@@ -301,12 +294,8 @@ type entryList struct {
 }
 
 // Run lists the entries.
-func (c *entryList) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
-	request := rpc.request.(*blogv1.ListBlogsRequest)
+func (c *entryList) Run(ctx context.Context, call *rpc, out *output.Printer) error {
+	request := call.request.(*blogv1.ListBlogsRequest)
 	if c.Published {
 		request.Publication = blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED
 	}
@@ -317,5 +306,5 @@ func (c *entryList) Run(ctx context.Context, call *services, out *output.Printer
 	if needsPlan || c.Order == byPlan {
 		request.Order = blogv1.BlogOrder_BLOG_ORDER_POST_DATE
 	}
-	return rpc.printList(ctx, out, c.limit)
+	return call.printList(ctx, out, c.limit)
 }

@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"iter"
+	"math"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -128,19 +128,27 @@ func (r *rpc) printItems(out *output.Printer, items iter.Seq2[proto.Message, err
 // pages reads a list page by page, up to its limit. It fetches a page only when its caller asks for
 // the first item of that page.
 func pages[T any](most limit, fetch func(pageOf) ([]T, string, error)) iter.Seq2[T, error] {
-	if most.Limit == 0 {
-		return listing.Pages(func(token string) ([]T, string, error) { return fetch(pageOf{pageSize, token}) })
+	left := most.Limit
+	if left == 0 {
+		left = math.MaxUint
 	}
 	return func(yield func(T, error) bool) {
-		left := most.Limit
-		listing.Pages(func(token string) ([]T, string, error) {
+		for token := ""; ; {
 			items, next, err := fetch(pageOf{int32(min(left, pageSize)), token})
-			left -= uint(len(items))
-			if left == 0 {
-				next = ""
+			if err != nil {
+				yield(*new(T), err)
+				return
 			}
-			return items, next, err
-		})(yield)
+			for _, item := range items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if left -= uint(len(items)); left == 0 || next == "" {
+				return
+			}
+			token = next
+		}
 	}
 }
 

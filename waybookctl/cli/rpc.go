@@ -32,12 +32,8 @@ import (
 type calls struct{}
 
 // Run calls the RPC.
-func (calls) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
-	return rpc.print(ctx, out)
+func (calls) Run(ctx context.Context, call *rpc, out *output.Printer) error {
+	return call.print(ctx, out)
 }
 
 // limit is the flag that bounds the length of a list.
@@ -49,15 +45,11 @@ type limit struct {
 type lists struct{ limit }
 
 // Run lists.
-func (l lists) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
-	return rpc.printList(ctx, out, l.limit)
+func (l lists) Run(ctx context.Context, call *rpc, out *output.Printer) error {
+	return call.printList(ctx, out, l.limit)
 }
 
-// rpc is the call of a command.
+// rpc is the call of a command. The Run method of a command takes one if the command has an rpc tag.
 type rpc struct {
 	command *kong.Node
 	method  protoreflect.MethodDescriptor

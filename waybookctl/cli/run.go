@@ -27,9 +27,9 @@ retry may succeed, 130 when interrupted, and 1 after any other failure. compare 
 
 // commands is the tree of commands. To add a command, add a field here or in the struct of its
 // noun. A command that is one RPC gets its Run method from calls or lists (rpc.go); the type of
-// another has its own. Run may take a context.Context, *services,
-// *output.Printer, secrets, a progress.Reporter and, for standard input, an io.Reader. A command
-// connects to the services only if Run takes *services.
+// another has its own. Run may take a context.Context, *services, *rpc, *output.Printer, secrets, a
+// progress.Reporter and, for standard input, an io.Reader. A command connects to the services only
+// if Run takes *services or *rpc.
 type commands struct {
 	Connection `embed:"" group:"Flags of all commands:"`
 
@@ -97,6 +97,9 @@ func run(ctx context.Context, args []string, streams Streams, lookupEnv func(str
 	if err := parsed.BindSingletonProvider(func() (*services, error) {
 		return connect(tree.Connection, process.Env{Stack: stack, Log: slog.New(slog.NewTextHandler(streams.Err, nil))})
 	}); err != nil {
+		return err
+	}
+	if err := parsed.BindSingletonProvider(func(call *services) (*rpc, error) { return call.rpc(ctx, parsed.Selected(), streams.In) }); err != nil {
 		return err
 	}
 	return parsed.Run()

@@ -44,7 +44,7 @@ func (c *storeBackup) Run(ctx context.Context, to *services, out *output.Printer
 	made := backupMade{File: file}
 	var err error
 	reach, finish := copying(report, "receiving")
-	made.BackedUp, err = storekeeping.Backup(ctx, to.store[c.Service], file, reach)
+	made.BackedUp, err = storekeeping.Backup(ctx, storev1.NewStoreServiceClient(to.links[c.Service]), file, reach)
 	finish()
 	if err != nil {
 		return err
@@ -156,12 +156,3 @@ func (c *storeCompact) Run(ctx context.Context, out *output.Printer, report prog
 
 // mebibytes writes a size for people.
 func mebibytes(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
-
-// backups returns the clients of the stores behind the services, by service.
-func backups(links map[string]*link) map[string]storev1.StoreServiceClient {
-	clients := map[string]storev1.StoreServiceClient{}
-	for name, link := range links {
-		clients[name] = storev1.NewStoreServiceClient(link)
-	}
-	return clients
-}

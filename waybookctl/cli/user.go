@@ -3,10 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
-	"io"
 	"strings"
-
-	"github.com/alecthomas/kong"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	"github.com/waybook/waybook/waybookctl/output"
@@ -61,19 +58,15 @@ type userList struct {
 }
 
 // Run lists the users.
-func (c *userList) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
+func (c *userList) Run(ctx context.Context, call *rpc, out *output.Printer) error {
 	if c.PasswordForm != "" {
 		var form word[accountv1.PasswordForm]
 		if err := form.UnmarshalText([]byte(c.PasswordForm)); err != nil {
 			return err
 		}
-		rpc.request.(*accountv1.ListUsersRequest).PasswordForm = form.value
+		call.request.(*accountv1.ListUsersRequest).PasswordForm = form.value
 	}
-	return rpc.printList(ctx, out, c.limit)
+	return call.printList(ctx, out, c.limit)
 }
 
 type userFind struct {
@@ -83,17 +76,13 @@ type userFind struct {
 }
 
 // Run finds users.
-func (c *userFind) Run(ctx context.Context, call *services, out *output.Printer, in io.Reader, line *kong.Context) error {
-	rpc, err := call.rpc(ctx, line.Selected(), in)
-	if err != nil {
-		return err
-	}
-	request := rpc.request.(*accountv1.FindUsersRequest)
+func (c *userFind) Run(ctx context.Context, call *rpc, out *output.Printer) error {
+	request := call.request.(*accountv1.FindUsersRequest)
 	request.By = &accountv1.FindUsersRequest_NamePrefix{NamePrefix: c.Beginning}
 	if c.Email || strings.Contains(c.Beginning, "@") {
 		request.By = &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: c.Beginning}
 	}
-	return rpc.printList(ctx, out, c.limit)
+	return call.printList(ctx, out, c.limit)
 }
 
 // newPassword selects the source of a new password.

@@ -21,7 +21,6 @@ import (
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
-	"github.com/waybook/waybook/waybookctl/listing"
 	"github.com/waybook/waybook/waybookctl/movefile"
 )
 
@@ -87,19 +86,21 @@ func list[Request proto.Message, Reply interface{ GetNextPageToken() string }, I
 	return func(ctx context.Context) error {
 		message := request.ProtoReflect()
 		field := message.Descriptor().Fields().ByName("page_token")
-		for item, err := range listing.Pages(func(token string) ([]Item, string, error) {
+		for token := ""; ; {
 			message.Set(field, protoreflect.ValueOfString(token))
 			reply, err := ask(ctx, request)
-			return items(reply), reply.GetNextPageToken(), err
-		}) {
-			if err == nil {
-				err = take(ctx, item)
-			}
 			if err != nil {
 				return err
 			}
+			for _, item := range items(reply) {
+				if err := take(ctx, item); err != nil {
+					return err
+				}
+			}
+			if token = reply.GetNextPageToken(); token == "" {
+				return nil
+			}
 		}
-		return nil
 	}
 }
 
