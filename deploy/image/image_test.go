@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/waybook/waybook/deploy/image"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const root = "../.."
@@ -83,6 +84,7 @@ var archived = sync.OnceValues(func() ([]byte, error) { return archive(root) })
 func noEnv(string) (string, bool) { return "", false }
 
 func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
+	longform.Only(t)
 	here, err := archived()
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +99,7 @@ func TestAnArchiveIsTheSameWhereverItIsBuilt(t *testing.T) {
 }
 
 func TestAnArchiveIsAnOCILayoutWithItsName(t *testing.T) {
+	longform.Only(t)
 	directory := t.TempDir()
 	content, err := archived()
 	if err != nil {
@@ -140,6 +143,7 @@ func TestAnArchiveIsAnOCILayoutWithItsName(t *testing.T) {
 }
 
 func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
+	longform.Only(t)
 	executable := compiled(t, "edge")
 	program := image.Programs()[0]
 	made, err := image.New(program, executable, amd64, version, time.Unix(0, 0).UTC())
@@ -190,6 +194,7 @@ func TestAnImageRunsItsProgramWithoutPrivileges(t *testing.T) {
 }
 
 func TestUnpackedFilesAreThoseOfTheImage(t *testing.T) {
+	longform.Only(t)
 	directory := filepath.Join(t.TempDir(), "image")
 	args := []string{"-root", root, "-programs", "edge", "-unpack", directory}
 	if err := image.Main(t.Context(), args, noEnv, io.Discard); err != nil {

@@ -18,9 +18,11 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/deploy/image"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestAProgramIsStaticAndEmbedsTheTimeZones(t *testing.T) {
+	longform.Only(t)
 	executable := compiled(t, "edge")
 	file, err := elf.NewFile(bytes.NewReader(executable))
 	if err != nil {
@@ -37,6 +39,7 @@ func TestAProgramIsStaticAndEmbedsTheTimeZones(t *testing.T) {
 }
 
 func TestAProgramReportsItsVersion(t *testing.T) {
+	longform.Only(t)
 	if runtime.GOOS != amd64.OS || runtime.GOARCH != amd64.Architecture {
 		t.Skip("SKIPPED: this machine cannot run programs for linux/amd64")
 	}
@@ -85,6 +88,7 @@ func written(t *testing.T, name string) string {
 // The limits apply to the unpacked files, which a node stores; compressed, they take less than
 // half. deploy/README.md explains why two images are larger.
 func TestImagesAreSmallAndTheirProgramsPrintTheirVersion(t *testing.T) {
+	longform.Only(t)
 	const mebibyte = 1 << 20
 	// Standalone has all services and the console, of which a megabyte is the map.
 	larger := map[string]int{"standalone": 33 * mebibyte, "waybookctl": 38 * mebibyte}

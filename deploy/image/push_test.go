@@ -15,9 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/waybook/waybook/deploy/image"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestAPushedImageIsPulledByThePrintedDigest(t *testing.T) {
+	longform.Only(t)
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	address := strings.TrimPrefix(server.URL, "http://")
@@ -60,6 +62,7 @@ func TestAPushedImageIsPulledByThePrintedDigest(t *testing.T) {
 }
 
 func TestAPushToAnAddressThatIsNoRegistryFails(t *testing.T) {
+	longform.Only(t)
 	for registry, want := range map[string]string{"not a registry": "-push", "127.0.0.1:1": "push 127.0.0.1:1/waybook/edge:dev"} {
 		err := image.Main(t.Context(), []string{"-root", root, "-push", registry, "-programs", "edge"}, noEnv, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // mutation is a plausible mistake, and the check that must find it.
@@ -334,6 +336,7 @@ func setRunbook(link string) func(*cluster) {
 }
 
 func TestEachCheckFindsItsMistakes(t *testing.T) {
+	longform.Only(t)
 	seen := map[string]bool{}
 	for _, each := range []struct {
 		variant

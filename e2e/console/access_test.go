@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // axe is the checker of accessibility among the console's development packages.
@@ -17,6 +19,7 @@ const check = `axe.run(document, { resultTypes: ['violations'] }).then(found => 
 	.map(each => each.id + ': ' + each.nodes.map(node => node.target.join(' ') + ' ' + node.failureSummary).join('\n')))`
 
 func TestAxeFindsNothingSerious(t *testing.T) {
+	longform.Only(t)
 	source, err := os.ReadFile(axe)
 	if err != nil {
 		t.Skipf("SKIPPED: axe-core is not installed (npm ci in console), so accessibility is not checked: %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
 
@@ -102,6 +103,7 @@ func (p *page) send() (outcome, raw string) {
 }
 
 func TestEveryOperationIsSentAndItsReplyShown(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	p := open(t, process, "")
 	user, token := demoSession(t, process)
@@ -150,6 +152,7 @@ func order(o operation) int {
 }
 
 func TestAFailedCallShowsItsReasonAndWhatToDo(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "#/explore/getAlbum?albumID=1&.format=JSON")
 	outcome, raw := p.send()
 	if !strings.Contains(outcome, "FAILED") || raw != `{"status":"FAILED","info":"ALBUM NOT FOUND"}` {
@@ -173,6 +176,7 @@ func TestAFailedCallShowsItsReasonAndWhatToDo(t *testing.T) {
 }
 
 func TestARequestIsSignedInThePage(t *testing.T) {
+	longform.Only(t)
 	process := start(t, "-signatures", "require")
 	created, err := accountv1.NewAccountServiceClient(launch.Dial(t, process.GRPC)).
 		CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "console"})
@@ -201,6 +205,7 @@ func TestARequestIsSignedInThePage(t *testing.T) {
 }
 
 func TestAFormIsFilledInAndSentByKeyboardAlone(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "")
 	p.tabTo(id("nav-explore"))
 	p.press("\r")

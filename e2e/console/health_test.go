@@ -3,9 +3,12 @@ package console_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 func TestTheHealthViewShowsWhatTheProcessReports(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	for range 3 {
 		ask(t, process, http.MethodGet, "/API.php?func=getAlbum&albumID=1", "")

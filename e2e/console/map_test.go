@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
@@ -66,6 +67,7 @@ const frameTimes = `(() => {
 })()`
 
 func TestTheMapShows150000Landmarks(t *testing.T) {
+	longform.Only(t)
 	process := start(t, "-demo=false")
 	importLandmarks(t, process, manyLandmarks)
 	p := open(t, process, "#/map?at=23.7,120.95,7")
@@ -97,6 +99,7 @@ func TestTheMapShows150000Landmarks(t *testing.T) {
 }
 
 func TestALandmarkOfTheMapOpensWithItsContent(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "#/map")
 	p.awaitMap(`Number(map.dataset.inView) > 0`)
 	for !p.has(id("landmark-card")) {
@@ -116,6 +119,7 @@ const tile = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x0
 	"\x00\x00\x00\nIDATx\x9cch\x00\x00\x00\x82\x00\x81w\xcdr\xb6\x00\x00\x00\x00IEND\xaeB`\x82"
 
 func TestTilesComeFromTheirServerWhichSeesOnlyTheSite(t *testing.T) {
+	longform.Only(t)
 	var mu sync.Mutex
 	var referrers []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // views are a place of each view, with a name for its picture.
@@ -32,6 +33,7 @@ func (p *page) awaitQuiet() {
 }
 
 func TestEveryViewFitsEveryScreenInBothSchemes(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	p := open(t, process, "")
 	isLong := os.Getenv("WAYBOOK_SCREENSHOTS") != ""
@@ -57,6 +59,7 @@ func TestEveryViewFitsEveryScreenInBothSchemes(t *testing.T) {
 }
 
 func TestThePageSpeaksBothLanguages(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	p := open(t, process, "")
 	for language, words := range map[string][]string{
@@ -91,6 +94,7 @@ func (p *page) brightness() int {
 }
 
 func TestTheSchemeIsChosenAndKept(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "")
 	for _, theme := range []string{"dark", "light"} {
 		p.choose(id("theme"), theme)
@@ -105,6 +109,7 @@ func TestTheSchemeIsChosenAndKept(t *testing.T) {
 
 // open fails the test when the browser reports a violation; here every view is opened and used.
 func TestNothingOfThePageViolatesItsPolicy(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	p := open(t, process, "")
 	user, token := demoSession(t, process)
@@ -130,6 +135,7 @@ func TestNothingOfThePageViolatesItsPolicy(t *testing.T) {
 }
 
 func TestThePageIsSmallBeforeTheMapIsOpened(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "")
 	p.awaitElement(id("send"))
 	p.awaitQuiet()

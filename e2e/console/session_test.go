@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // demoSession returns the session of the demo user.
@@ -64,6 +65,7 @@ func (p *page) awaitSession(user string) {
 }
 
 func TestALoginLastsUntilItsLogout(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	user, _ := demoSession(t, process)
 	p := open(t, process, "")
@@ -94,6 +96,7 @@ func TestALoginLastsUntilItsLogout(t *testing.T) {
 }
 
 func TestADialogThatIsOpenedWhileItClosesIsOpen(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "")
 	p.openSession()
 	// The browser tells of a closed dialog later, and may handle a click before.
@@ -107,6 +110,7 @@ func TestADialogThatIsOpenedWhileItClosesIsOpen(t *testing.T) {
 }
 
 func TestNoScriptSeesTheSessionAndNothingOfItIsKept(t *testing.T) {
+	longform.Only(t)
 	process := start(t)
 	user, token := demoSession(t, process)
 	p := open(t, process, "")

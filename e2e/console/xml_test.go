@@ -4,11 +4,14 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // A browser shows XML as a tree with a style of its own, which the policy of the reply must allow.
 // Otherwise it complains and shows the texts of the elements run together.
 func TestABrowserShowsAReplyAsATree(t *testing.T) {
+	longform.Only(t)
 	p := open(t, start(t), "")
 	for name, query := range map[string]string{
 		"list": "func=getCategoryPOIList&category=2", "failure": "func=getAlbum&albumID=1",

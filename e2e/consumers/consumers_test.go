@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/examples"
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const (
@@ -43,6 +44,7 @@ func programs() []program {
 }
 
 func TestTheProgramsOfThePageListAlbums(t *testing.T) {
+	longform.Only(t)
 	binaries := t.TempDir()
 	if err := launch.Build(binaries, launch.AsTested, "github.com/waybook/waybook/standalone"); err != nil {
 		t.Fatal(err)

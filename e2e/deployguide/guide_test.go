@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/e2e/kubeapi"
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/manifestrun"
+	"github.com/waybook/waybook/internal/longform"
 	"github.com/waybook/waybook/internal/platform/devca"
 	// What waybookctl is made of, so that these tests run again when it changes.
 	_ "github.com/waybook/waybook/waybookctl/cli"
@@ -27,6 +28,9 @@ var binaries string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
+		if !longform.Selected() {
+			return nil
+		}
 		return launch.Build(directory, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/waybookctl")...)
 	}))
 }
@@ -117,6 +121,7 @@ func (d *desk) startPrograms() {
 const namespace = "kubectl create namespace waybook\n"
 
 func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
+	longform.Only(t)
 	blocks, err := examples.Blocks("../../deploy/README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +156,7 @@ func TestTheGuideWorksAsFarAsNoClusterIsNeeded(t *testing.T) {
 }
 
 func TestCertificatesCanBeRenewedInTheNamespace(t *testing.T) {
+	longform.Only(t)
 	d := newDesk(t)
 	const certificates = "go run ./waybookctl certs ~/.waybook-certificates --secrets | kubectl apply -f -\n"
 	if output, err := d.run(certificates); err == nil || !strings.Contains(output, `namespaces "waybook" not found`) {
@@ -183,6 +189,7 @@ func (d *desk) only(kind string) *unstructured.Unstructured {
 }
 
 func TestAReleaseIsAppliedWhileTheJobOfAnotherExists(t *testing.T) {
+	longform.Only(t)
 	d := newDesk(t)
 	const file = "deploy/k8s/overlays/prod/kustomization.yaml"
 	const digest = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/faults/history"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // Each test removes one protection; the suite must report a violation.
 
 func TestTheSuiteNoticesLostWrites(t *testing.T) {
+	longform.Only(t)
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	p := r.fleet.programs[0]
 	file := filepath.Join(p.data, storeFile)
@@ -37,6 +39,7 @@ func TestTheSuiteNoticesLostWrites(t *testing.T) {
 }
 
 func TestTheSuiteNoticesRequestsDoneTwice(t *testing.T) {
+	longform.Only(t)
 	r := begin(t, fault{shape: standalone}, 1, 0, func(w *worker) { w.doesNotNameRequests = true })
 	r.carry()
 	r.breakHalfWay()
@@ -46,6 +49,7 @@ func TestTheSuiteNoticesRequestsDoneTwice(t *testing.T) {
 }
 
 func TestTheSuiteNoticesAProgramThatDoesNotRestart(t *testing.T) {
+	longform.Only(t)
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	r.carry()
 	r.fleet.programs[0].kill()
@@ -56,6 +60,7 @@ func TestTheSuiteNoticesAProgramThatDoesNotRestart(t *testing.T) {
 }
 
 func TestTheSuiteNoticesAnUnexpectedFailure(t *testing.T) {
+	longform.Only(t)
 	r := begin(t, fault{shape: standalone}, 1, 0)
 	r.carry()
 	r.fillDisk()

@@ -19,6 +19,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const (
@@ -37,14 +38,15 @@ const (
 	// binVariable is the directory of programs that are already built.
 	binVariable = "FAULTS_BIN"
 
-	shortRuns   = 6
-	shortOutage = 2 * time.Second
+	// shortRuns and longRuns are how many of the faults happen, from the first one on.
+	shortRuns, longRuns = 2, 6
+	shortOutage         = 2 * time.Second
 	// mostShown bounds how many violations of a rule a run shows. The report counts all.
 	mostShown = 20
 )
 
 func TestNothingAcknowledgedIsLostOrDoneTwiceWhateverFails(t *testing.T) {
-	runs, seed := number(t, runsVariable, shortRuns), number(t, seedVariable, 0)
+	runs, seed := number(t, runsVariable, uint64(longform.Number(shortRuns, longRuns))), number(t, seedVariable, 0)
 	outage := time.Duration(number(t, outageVariable, uint64(shortOutage/time.Second))) * time.Second
 	var results []result
 	all := chosen(t)

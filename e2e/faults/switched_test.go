@@ -16,6 +16,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // protectionsVariable with the value "all" selects every protection, not only the cheap ones.
@@ -28,6 +29,7 @@ const unprotectedRecoverySeconds = 5
 // The suite must fail for programs whose source lacks a protection. They are built with a changed
 // copy of a file; no program has a switch that removes a protection.
 func TestTheSuiteNoticesEveryMissingProtection(t *testing.T) {
+	longform.Only(t)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\nfault\tWaybook\tswitched off\tfound")
 	for _, p := range protections() {

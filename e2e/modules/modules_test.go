@@ -16,10 +16,12 @@ import (
 	"github.com/waybook/waybook/e2e/launch"
 	// What the program is made of, so that the test runs again when it changes, and so
 	// that its dependencies are in the module cache.
+	"github.com/waybook/waybook/internal/longform"
 	_ "github.com/waybook/waybook/waybookctl/cli"
 )
 
 func TestProgramsAreInstalledAndContractsImportedByVersion(t *testing.T) {
+	longform.Only(t)
 	consumer := newConsumer(t, publish(t))
 
 	consumer.run(t, "go", "install", published.Path+"/waybookctl@"+published.Version, published.Path+"/standalone@"+published.Version)

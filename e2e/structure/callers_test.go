@@ -1,8 +1,6 @@
 package structure_test
 
 import (
-	"encoding/json"
-	"errors"
 	"go/ast"
 	"go/importer"
 	"go/parser"
@@ -56,7 +54,7 @@ func TestAProgramMayCallWhatItsCodeCallsAndNothingElse(t *testing.T) {
 			t.Errorf("%s is no program", caller)
 		}
 	}
-	code := listCode(t)
+	code := readCode(t)
 	for program, folders := range programs() {
 		called := code.calledMethods(t, folders...)
 		slices.Sort(allowed[program])
@@ -66,42 +64,22 @@ func TestAProgramMayCallWhatItsCodeCallsAndNothingElse(t *testing.T) {
 	}
 }
 
-// listed is a package in the output of go list.
-type listed struct {
-	ImportPath, Dir, Export string
-	GoFiles                 []string
-	DepOnly                 bool
-}
-
-// codeOfPrograms is the packages of all programs. They share what is read about the imported ones.
+// codeOfPrograms reads the packages of all programs. They share what is read about the imported ones.
 type codeOfPrograms struct {
-	own       []listed
+	own       []goPackage
 	positions *token.FileSet
 	imported  types.Importer
 }
 
-func listCode(t *testing.T) *codeOfPrograms {
+func readCode(t *testing.T) *codeOfPrograms {
 	t.Helper()
-	var folders []string
-	for _, each := range programs() {
-		folders = append(folders, each...)
-	}
 	exports := map[string]string{}
-	c := &codeOfPrograms{positions: token.NewFileSet()}
-	c.imported = importer.ForCompiler(c.positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	output := golang(t, ".", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, folders...)...)
-	for decoder := json.NewDecoder(strings.NewReader(output)); ; {
-		var each listed
-		if err := decoder.Decode(&each); errors.Is(err, io.EOF) {
-			return c
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, each := range listed(t) {
 		exports[each.ImportPath] = each.Export
-		if !each.DepOnly {
-			c.own = append(c.own, each)
-		}
 	}
+	c := &codeOfPrograms{own: packages(t), positions: token.NewFileSet()}
+	c.imported = importer.ForCompiler(c.positions, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return c
 }
 
 // calledMethods returns the full names of the methods of generated clients that the code of
@@ -127,7 +105,7 @@ func (c *codeOfPrograms) calledMethods(t *testing.T, folders ...string) []string
 
 // clientMethods checks the types of a package. It returns the methods of generated clients
 // that the package names.
-func (c *codeOfPrograms) clientMethods(t *testing.T, checked listed) map[string]bool {
+func (c *codeOfPrograms) clientMethods(t *testing.T, checked goPackage) map[string]bool {
 	t.Helper()
 	var files []*ast.File
 	for _, name := range checked.GoFiles {

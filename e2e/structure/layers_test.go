@@ -1,9 +1,6 @@
 package structure_test
 
 import (
-	"encoding/json"
-	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -33,17 +30,11 @@ func layers() map[string]layer {
 		"the content":  {folders: []string{"internal/content"}, forbidden: above},
 		"the platform": {folders: []string{"internal/platform"}, forbidden: append([]string{"internal/content"}, above...)},
 		"the foundation": {
-			folders:   []string{"internal/docstore", "internal/id", "internal/pause", "internal/requestsig", "internal/text"},
+			folders:   []string{"internal/docstore", "internal/id", "internal/longform", "internal/pause", "internal/requestsig", "internal/text"},
 			forbidden: append([]string{"internal/platform", "internal/content"}, above...),
 		},
 		"a contract": {folders: []string{"proto"}, forbidden: append([]string{"internal"}, above...)},
 	}
-}
-
-// goPackage is a package of the root module in the output of go list.
-type goPackage struct {
-	ImportPath                         string
-	Imports, TestImports, XTestImports []string
 }
 
 // folder returns the folder of a package of the root module, and "" for any other package.
@@ -60,23 +51,6 @@ func isIn(folder string, others ...string) bool {
 	return slices.ContainsFunc(others, func(other string) bool {
 		return folder == other || strings.HasPrefix(folder, other+"/")
 	})
-}
-
-// packages returns the packages of the root module.
-func packages(t *testing.T) (all []goPackage) {
-	t.Helper()
-	decoder := json.NewDecoder(strings.NewReader(golang(t, ".", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
-	for {
-		var each goPackage
-		err := decoder.Decode(&each)
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, each)
-	}
 }
 
 func TestNoLayerImportsOneAboveIt(t *testing.T) {
