@@ -1,5 +1,5 @@
 // Command bench measures Waybook, grpc-gateway as the usual alternative, and baselines that
-// do no work, side by side on one machine. docs/performance-tables.md explains its output.
+// do no work, side by side on one machine. docs/performance.md shows what comes out.
 package main
 
 import (

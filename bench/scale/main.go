@@ -1,20 +1,14 @@
-// Command scale simulates Waybook on a sharded cluster. docs/scale.md explains its output.
+// Command scale computes what a multiple of today's load needs on a sharded cluster, and which part of the
+// system reaches its limit first. docs/scale.md has its tables.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
-
-	"github.com/waybook/waybook/bench/internal/scale"
 )
 
 func main() {
-	seed := flag.Uint64("seed", scale.Seed, "seed of everything that is random")
-	images := flag.String("images", "", "existing `directory` for the plots; empty writes none")
-	flag.Parse()
-	if err := scale.Write(os.Stdout, *images, *seed); err != nil {
-		fmt.Fprintln(os.Stderr, "scale:", err)
+	if _, err := fmt.Print(needs(), "\n", bounds()); err != nil {
 		os.Exit(1)
 	}
 }

@@ -9,6 +9,7 @@ package load
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -20,6 +21,15 @@ type Connection interface {
 	Do(context.Context) error
 	Close() error
 }
+
+// Func makes a request, for connections that somebody else closes.
+type Func func(context.Context) error
+
+// Do makes a request.
+func (f Func) Do(ctx context.Context) error { return f(ctx) }
+
+// Close does nothing.
+func (f Func) Close() error { return nil }
 
 // Opener opens the n-th connection, from 0.
 type Opener func(n int) (Connection, error)
@@ -53,16 +63,24 @@ func (r Result) Rate() float64 { return float64(len(r.Latencies)) / r.Elapsed.Se
 // pool is a set of open connections.
 type pool []Connection
 
-func openAll(open Opener, count int) (pool, error) {
-	var opened pool
+// openAll opens connections and makes a request on each, which sets it up and is not counted.
+func openAll(ctx context.Context, open Opener, count int) (opened pool, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, opened.close())
+		}
+	}()
 	for n := range count {
 		connection, err := open(n)
 		if err != nil {
-			return nil, errors.Join(err, opened.close())
+			return opened, err
 		}
 		opened = append(opened, connection)
 	}
-	return opened, nil
+	_, err = opened.each(func(connection Connection) (Latencies, Latencies, error) {
+		return nil, nil, connection.Do(ctx)
+	})
+	return opened, err
 }
 
 func (p pool) close() error {
@@ -100,4 +118,75 @@ func (p pool) each(work func(Connection) (latencies, lateness Latencies, err err
 	slices.Sort(all.Latencies)
 	slices.Sort(all.Lateness)
 	return all, failed
+}
+
+// Closed generates a closed loop: each connection sends its next request as soon as it has
+// the reply. It measures the maximum throughput for that number of clients. Its latencies
+// do not apply to clients that do not wait for each other; see AtRate.
+func Closed(ctx context.Context, open Opener, connections int, duration time.Duration) (result Result, err error) {
+	opened, err := openAll(ctx, open, connections)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, opened.close()) }()
+	end := time.Now().Add(duration)
+	return opened.each(func(connection Connection) (Latencies, Latencies, error) {
+		var latencies Latencies
+		for began := time.Now(); began.Before(end); {
+			if err := connection.Do(ctx); err != nil {
+				return nil, nil, err
+			}
+			now := time.Now()
+			latencies = append(latencies, now.Sub(began))
+			began = now
+		}
+		return latencies, nil, nil
+	})
+}
+
+// AtRate generates an open loop: it makes requests at a fixed rate per second. Each request
+// is due at a fixed time, and its latency counts from then. If the contender is slow and all
+// connections are busy, the waiting time of unsent requests counts too, as for real users
+// (no coordinated omission).
+func AtRate(ctx context.Context, open Opener, connections int, rate float64, duration time.Duration) (result Result, err error) {
+	opened, err := openAll(ctx, open, connections)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, opened.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	due := make(chan time.Time, int(rate*duration.Seconds())+1)
+	go announce(ctx, due, rate, duration)
+	return opened.each(func(connection Connection) (latencies, lateness Latencies, err error) {
+		for at := range due {
+			lateness = append(lateness, time.Since(at))
+			if err := connection.Do(ctx); err != nil {
+				cancel() // stops the other connections
+				return nil, nil, err
+			}
+			latencies = append(latencies, time.Since(at))
+		}
+		return latencies, lateness, nil
+	})
+}
+
+// announce sends the due time of each request when it is reached. It locks a thread and
+// sleeps in the kernel, because Go's timers may be a millisecond late.
+func announce(ctx context.Context, due chan<- time.Time, rate float64, duration time.Duration) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(due)
+	start := time.Now()
+	for n := 0; ctx.Err() == nil; n++ {
+		after := time.Duration(float64(n) / rate * float64(time.Second))
+		if after >= duration {
+			return
+		}
+		at := start.Add(after)
+		if wait := time.Until(at); wait > 0 {
+			sleep(wait)
+		}
+		due <- at // the buffer has room for all requests
+	}
 }

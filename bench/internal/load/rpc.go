@@ -25,60 +25,41 @@ type RPC struct {
 
 // Open returns the n-th connection.
 func (r RPC) Open(n int) (Connection, error) {
-	return &rpcConnection{r, r.Channels[n%len(r.Channels)]}, nil
+	channel := r.Channels[n%len(r.Channels)]
+	return Func(func(ctx context.Context) error {
+		return r.call(ctx, channel, func(proto.Message) {})
+	}), nil
 }
-
-type rpcConnection struct {
-	RPC
-	channel *grpc.ClientConn
-}
-
-// Do makes one call.
-func (c *rpcConnection) Do(ctx context.Context) error {
-	return c.call(ctx, c.channel, func(proto.Message) error { return nil })
-}
-
-// Close does nothing: the creator of the channel closes it.
-func (c *rpcConnection) Close() error { return nil }
 
 // Replies makes one call and returns all reply messages.
 func (r RPC) Replies(ctx context.Context) (replies []proto.Message, err error) {
-	err = r.call(ctx, r.Channels[0], func(reply proto.Message) error {
-		replies = append(replies, reply)
-		return nil
-	})
+	err = r.call(ctx, r.Channels[0], func(reply proto.Message) { replies = append(replies, reply) })
 	return replies, err
 }
 
-func (r RPC) call(ctx context.Context, channel *grpc.ClientConn, each func(proto.Message) error) error {
+// call makes one call and shows each message of the reply.
+func (r RPC) call(ctx context.Context, channel *grpc.ClientConn, show func(proto.Message)) error {
 	if !r.Streams {
 		reply := r.Reply.ProtoReflect().New().Interface()
-		if err := channel.Invoke(ctx, r.Method, r.Request, reply); err != nil {
-			return err
-		}
-		return each(reply)
+		err := channel.Invoke(ctx, r.Method, r.Request, reply)
+		show(reply)
+		return err
 	}
 	stream, err := channel.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, r.Method)
 	if err != nil {
 		return err
 	}
-	if err := stream.SendMsg(r.Request); err != nil {
-		return err
-	}
-	if err := stream.CloseSend(); err != nil {
+	if err := errors.Join(stream.SendMsg(r.Request), stream.CloseSend()); err != nil {
 		return err
 	}
 	for {
 		reply := r.Reply.ProtoReflect().New().Interface()
-		err := stream.RecvMsg(reply)
-		if errors.Is(err, io.EOF) {
+		switch err := stream.RecvMsg(reply); {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
-		if err := each(reply); err != nil {
-			return err
-		}
+		show(reply)
 	}
 }

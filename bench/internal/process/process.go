@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -32,14 +34,9 @@ type Process struct {
 	done    chan struct{}
 }
 
-// Build builds the programs of the given packages into a directory. It runs in the source
-// tree at tree, or in the current directory if tree is empty.
-func Build(ctx context.Context, tree, directory string, packages ...string) error {
-	return BuildWith(ctx, nil, tree, directory, packages...)
-}
-
-// BuildWith is Build with further environment variables.
-func BuildWith(ctx context.Context, environment []string, tree, directory string, packages ...string) error {
+// Build builds the programs of the given packages into a directory, with further environment
+// variables. It runs in the source tree at tree, or in the current directory if tree is empty.
+func Build(ctx context.Context, environment []string, tree, directory string, packages ...string) error {
 	args := append([]string{"build", "-o", directory + string(filepath.Separator)}, packages...)
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir, command.Env = tree, append(os.Environ(), environment...)
@@ -49,19 +46,15 @@ func BuildWith(ctx context.Context, environment []string, tree, directory string
 	return nil
 }
 
-// Begin starts a program without waiting until it is ready. The program gets the given
+// Start starts a program and waits until it has printed its addresses. The program gets the given
 // environment variables and those of this process, except WAYBOOK_ variables.
-func Begin(binary string, environment []string, args ...string) (*Process, error) {
+func Start(binary string, environment []string, args ...string) (*Process, error) {
 	p := &Process{
 		Addresses: map[string]string{}, name: filepath.Base(binary),
 		command: exec.Command(binary, args...), ready: make(chan struct{}), done: make(chan struct{}),
 	}
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "WAYBOOK_") {
-			p.command.Env = append(p.command.Env, variable)
-		}
-	}
-	p.command.Env = append(p.command.Env, environment...)
+	inherited := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "WAYBOOK_") })
+	p.command.Env = append(inherited, environment...)
 	var err error
 	if p.errors, err = os.CreateTemp("", "waybook-bench-log"); err != nil {
 		return nil, err
@@ -75,15 +68,6 @@ func Begin(binary string, environment []string, args ...string) (*Process, error
 		return nil, errors.Join(err, p.forget())
 	}
 	go p.read(bufio.NewScanner(out))
-	return p, nil
-}
-
-// Start starts a program and waits until it has printed its addresses.
-func Start(binary string, environment []string, args ...string) (*Process, error) {
-	p, err := Begin(binary, environment, args...)
-	if err != nil {
-		return nil, err
-	}
 	select {
 	case <-p.ready:
 		return p, nil
@@ -120,8 +104,10 @@ func (p *Process) printed() []byte {
 	return text
 }
 
-// PID returns the process id.
-func (p *Process) PID() int { return p.command.Process.Pid }
+// proc returns the path of a file of the process below /proc.
+func (p *Process) proc(file string) string {
+	return filepath.Join("/proc", strconv.Itoa(p.command.Process.Pid), file)
+}
 
 // Stop ends the process with SIGTERM, or kills it if it has not exited after patience.
 func (p *Process) Stop() error {

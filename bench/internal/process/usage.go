@@ -15,38 +15,58 @@ import (
 // ticksPerSecond is the unit of times in /proc/<pid>/stat, the same on every Linux.
 const ticksPerSecond = 100
 
-// Usage is the resources that a process has used since its start.
-type Usage struct {
-	CPU time.Duration
+// Used is what some work used.
+type Used struct {
+	// CPU is the CPU time of all processes, Front that of the first of them, and Client that of this
+	// process, which is the load generator.
+	CPU, Front, Client time.Duration
 	// Allocations and AllocatedBytes count allocations on Go's heap.
 	Allocations, AllocatedBytes float64
 }
 
-// Minus returns the usage since an earlier measurement.
-func (u Usage) Minus(earlier Usage) Usage {
-	return Usage{u.CPU - earlier.CPU, u.Allocations - earlier.Allocations, u.AllocatedBytes - earlier.AllocatedBytes}
-}
-
-// Plus adds the usage of another process.
-func (u Usage) Plus(other Usage) Usage {
-	return Usage{u.CPU + other.CPU, u.Allocations + other.Allocations, u.AllocatedBytes + other.AllocatedBytes}
-}
-
-// Usage returns the usage of the process, from the kernel and the process's metrics.
-func (p *Process) Usage() (Usage, error) {
-	// Reading the metrics costs the process CPU time too. It precedes the reading of the CPU
-	// time, so a measurement includes only the one at its end.
-	allocations, bytes, err := p.allocations()
+// Measure returns what processes use during some work.
+func Measure(processes []*Process, work func() error) (Used, error) {
+	before, err := usedBy(processes)
 	if err != nil {
-		return Usage{}, err
+		return Used{}, err
 	}
-	cpu, err := p.CPU()
-	return Usage{cpu, allocations, bytes}, err
+	if err := work(); err != nil {
+		return Used{}, err
+	}
+	after, err := usedBy(processes)
+	return Used{
+		after.CPU - before.CPU, after.Front - before.Front, after.Client - before.Client,
+		after.Allocations - before.Allocations, after.AllocatedBytes - before.AllocatedBytes,
+	}, err
 }
 
-// CPU returns the CPU time of the process, to within 10 ms.
-func (p *Process) CPU() (time.Duration, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
+// usedBy returns what processes have used since their start.
+func usedBy(processes []*Process) (u Used, err error) {
+	for i, p := range processes {
+		// Reading the metrics costs the process CPU time too. It precedes the reading of the CPU
+		// time, so a measurement includes only the one at its end.
+		allocations, bytes, err := p.allocations()
+		if err != nil {
+			return u, err
+		}
+		cpu, err := p.cpu()
+		if err != nil {
+			return u, err
+		}
+		u.CPU, u.Allocations, u.AllocatedBytes = u.CPU+cpu, u.Allocations+allocations, u.AllocatedBytes+bytes
+		if i == 0 {
+			u.Front = cpu
+		}
+	}
+	var own syscall.Rusage
+	err = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
+	u.Client = time.Duration(own.Utime.Nano() + own.Stime.Nano())
+	return u, err
+}
+
+// cpu returns the CPU time of the process, to within 10 ms.
+func (p *Process) cpu() (time.Duration, error) {
+	stat, err := os.ReadFile(p.proc("stat"))
 	if err != nil {
 		return 0, err
 	}
@@ -67,15 +87,6 @@ func (p *Process) CPU() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / ticksPerSecond, nil
 }
 
-// OwnCPU returns the CPU time of this process, which is the load generator.
-func OwnCPU() (time.Duration, error) {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0, err
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), nil
-}
-
 // Memory is the resident memory of a process, in MiB. File are pages of its program and its
 // store, which the kernel can reclaim. Own is the rest. Peak is the maximum of the total.
 type Memory struct{ Own, File, Peak float64 }
@@ -85,7 +96,7 @@ func (m Memory) All() float64 { return m.Own + m.File }
 
 // Memory returns the current memory of the process.
 func (p *Process) Memory() (Memory, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
+	status, err := os.ReadFile(p.proc("status"))
 	if err != nil {
 		return Memory{}, err
 	}
@@ -104,7 +115,7 @@ func (p *Process) Memory() (Memory, error) {
 
 // ForgetPeak resets the peak of the memory.
 func (p *Process) ForgetPeak() error {
-	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.PID()), []byte("5"), 0)
+	return os.WriteFile(p.proc("clear_refs"), []byte("5"), 0)
 }
 
 // allocations reads the numbers from the metrics on the admin port.

@@ -1,4 +1,5 @@
-// Package report prints results as Markdown tables that are also readable as plain text.
+// Package report collects the figures of a run, round by round, and prints them as Markdown
+// tables that are also readable as plain text.
 package report
 
 import (
@@ -6,19 +7,75 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
-// Spread is the results of several rounds.
-type Spread []float64
+// Table has a row for each thing that is measured, and a column for each figure of it.
+type Table struct {
+	title string
+	// keys are the headers of the columns that name a row.
+	keys, columns []string
+	rows          []*Row
+	notes         []string
+}
 
-// Median returns the median of the rounds.
-func (s Spread) Median() float64 {
-	if len(s) == 0 {
+// Row is the figures of one thing.
+type Row struct {
+	table *Table
+	names []string
+	// rounds are the figures of each column, one for each round.
+	rounds map[string][]float64
+}
+
+// New returns an empty table. keys are the headers of the columns that name a row.
+func New(title string, keys ...string) *Table { return &Table{title: title, keys: keys} }
+
+// Row adds a row. It has a name for each key of the table.
+func (t *Table) Row(names ...string) *Row {
+	row := &Row{table: t, names: names, rounds: map[string][]float64{}}
+	t.rows = append(t.rows, row)
+	return row
+}
+
+// Rows adds rows of one name each.
+func (t *Table) Rows(names ...string) (rows []*Row) {
+	for _, name := range names {
+		rows = append(rows, t.Row(name))
+	}
+	return rows
+}
+
+// Note adds a line below the table.
+func (t *Table) Note(format string, args ...any) {
+	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+}
+
+// Add adds the figure of a round. Columns are in the order in which they first get one.
+func (r *Row) Add(column string, figure float64) {
+	if !slices.Contains(r.table.columns, column) {
+		r.table.columns = append(r.table.columns, column)
+	}
+	r.rounds[column] = append(r.rounds[column], figure)
+}
+
+// AddRatio fills a column with the figures of another column over those of a base, round by round.
+func (r *Row) AddRatio(column, of string, base *Row) {
+	for i, figure := range r.rounds[of] {
+		r.Add(column, figure/base.rounds[of][i])
+	}
+}
+
+// Rounds returns the number of rounds of which a column has figures.
+func (r *Row) Rounds(column string) int { return len(r.rounds[column]) }
+
+// Median returns the median of a column, or 0 if it is empty.
+func (r *Row) Median(column string) float64 { return median(r.rounds[column]) }
+
+func median(figures []float64) float64 {
+	if len(figures) == 0 {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(s))
+	sorted := slices.Sorted(slices.Values(figures))
 	middle := len(sorted) / 2
 	if len(sorted)%2 == 1 {
 		return sorted[middle]
@@ -26,15 +83,15 @@ func (s Spread) Median() float64 {
 	return (sorted[middle-1] + sorted[middle]) / 2
 }
 
-// String returns the median and, in parentheses, the lowest and the highest round.
-func (s Spread) String() string {
-	if len(s) == 0 {
+// spread returns the median and, in parentheses, the lowest and the highest round.
+func spread(figures []float64) string {
+	switch len(figures) {
+	case 0:
 		return "–"
+	case 1:
+		return Number(figures[0])
 	}
-	if len(s) == 1 {
-		return Number(s.Median())
-	}
-	return fmt.Sprintf("%s (%s–%s)", Number(s.Median()), Number(slices.Min(s)), Number(slices.Max(s)))
+	return fmt.Sprintf("%s (%s–%s)", Number(median(figures)), Number(slices.Min(figures)), Number(slices.Max(figures)))
 }
 
 // Number formats a number with three significant digits, or without decimals from 1,000.
@@ -56,71 +113,43 @@ func Number(n float64) string {
 	return fmt.Sprintf("%.2f", n)
 }
 
-// Duration formats a duration in seconds, milliseconds or microseconds.
-func Duration(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return Number(d.Seconds()) + " s"
-	case d >= time.Millisecond:
-		return Number(float64(d.Nanoseconds())/1e6) + " ms"
+// Print writes the table. origin is a line about where its figures come from.
+func (t *Table) Print(out io.Writer, origin string) error {
+	cells := [][]string{slices.Concat(t.keys, t.columns)}
+	for _, row := range t.rows {
+		line := slices.Clone(row.names)
+		for _, column := range t.columns {
+			line = append(line, spread(row.rounds[column]))
+		}
+		cells = append(cells, line)
 	}
-	return Number(float64(d.Nanoseconds())/1e3) + " µs"
+	text := fmt.Sprintf("\n### %s\n\n%s\n\n%s", t.title, origin, Markdown(cells))
+	for _, note := range t.notes {
+		text += "\n" + note + "\n"
+	}
+	_, err := io.WriteString(out, text)
+	return err
 }
 
-// Table is a table with a title. Its first row is the header.
-type Table struct {
-	Title string
-	Rows  [][]string
-	// Notes are printed below the table.
-	Notes []string
-}
-
-// Add adds a row.
-func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
-
-// Print writes the table.
-func (t *Table) Print(out io.Writer) {
-	fmt.Fprintf(out, "\n### %s\n\n", t.Title)
-	widths := make([]int, len(t.Rows[0]))
-	for _, row := range t.Rows {
+// Markdown returns an aligned Markdown table. The first row is the header.
+func Markdown(rows [][]string) string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	for n, row := range t.Rows {
-		printRow(out, row, widths)
-		if n == 0 {
-			rule := make([]string, len(row))
-			for i := range rule {
-				rule[i] = strings.Repeat("-", widths[i])
-			}
-			printRow(out, rule, widths)
+	rule := make([]string, len(widths))
+	for i, width := range widths {
+		rule[i] = strings.Repeat("-", width)
+	}
+	var text strings.Builder
+	for _, row := range slices.Insert(slices.Clone(rows), 1, rule) {
+		text.WriteString("|")
+		for i, cell := range row {
+			fmt.Fprintf(&text, " %s%s |", cell, strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
 		}
+		text.WriteString("\n")
 	}
-	for _, note := range t.Notes {
-		fmt.Fprintf(out, "\n%s\n", note)
-	}
-}
-
-func printRow(out io.Writer, cells []string, widths []int) {
-	fmt.Fprint(out, "|")
-	for i, cell := range cells {
-		fmt.Fprintf(out, " %s%s |", cell, strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)))
-	}
-	fmt.Fprintln(out)
-}
-
-// Target is a target of the measurements and its result.
-type Target struct {
-	What, Limit, Figure string
-	Met                 bool
-}
-
-// PrintTargets prints a table that shows which targets were met.
-func PrintTargets(out io.Writer, targets []Target) {
-	table := Table{Title: "Targets", Rows: [][]string{{"target", "limit", "measured", ""}}}
-	for _, target := range targets {
-		table.Add(target.What, target.Limit, target.Figure, map[bool]string{true: "met", false: "NOT MET"}[target.Met])
-	}
-	table.Print(out)
+	return text.String()
 }

@@ -3,7 +3,6 @@ package report
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestNumbersHaveThreeSignificantDigits(t *testing.T) {
@@ -12,27 +11,41 @@ func TestNumbersHaveThreeSignificantDigits(t *testing.T) {
 			t.Errorf("%v is printed as %s, want %s", n, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{1500: "1.50 µs", 2 * time.Millisecond: "2.00 ms", 3 * time.Second: "3.00 s"} {
-		if got := Duration(d); got != want {
-			t.Errorf("%d is %s, want %s", d, got, want)
+}
+
+func TestAFigureShowsItsMedianAndRange(t *testing.T) {
+	for want, figures := range map[string][]float64{"–": nil, "5.00": {5}, "2.50 (1.00–4.00)": {4, 1, 3, 2}, "2.00 (1.00–9.00)": {9, 2, 1}} {
+		if got := spread(figures); got != want {
+			t.Errorf("%v is %q, want %q", figures, got, want)
 		}
 	}
 }
 
-func TestASpreadShowsItsMedianAndRange(t *testing.T) {
-	for want, s := range map[string]Spread{"–": nil, "5.00": {5}, "2.50 (1.00–4.00)": {4, 1, 3, 2}, "2.00 (1.00–9.00)": {9, 2, 1}} {
-		if got := s.String(); got != want {
-			t.Errorf("%v is %q, want %q", []float64(s), got, want)
-		}
+func TestATableIsAlignedMarkdownWithItsOrigin(t *testing.T) {
+	table := New("Speed", "case")
+	base, other := table.Row("getAlbum"), table.Row("getBlog")
+	for _, round := range []float64{1, 2, 4} {
+		base.Add("µs", round)
+		other.Add("µs", 2*round)
 	}
-}
-
-func TestATableIsAlignedMarkdown(t *testing.T) {
-	table := Table{Title: "Speed", Rows: [][]string{{"case", "µs"}}}
-	table.Add("getAlbum", "1")
+	other.AddRatio("ratio", "µs", base)
+	table.Note("A note on %d rounds.", base.Rounds("µs"))
 	var out strings.Builder
-	table.Print(&out)
-	const want = "\n### Speed\n\n| case     | µs |\n| -------- | -- |\n| getAlbum | 1  |\n"
+	if err := table.Print(&out, "here, today"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `
+### Speed
+
+here, today
+
+| case     | µs               | ratio            |
+| -------- | ---------------- | ---------------- |
+| getAlbum | 2.00 (1.00–4.00) | –                |
+| getBlog  | 4.00 (2.00–8.00) | 2.00 (2.00–2.00) |
+
+A note on 3 rounds.
+`
 	if out.String() != want {
 		t.Errorf("got %s, want %s", out.String(), want)
 	}

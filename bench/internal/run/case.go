@@ -8,8 +8,6 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/waybook/waybook/bench/internal/baseline"
-	"github.com/waybook/waybook/bench/internal/content"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -23,25 +21,13 @@ type testCase struct {
 	form   url.Values
 	writes bool
 	// service is the called service and method the full name of the RPC.
-	service        service
-	method         string
-	request, reply proto.Message
+	service, method string
+	request, reply  proto.Message
 	// streams is true if the service replies with a stream of messages.
 	streams bool
 	// connections is the number of connections in the closed loop.
 	connections int
-	// wantJSON appears near the start of a successful reply of the gateway.
-	wantJSON string
 }
-
-// service is one of the services that the cases call.
-type service int
-
-const (
-	albumService service = iota
-	blogService
-	poiService
-)
 
 const (
 	albumMethods = "/waybook.album.v1.AlbumService/"
@@ -49,58 +35,52 @@ const (
 	poiMethods   = "/waybook.poi.v1.PoiService/"
 )
 
-// manyConnections is enough to keep all cores of a small machine busy.
-const manyConnections = 16
+// manyConnections is enough to keep all cores of a small machine busy. Long lists need fewer.
+const (
+	manyConnections = 16
+	fewConnections  = 4
+)
 
-// cases returns the cases, which are the same in every deployment. The list of landmarks uses
-// fewer connections, because its replies are large.
-func cases(c content.Content) []testCase {
+// cases returns the cases, which are the same in every deployment. Those that write are last.
+func cases(c content) []testCase {
 	return []testCase{
 		{
-			name: bareAlbum, form: readForm("getAlbum", "albumID", c.BareAlbum), connections: manyConnections,
-			service: albumService, method: albumMethods + "GetAlbum", wantJSON: "album",
-			request: &albumv1.GetAlbumRequest{AlbumId: c.BareAlbum}, reply: &albumv1.GetAlbumResponse{},
+			name: bareAlbum, form: readForm("getAlbum", "albumID", c.bareAlbum), connections: manyConnections, service: albumService,
+			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.bareAlbum}, reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: fullAlbum, form: readForm("getAlbum", "albumID", c.FullAlbum), connections: manyConnections,
-			service: albumService, method: albumMethods + "GetAlbum", wantJSON: "album",
-			request: &albumv1.GetAlbumRequest{AlbumId: c.FullAlbum}, reply: &albumv1.GetAlbumResponse{},
+			name: fullAlbum, form: readForm("getAlbum", "albumID", c.fullAlbum), connections: manyConnections, service: albumService,
+			method: albumMethods + "GetAlbum", request: &albumv1.GetAlbumRequest{AlbumId: c.fullAlbum}, reply: &albumv1.GetAlbumResponse{},
 		},
 		{
-			name: "getBlog", form: readForm("getBlog", "blogID", c.Blog), connections: manyConnections,
-			service: blogService, method: blogMethods + "GetBlog", wantJSON: "blog",
-			request: &blogv1.GetBlogRequest{BlogId: c.Blog}, reply: &blogv1.GetBlogResponse{},
+			name: "getBlog", form: readForm("getBlog", "blogID", c.blog), connections: manyConnections, service: blogService,
+			method: blogMethods + "GetBlog", request: &blogv1.GetBlogRequest{BlogId: c.blog}, reply: &blogv1.GetBlogResponse{},
 		},
 		{
-			name: "getPOI", form: readForm("getPOI", "POIID", c.Poi), connections: manyConnections,
-			service: poiService, method: poiMethods + "GetPoi", wantJSON: "poi",
-			request: &poiv1.GetPoiRequest{PoiId: c.Poi}, reply: &poiv1.GetPoiResponse{},
+			name: "getPOI", form: readForm("getPOI", "POIID", c.poi), connections: manyConnections, service: poiService,
+			method: poiMethods + "GetPoi", request: &poiv1.GetPoiRequest{PoiId: c.poi}, reply: &poiv1.GetPoiResponse{},
 		},
 		{
-			name: "addAlbum", form: addAlbumForm(), writes: true, connections: manyConnections,
-			service: albumService, method: albumMethods + "CreateAlbum", wantJSON: "album",
-			request: content.NewAlbum(c.Owner), reply: &albumv1.CreateAlbumResponse{},
+			name: "getUserAlbumList", form: readForm("getUserAlbumList", "userID", c.lister), connections: manyConnections, service: albumService,
+			method: albumMethods + "StreamAlbums", request: &albumv1.StreamAlbumsRequest{OwnerId: c.lister}, reply: &albumv1.StreamAlbumsResponse{}, streams: true,
 		},
 		{
-			name: "postBlog", form: postBlogForm(c.Owner), writes: true, connections: manyConnections,
-			service: blogService, method: blogMethods + "CreateBlog", wantJSON: "blog",
-			request: content.NewBlog(c.Owner), reply: &blogv1.CreateBlogResponse{},
+			name: longList, form: readForm("getCategoryPOIList", "category", int64(listCategory)), connections: fewConnections, service: poiService,
+			method: poiMethods + "StreamPois", request: &poiv1.StreamPoisRequest{Category: listCategory}, reply: &poiv1.StreamPoisResponse{}, streams: true,
 		},
 		{
-			name: "getUserAlbumList", form: readForm("getUserAlbumList", "userID", c.Lister), connections: manyConnections,
-			service: albumService, method: albumMethods + "StreamAlbums", streams: true, wantJSON: "albums",
-			request: &albumv1.StreamAlbumsRequest{OwnerId: c.Lister}, reply: &albumv1.StreamAlbumsResponse{},
+			name: "addAlbum", form: addAlbumForm(), writes: true, connections: manyConnections, service: albumService,
+			method: albumMethods + "CreateAlbum", request: albumBy(c.owner), reply: &albumv1.CreateAlbumResponse{},
 		},
 		{
-			name: longList, form: readForm("getCategoryPOIList", "category", int64(content.ListCategory)), connections: 4,
-			service: poiService, method: poiMethods + "StreamPois", streams: true, wantJSON: "pois",
-			request: &poiv1.StreamPoisRequest{Category: content.ListCategory}, reply: &poiv1.StreamPoisResponse{},
+			name: "postBlog", form: postBlogForm(c.owner), writes: true, connections: manyConnections, service: blogService,
+			method: blogMethods + "CreateBlog", request: blogBy(c.owner), reply: &blogv1.CreateBlogResponse{},
 		},
 	}
 }
 
 // caseNamed returns the case with a name.
-func caseNamed(c content.Content, name string) testCase {
+func caseNamed(c content, name string) testCase {
 	list := cases(c)
 	return list[slices.IndexFunc(list, func(each testCase) bool { return each.name == name })]
 }
@@ -108,7 +88,7 @@ func caseNamed(c content.Content, name string) testCase {
 // CaseNames returns the names of all cases.
 func CaseNames() []string {
 	var names []string
-	for _, each := range cases(content.Content{}) {
+	for _, each := range cases(content{}) {
 		names = append(names, each.name)
 	}
 	return names
@@ -126,7 +106,7 @@ func readForm(function, name string, id int64) url.Values {
 }
 
 func addAlbumForm() url.Values {
-	album := content.NewAlbum(0)
+	album := albumBy(0)
 	return url.Values{
 		"func": {"addAlbum"}, "albumTitle": {album.GetTitle()}, "category": {fmt.Sprint(int(album.GetCategory()))},
 		"lat": {fmt.Sprint(album.GetLocation().GetLat())}, "lng": {fmt.Sprint(album.GetLocation().GetLng())},
@@ -134,7 +114,7 @@ func addAlbumForm() url.Values {
 }
 
 func postBlogForm(author int64) url.Values {
-	blog := content.NewBlog(author)
+	blog := blogBy(author)
 	date := blog.GetPostDate()
 	return url.Values{
 		"func": {"postBlog"}, "type": {"0_0"}, "weather": {"晴空萬里"}, "blogTitle": {blog.GetTitle()}, "blogContent": {blog.GetContent()},
@@ -145,6 +125,14 @@ func postBlogForm(author int64) url.Values {
 
 // wantXML appears near the start of a successful reply of the edge.
 const wantXML = "<status>SUCCESS</status>"
+
+// wantJSON returns what appears near the start of a successful reply of the gateway.
+func (c testCase) wantJSON() string {
+	if c.streams {
+		return `{"result"`
+	}
+	return `{"`
+}
 
 // edgeRequest returns the encoded request of the case to the edge.
 func (c testCase) edgeRequest(cookie string) []byte {
@@ -161,11 +149,6 @@ func (c testCase) gatewayRequest() ([]byte, error) {
 	body, err := protojson.Marshal(c.request)
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		c.method, len(body), body), err
-}
-
-// baselineRequest returns the encoded request of the case to the HTTP baseline.
-func (c testCase) baselineRequest() []byte {
-	return get11(baseline.Path(c.name))
 }
 
 // get11 returns an encoded GET request.

@@ -4,161 +4,213 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
 
-	"github.com/waybook/waybook/bench/internal/content"
 	"github.com/waybook/waybook/bench/internal/load"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// smallStore is the number of landmarks in a small store.
-const smallStore = 1000
+// SmallStore is the number of landmarks in a small store.
+const SmallStore = 1000
 
 // site is a store of a certain size.
 type site struct {
 	name    string
 	data    string
-	content content.Content
-	// documents is the number of landmarks; 0 means an empty store.
-	documents int
+	content content
+	// landmarks is 0 in an empty store.
+	landmarks int
 }
 
-// large measures what may grow with the size of the store: the start, memory, lists and
+// large measures what may grow with the size of the store: the start, memory, a list of everything, and
 // reads.
 func (b *bench) large(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	sites := []site{
-		{name: "empty"},
-		{name: report.Number(smallStore) + " landmarks", documents: smallStore},
-		{name: report.Number(float64(b.settings.Documents)) + " landmarks", documents: b.settings.Documents},
+	empty, small, large := &site{name: "empty"}, newSite(SmallStore), newSite(b.settings.Documents)
+	if empty.data, err = w.newData(); err != nil {
+		return err
 	}
-	for i := range sites {
-		s := &sites[i]
+	for _, s := range []*site{small, large} {
 		began := time.Now()
-		if s.documents == 0 {
-			s.data, err = w.newData()
-		} else {
-			s.data, s.content, err = w.filledStore(ctx, s.documents)
-		}
-		if err != nil {
+		if s.data, s.content, err = w.filledStore(ctx, s.landmarks); err != nil {
 			return err
 		}
-		b.progress("created store in %s: %s", report.Duration(time.Since(began)), s.name)
+		b.progress("created a store of %s in %s", s.name, time.Since(began).Round(time.Second/10))
 	}
-	if err := b.starts(ctx, w, sites); err != nil {
+	if err := b.starts(ctx, w, []*site{empty, small, large}); err != nil {
 		return err
 	}
-	running := make([]*process.Process, len(sites))
-	for i, s := range sites {
-		if running[i], err = w.start("standalone", nil, standaloneArgs(s.data)...); err != nil {
-			return err
-		}
-	}
-	if err := b.longList(ctx, sites[2], running[2]); err != nil {
+	running, err := w.start("standalone", nil, onStore(large.data)...)
+	if err != nil {
 		return err
 	}
-	return b.readsAtSizes(ctx, w, sites[1:], running[1:])
+	if err := b.longList(ctx, running, large.landmarks); err != nil {
+		return err
+	}
+	beside, err := w.start("standalone", nil, onStore(small.data)...)
+	if err != nil {
+		return err
+	}
+	return b.readsAtSizes(ctx, w, []*site{small, large}, []*process.Process{beside, running})
 }
 
-// readsAtSizes measures reads from a small and a large store in turn.
-func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []site, running []*process.Process) error {
-	table := report.Table{Title: "Reads from a small store and a large one, one client", Rows: [][]string{
-		{"read", "landmarks", "p50 µs", "p99 µs", "CPU µs", "MiB own, in all, while 16 clients read"}}}
-	reads := []string{"getPOI by the edge", "ListPois, 100 in the middle"}
-	openers := make([][]load.Opener, len(reads)) // by read and site
-	for i, s := range sites {
-		channels, err := w.dial(running[i].Addresses["grpc"], nil, callChannels)
-		if err != nil {
-			return err
-		}
-		ids, middle, err := landmarksOf(ctx, channels[0], s.documents)
-		if err != nil {
-			return err
-		}
-		openers[0] = append(openers[0], load.HTTP{Address: running[i].Addresses["edge"], Requests: getPoiRequests(ids), Want: wantXML}.Open)
-		page := &poiv1.ListPoisRequest{Category: content.ListCategory, PageSize: 100, PageToken: middle}
-		openers[1] = append(openers[1], load.RPC{Channels: channels, Method: poiMethods + "ListPois", Request: page, Reply: &poiv1.ListPoisResponse{}}.Open)
+func newSite(landmarks int) *site {
+	return &site{name: report.Number(float64(landmarks)) + " landmarks", landmarks: landmarks}
+}
+
+func namesOf(sites []*site) (names []string) {
+	for _, s := range sites {
+		names = append(names, s.name)
 	}
-	for n, read := range reads {
-		p50, p99, cpu := make([]report.Spread, len(sites)), make([]report.Spread, len(sites)), make([]report.Spread, len(sites))
-		for range b.settings.Rounds {
-			for i := range sites {
-				before, err := running[i].CPU()
-				if err != nil {
-					return err
-				}
-				done, err := load.Closed(ctx, openers[n][i], 1, b.settings.Duration)
-				if err != nil {
-					return err
-				}
-				after, err := running[i].CPU()
-				if err != nil {
-					return err
-				}
-				p50[i] = append(p50[i], micros(done.Latencies.Quantile(0.5)))
-				p99[i] = append(p99[i], micros(done.Latencies.Quantile(0.99)))
-				cpu[i] = append(cpu[i], micros(after-before)/float64(len(done.Latencies)))
-			}
+	return names
+}
+
+// settling is how long a process idles before its memory at rest is measured.
+const settling = 2 * time.Second
+
+// starts measures the time from exec to the first successful reply, and the memory at rest.
+func (b *bench) starts(ctx context.Context, w *workshop, sites []*site) error {
+	table := report.New("Start and rest", "store")
+	rows := table.Rows(namesOf(sites)...)
+	err := b.inTurns(rows, func(i int, to *report.Row) (err error) {
+		each := w.within()
+		defer func() { err = errors.Join(err, each.close()) }()
+		want := wantXML
+		if sites[i].landmarks == 0 {
+			want = "POI NOT FOUND"
 		}
-		for i, s := range sites {
-			if _, err := load.Closed(ctx, openers[n][i], manyConnections, b.settings.Duration); err != nil {
-				return err
-			}
-			memory, err := running[i].Memory()
+		began := time.Now()
+		p, err := each.start("standalone", nil, onStore(sites[i].data)...)
+		if err != nil {
+			return err
+		}
+		reply, _, err := fetch(p.Addresses["edge"], get11(fmt.Sprintf("/API.php?func=getPOI&POIID=%d", max(1, sites[i].content.poi))))
+		to.Add("ms from exec to the first answer", millis(time.Since(began)))
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(reply), want) {
+			return fmt.Errorf("%s: the first reply was %s, want %q", sites[i].name, reply, want)
+		}
+		time.Sleep(settling)
+		return addMemory(to, p)
+	})
+	if err != nil {
+		return err
+	}
+	return b.print(table)
+}
+
+// longList measures the list of all landmarks.
+func (b *bench) longList(ctx context.Context, p *process.Process, landmarks int) error {
+	table := report.New(fmt.Sprintf("A list of %d landmarks through the edge", landmarks))
+	row := table.Row()
+	request := get11("/API.php?" + readForm("getCategoryPOIList", "category", int64(listCategory)).Encode())
+	for range b.settings.Rounds {
+		connection, err := opener(p.Addresses["edge"], request, wantXML)(0)
+		if err != nil {
+			return err
+		}
+		err = grown(p, landmarks, row, func() error { return connection.Do(ctx) })
+		if err := errors.Join(err, connection.Close()); err != nil {
+			return err
+		}
+	}
+	return b.print(table)
+}
+
+// grown adds to a row how fast some work read items from a process, the CPU time for each, and how much
+// memory the process took more at the most.
+func grown(p *process.Process, items int, to *report.Row, work func() error) error {
+	if err := p.ForgetPeak(); err != nil {
+		return err
+	}
+	before, err := p.Memory()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	measured, err := process.Measure([]*process.Process{p}, work)
+	if err != nil {
+		return err
+	}
+	took, used := time.Since(began), measured.CPU
+	after, err := p.Memory()
+	if err != nil {
+		return err
+	}
+	to.Add("items/s", float64(items)/took.Seconds())
+	to.Add("CPU µs an item", micros(used)/float64(items))
+	to.Add("items/s and core", float64(items)/used.Seconds())
+	to.Add("MiB more at the most", after.Peak-before.All())
+	return nil
+}
+
+// readsAtSizes measures reads of landmarks from stores of different sizes in turn.
+func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []*site, running []*process.Process) error {
+	edges := make([]contender, len(sites))
+	for i, s := range sites {
+		channels, err := w.dial(running[i].Addresses["grpc"], 1)
+		if err != nil {
+			return err
+		}
+		requests, err := getPoiRequests(ctx, channels[0], s.landmarks)
+		if err != nil {
+			return err
+		}
+		open := load.HTTP{Address: running[i].Addresses["edge"], Requests: requests, Want: wantXML}.Open
+		edges[i] = contender{byEdge, open, running[i : i+1]}
+	}
+	for _, clients := range []int{1, manyConnections} {
+		table := report.New(fmt.Sprintf("getPOI of any landmark through the edge, clients: %d", clients), "store")
+		rows := table.Rows(namesOf(sites)...)
+		err := b.inTurns(rows, func(i int, to *report.Row) error {
+			done, err := edges[i].closed(ctx, clients, b.settings.Duration, to)
 			if err != nil {
 				return err
 			}
-			table.Add(read, report.Number(float64(s.documents)), p50[i].String(), p99[i].String(), cpu[i].String(),
-				report.Number(memory.Own)+", "+report.Number(memory.All()))
+			addLatencies(to, done.Latencies)
+			return addMemory(to, running[i])
+		})
+		if err != nil {
+			return err
 		}
-		dearer := p50[1].Median() / p50[0].Median()
-		b.target(dearer <= 1.2, report.Number(dearer)+"×", "≤ 1.2×", "%s: p50 at %s landmarks over that at %s",
-			read, report.Number(float64(sites[1].documents)), report.Number(float64(sites[0].documents)))
+		rows[1].AddRatio("p50, ratio", p50, rows[0])
+		if err := b.print(table); err != nil {
+			return err
+		}
 	}
-	table.Print(b.out)
 	return nil
 }
 
 // sampled bounds the number of different landmarks that are read.
 const sampled = 100_000
 
-// landmarksOf returns an evenly distributed sample of the landmarks' ids, and the page token
-// of the page in the middle of the list.
-func landmarksOf(ctx context.Context, channel grpc.ClientConnInterface, count int) (ids []int64, middle string, err error) {
+// getPoiRequests returns encoded requests for an evenly distributed sample of landmarks, in a scattered order.
+func getPoiRequests(ctx context.Context, channel grpc.ClientConnInterface, landmarks int) (requests [][]byte, err error) {
 	pois := poiv1.NewPoiServiceClient(channel)
-	const page = 1000
-	for token, seen := "", 0; ; {
-		reply, err := pois.ListPois(ctx, &poiv1.ListPoisRequest{Category: content.ListCategory, PageSize: page, PageToken: token})
+	var ids []int64
+	for seen, token := 0, ""; seen == 0 || token != ""; {
+		page, err := pois.ListPois(ctx, &poiv1.ListPoisRequest{Category: listCategory, PageSize: 1000, PageToken: token})
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		for i, poi := range reply.GetPois() {
-			if (seen+i)%max(1, count/sampled) == 0 {
+		for i, poi := range page.GetPois() {
+			if (seen+i)%max(1, landmarks/sampled) == 0 {
 				ids = append(ids, poi.GetPoiId())
 			}
 		}
-		seen += len(reply.GetPois())
-		token = reply.GetNextPageToken()
-		if token == "" {
-			return ids, middle, nil
-		}
-		if middle == "" && seen >= count/2 {
-			middle = token
-		}
+		seen, token = seen+len(page.GetPois()), page.GetNextPageToken()
 	}
-}
-
-// getPoiRequests returns encoded requests for landmarks in a scattered order.
-func getPoiRequests(ids []int64) [][]byte {
 	const stride = 7919 // a prime, so that every id occurs
-	requests := make([][]byte, len(ids))
 	for i := range ids {
-		requests[i] = fmt.Appendf(nil, "GET /API.php?func=getPOI&POIID=%d HTTP/1.1\r\nHost: bench\r\n\r\n", ids[i*stride%len(ids)])
+		requests = append(requests, get11(fmt.Sprintf("/API.php?func=getPOI&POIID=%d", ids[i*stride%len(ids)])))
 	}
-	return requests
+	return requests, nil
 }

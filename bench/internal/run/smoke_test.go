@@ -14,7 +14,9 @@ import (
 	"google.golang.org/protobuf/reflect/protopath"
 	"google.golang.org/protobuf/reflect/protorange"
 
-	"github.com/waybook/waybook/bench/internal/baseline"
+	"github.com/waybook/waybook/bench/internal/process"
+	"github.com/waybook/waybook/bench/internal/report"
+	"github.com/waybook/waybook/bench/internal/rival"
 )
 
 // These tests do not measure time.
@@ -22,7 +24,7 @@ import (
 func TestAllContendersGiveTheSameReplies(t *testing.T) {
 	// Linking programs is slow, so e2e/golden covers the five programs of a distributed
 	// Waybook. This test covers a gateway with services in another process.
-	w, err := newWorkshop(t.Context(), "", t.TempDir(), oneProcessPrograms())
+	w, err := newWorkshop(t.Context(), "", t.TempDir(), []string{standaloneProgram, rivalProgram})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,68 +34,102 @@ func TestAllContendersGiveTheSameReplies(t *testing.T) {
 		}
 	})
 	const landmarks = 1200 // over 64 KiB of XML, so that the reply comes in pieces
-	within, err := startStandalone(t.Context(), w, landmarks)
+	d, err := startStandalone(t.Context(), w, landmarks)
 	if err != nil {
 		t.Fatal(err)
 	}
-	apart := *within
-	apart.name = "gateway apart"
-	services := within.edge.Addresses["grpc"]
-	if apart.gateway, err = w.start("gateway", nil, "-album="+services, "-blog="+services, "-poi="+services); err != nil {
+	list := cases(d.content)
+	answers, err := d.askAll(t.Context(), list)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []*deployment{within, &apart} {
-		t.Run(d.name, func(t *testing.T) { smoke(t, w, d) })
+	baselines, err := startBaselines(w, answers)
+	if err != nil {
+		t.Fatal(err)
 	}
+	within, err := w.start("rival", nil, d.gatewayArgs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	services := d.edge.Addresses["grpc"]
+	apart, err := w.start("rival", nil, "-album="+services, "-blog="+services, "-poi="+services)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range list {
+		checkBaselines(t, w, d, baselines, c, answers[i])
+		if !c.writes { // each write creates another id
+			checkGateway(t, within, c, answers[i])
+			checkGateway(t, apart, c, answers[i])
+		}
+	}
+	contenders, err := d.rivals(w, within, baselines)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkMeasurements(t, list, contenders)
+	checkTail(t, w, d)
 }
 
-func smoke(t *testing.T, w *workshop, d *deployment) {
-	list := cases(d.content)
-	replies := map[string]answered{}
+// checkMeasurements checks that each contender gets figures in each case.
+func checkMeasurements(t *testing.T, list []testCase, contenders byCase) {
+	t.Helper()
 	for _, c := range list {
-		reply, err := d.ask(t.Context(), c)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		replies[c.name] = reply
-		if !c.writes { // each write creates another id
-			checkSame(t, c, reply)
-		}
-	}
-	baselines, err := startBaselines(w, list, replies)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := Settings{Rounds: 1, Duration: 10 * time.Millisecond}
-	for _, c := range list {
-		contenders, err := d.contenders(w, c, replies[c.name], baselines)
+		all, err := contenders(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := contest(t.Context(), s, contenders, 2)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		for _, r := range results {
-			if len(r.rate) != s.Rounds || r.rate.Median() <= 0 || r.allocations.Median() <= 0 {
-				t.Errorf("%s, %s: %+v", c.name, r.name, r)
+		for _, each := range all {
+			row := report.New("").Row()
+			if _, err := each.closed(t.Context(), 2, time.Millisecond, row); err != nil {
+				t.Fatalf("%s, %s: %v", c.name, each.name, err)
+			}
+			if row.Median(repliesPerSecond) <= 0 || row.Median("allocs") <= 0 {
+				t.Errorf("%s, %s: %+v", c.name, each.name, row)
 			}
 		}
-		if c.name == fullAlbum {
-			table, err := (&bench{settings: s}).latencies(t.Context(), d, c, results, baselines)
-			if err != nil || len(table.Rows) != 4 {
-				t.Errorf("latencies: %v, %v", table.Rows, err)
-			}
-		}
-		checkBaselines(t, w, d, c, replies[c.name], baselines.Addresses)
 	}
 }
 
-// checkSame checks that the three replies to a case have the same contents.
-func checkSame(t *testing.T, c testCase, reply answered) {
+// checkTail checks that an edge is compared with a handler that computes as long.
+func checkTail(t *testing.T, w *workshop, d *deployment) {
 	t.Helper()
+	var out strings.Builder
+	b := &bench{settings: Settings{Rounds: 2, Duration: 10 * time.Millisecond}, out: &out}
+	if err := b.tailOf(t.Context(), w, d); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "| a handler that computes as long |") {
+		t.Errorf("the tail is\n%s", out.String())
+	}
+}
+
+// messagesOf returns the messages of an answer.
+func messagesOf(t *testing.T, c testCase, answer rival.Answer) (messages []proto.Message) {
+	t.Helper()
+	for _, encoded := range answer.Messages {
+		message := c.reply.ProtoReflect().New().Interface()
+		if err := proto.Unmarshal(encoded, message); err != nil {
+			t.Fatal(err)
+		}
+		messages = append(messages, message)
+	}
+	return messages
+}
+
+// checkGateway checks that a gateway, the edge and the service reply to a case with the same contents.
+func checkGateway(t *testing.T, gateway *process.Process, c testCase, answer rival.Answer) {
+	t.Helper()
+	request, err := c.gatewayRequest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, _, err := fetch(gateway.Addresses["http"], request)
+	if err != nil {
+		t.Fatalf("%s: %v", c.name, err)
+	}
 	var fromGateway []proto.Message
-	for decoder := json.NewDecoder(bytes.NewReader(reply.gateway)); decoder.More(); {
+	for decoder := json.NewDecoder(bytes.NewReader(reply)); decoder.More(); {
 		var raw json.RawMessage
 		if err := decoder.Decode(&raw); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
@@ -111,15 +147,13 @@ func checkSame(t *testing.T, c testCase, reply answered) {
 		}
 		fromGateway = append(fromGateway, message)
 	}
-	if len(fromGateway) != len(reply.messages) {
-		t.Fatalf("%s: the gateway sent %d messages, the service %d", c.name, len(fromGateway), len(reply.messages))
+	messages := messagesOf(t, c, answer)
+	if !slices.EqualFunc(fromGateway, messages, proto.Equal) {
+		t.Errorf("%s: the gateway sent\n%v\nthe service\n%v", c.name, fromGateway, messages)
 	}
-	for i := range reply.messages {
-		if !proto.Equal(fromGateway[i], reply.messages[i]) {
-			t.Errorf("%s: the gateway sent\n%v\nthe service\n%v", c.name, fromGateway[i], reply.messages[i])
-		}
-		for _, text := range textsOf(t, reply.messages[i]) {
-			if !strings.Contains(string(reply.edge), ">"+text+"<") {
+	for _, message := range messages {
+		for _, text := range textsOf(t, message) {
+			if !strings.Contains(string(answer.Body), ">"+text+"<") {
 				t.Errorf("%s: the edge left out %q", c.name, text)
 			}
 		}
@@ -142,28 +176,23 @@ func textsOf(t *testing.T, message proto.Message) (texts []string) {
 }
 
 // checkBaselines checks that the baselines serve the recorded replies.
-func checkBaselines(t *testing.T, w *workshop, d *deployment, c testCase, reply answered, addresses map[string]string) {
+func checkBaselines(t *testing.T, w *workshop, d *deployment, baselines *process.Process, c testCase, answer rival.Answer) {
 	t.Helper()
-	for _, path := range []string{baseline.Path(c.name), baseline.BusyPath(c.name, time.Microsecond)} {
-		body, header, err := fetch(t.Context(), get("http://"+addresses["http"]+path))
-		if err != nil || !bytes.Equal(body, reply.edge) || !maps.EqualFunc(header, reply.header, slices.Equal) {
-			t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v", path, len(body), header, len(reply.edge), reply.header, err)
+	for _, path := range []string{rival.Path(c.name), rival.BusyPath(c.name, time.Microsecond)} {
+		body, header, err := fetch(baselines.Addresses["http"], get11(path))
+		if err != nil || !bytes.Equal(body, answer.Body) || !maps.EqualFunc(header, answer.Header, slices.Equal) {
+			t.Errorf("%s: the baseline replies %d bytes with headers %v, the edge %d with %v, %v",
+				path, len(body), header, len(answer.Body), answer.Header, err)
 		}
 	}
-	channels, err := w.dial(addresses["grpc"], nil, 1)
+	channels, err := w.dial(baselines.Addresses["grpc"], 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	echo := d.rpc(c)
-	echo.Channels = channels
-	echo.Method = baseline.Method(c.name)
+	echo.Channels, echo.Method = channels, rival.Method(c.name)
 	messages, err := echo.Replies(t.Context())
-	if err != nil || len(messages) != len(reply.messages) {
-		t.Fatalf("%s: the baseline sent %d messages, want %d, %v", c.name, len(messages), len(reply.messages), err)
-	}
-	for i := range messages {
-		if !proto.Equal(messages[i], reply.messages[i]) {
-			t.Errorf("%s: the baseline sent another message", c.name)
-		}
+	if err != nil || !slices.EqualFunc(messages, messagesOf(t, c, answer), proto.Equal) {
+		t.Errorf("%s: the baseline sent %v, want %v; %v", c.name, messages, answer.Messages, err)
 	}
 }

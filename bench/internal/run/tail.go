@@ -5,111 +5,110 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
+	"time"
 
-	"google.golang.org/protobuf/proto"
-
-	"github.com/waybook/waybook/bench/internal/content"
 	"github.com/waybook/waybook/bench/internal/process"
 	"github.com/waybook/waybook/bench/internal/report"
+	"github.com/waybook/waybook/bench/internal/rival"
 )
 
-// tail measures what a collection of garbage does to the latency of a loaded standalone: with the
-// default growth of the heap, with more, and with more of Go's processors than cores. All have copies
-// of one store and the same rate, as has a handler that computes as long and makes no garbage.
+// tail measures latencies at half of what the edge can do: of the edge, of one with settings for the
+// slowest requests, and of a handler that computes as long and makes no garbage. The latency of that
+// handler comes from net/http, the load generator, the kernel and the machine.
 func (b *bench) tail(ctx context.Context) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	data, filled, err := w.filledStore(ctx, b.settings.Listed)
+	data, filled, err := w.filledStore(ctx, 0)
 	if err != nil {
 		return err
 	}
-	c := caseNamed(filled, fullAlbum)
-	contenders, err := tailContenders(w, data, filled, c)
+	copied, err := w.copied(data)
 	if err != nil {
 		return err
 	}
-	reply := answered{messages: []proto.Message{c.reply}} // only its HTTP path is measured
-	if reply.edge, reply.header, err = fetch(ctx, get("http://"+contenders[0].serves[0].Addresses["edge"]+"/API.php?"+c.form.Encode())); err != nil {
-		return err
-	}
-	baselines, err := startBaselines(w, []testCase{c}, map[string]answered{c.name: reply})
+	standalone, err := standaloneOn(w, data, filled, nil)
 	if err != nil {
 		return err
 	}
-	least := &result{contender: contender{
-		byHTTPBaseline, opener(baselines.Addresses["http"], c.baselineRequest(), wantXML), []*process.Process{baselines}, len(reply.edge),
-	}}
-	warm := append(slices.Clone(contenders), least)
-	for at := range turns(b.settings.Rounds, len(warm)) {
-		if err := warm[at].closed(ctx, c.connections, b.settings.Duration); err != nil {
-			return fmt.Errorf("%s: %w", warm[at].name, err)
-		}
-	}
-	busy, err := b.asBusy(ctx, c, *contenders[0], *least, baselines)
+	processors, growth := fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU()), "-min-heap-growth=256MiB"
+	patient, err := standaloneOn(w, copied, filled, []string{processors}, growth)
 	if err != nil {
 		return err
 	}
-	contenders = append([]*result{&busy}, contenders...)
-	half := contenders[1].rate.Median() / 2
-	cpu, memory := make([]report.Spread, len(contenders)), make([]report.Spread, len(contenders))
-	for at := range turns(b.settings.Rounds, len(contenders)) {
-		r := contenders[at]
-		before, err := r.serves[0].CPU()
-		if err != nil {
-			return err
-		}
-		if err := r.atRate(ctx, half, b.settings.Duration); err != nil {
-			return fmt.Errorf("%s at a rate: %w", r.name, err)
-		}
-		after, err := r.serves[0].CPU()
-		if err != nil {
-			return err
-		}
-		used, err := r.serves[0].Memory()
-		if err != nil {
-			return err
-		}
-		cpu[at] = append(cpu[at], micros(after-before)/(half*b.settings.Duration.Seconds()))
-		memory[at] = append(memory[at], used.Own)
+	patient.name += ", " + processors + " " + growth
+	if err := b.tailOf(ctx, w, standalone, patient); err != nil {
+		return err
 	}
-	table := report.Table{
-		Title: "The tail at half of what the edge can do, one process, " + c.name,
-		Rows: [][]string{{
-			"contender", "replies/s at most", "at /s", "CPU µs", "own memory MiB", "p50 ms", "p99 ms", "p99, ratio", "p99.9 ms",
-		}},
-		Notes: []string{
-			"A ratio is of the turns of one round, over the handler that computes as long.",
-			standstill(b.settings.Duration).String(),
-		},
+	apart, err := startProcesses(ctx, w, 0)
+	if err != nil {
+		return err
 	}
-	for i, r := range contenders {
-		table.Add(string(r.name), r.rate.String(), r.rateAsked.String(), cpu[i].String(), memory[i].String(),
-			r.p50.String(), r.p99.String(), ratios(r.p99, busy.p99).String(), r.p999.String())
-	}
-	table.Print(b.out)
-	return nil
+	return b.tailOf(ctx, w, apart)
 }
 
-// tailContenders starts standalone on copies of a store, each with other settings, first the defaults.
-func tailContenders(w *workshop, data string, filled content.Content, c testCase) (all []*result, err error) {
-	more := fmt.Sprintf("GOMAXPROCS=%d", 2*runtime.NumCPU())
-	const growth = "-min-heap-growth=256MiB"
-	for _, each := range []struct {
-		name              contenderName
-		environment, args []string
-	}{
-		{"the defaults", nil, nil},
-		{growth, nil, []string{growth}},
-		{contenderName(more), []string{more}, nil},
-		{contenderName(more + " " + growth), []string{more}, []string{growth}},
-	} {
-		edge, err := w.onCopy(data, each.environment, each.args...)
-		if err != nil {
-			return nil, err
-		}
-		d := deployment{edge: edge, content: filled}
-		all = append(all, &result{contender: contender{name: each.name, open: d.opener(c), serves: []*process.Process{edge}}})
+// tailOf compares deployments that have the same content. The first one sets the rate and the work of the
+// handler.
+func (b *bench) tailOf(ctx context.Context, w *workshop, deployments ...*deployment) error {
+	first := deployments[0]
+	c := caseNamed(first.content, fullAlbum)
+	answer, err := first.ask(ctx, c)
+	if err != nil {
+		return err
 	}
-	return all, nil
+	baselines, err := startBaselines(w, []rival.Answer{answer})
+	if err != nil {
+		return err
+	}
+	idle := toBaseline(c, baselines)
+	edge, least := report.New("").Row(), report.New("").Row()
+	if err := b.inTurns([]*report.Row{edge, least}, func(i int, to *report.Row) error {
+		_, err := []contender{first.toEdge(c), idle}[i].closed(ctx, c.connections, b.settings.Duration, to)
+		return err
+	}); err != nil {
+		return err
+	}
+	busy, err := b.asBusy(ctx, c, baselines, least.Median(serverCPU), edge.Median(serverCPU))
+	if err != nil {
+		return err
+	}
+	all, names := []contender{busy}, []string{busy.name}
+	for _, d := range deployments {
+		all, names = append(all, d.toEdge(c)), append(names, d.name)
+	}
+	table := report.New("Latency at half of what the edge can do, "+first.name+", "+c.name, "contender")
+	rows := table.Rows(names...)
+	err = b.inTurns(rows, func(i int, to *report.Row) error {
+		if err := all[i].atRate(ctx, edge.Median(repliesPerSecond)/2, b.settings.Duration, to); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
+		}
+		return addMemory(to, all[i].serves[0])
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		row.AddRatio("p99, ratio", p99, rows[0])
+	}
+	table.Note("A ratio is of the turns of one round, over the handler that computes as long. Latencies count from the time when a " +
+		"request was due, so the lateness of the load generator is part of them. The memory is that of the process in front.")
+	return b.print(table)
+}
+
+// asBusy returns the HTTP baseline with additional work, so that a reply costs as many µs of CPU time as one
+// of the edge. idle is what it costs without.
+func (b *bench) asBusy(ctx context.Context, c testCase, baselines *process.Process, idle, edge float64) (contender, error) {
+	with := func(work float64) contender {
+		path := rival.BusyPath(c.name, time.Duration(work*float64(time.Microsecond)))
+		return contender{"a handler that computes as long", opener(baselines.Addresses["http"], get11(path), wantXML), []*process.Process{baselines}}
+	}
+	work := max(0, edge-idle)
+	trial := report.New("").Row()
+	if _, err := with(work).closed(ctx, c.connections, b.settings.Duration, trial); err != nil {
+		return contender{}, err
+	}
+	// The baseline calibrated its microseconds when nothing else ran.
+	if took := trial.Median(serverCPU) - idle; took > 0 {
+		work *= work / took
+	}
+	return with(work), nil
 }

@@ -8,10 +8,8 @@ import (
 	"slices"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/waybook/waybook/bench/internal/content"
 	"github.com/waybook/waybook/bench/internal/process"
 )
 
@@ -23,21 +21,18 @@ type workshop struct {
 	closers []func() error
 }
 
-const module = "github.com/waybook/waybook/"
+const (
+	module            = "github.com/waybook/waybook/"
+	standaloneProgram = module + "standalone"
+	rivalProgram      = module + "bench/cmd/rival"
+)
 
-// profiledProgram is the package of the standalone that writes a profile.
-const profiledProgram = module + "bench/cmd/profiled"
-
-// oneProcessPrograms are the packages of the programs for a comparison in one process.
-func oneProcessPrograms() []string {
-	return []string{module + "standalone", module + "bench/cmd/gateway", module + "bench/cmd/baseline"}
-}
-
-// programs are the packages of all compared programs.
-func programs() []string {
-	return append(oneProcessPrograms(),
-		module+"edge/cmd/edge", module+"services/account/cmd/account", module+"services/album/cmd/album",
-		module+"services/blog/cmd/blog", module+"services/poi/cmd/poi")
+// shipped are the packages of Waybook's programs.
+func shipped() []string {
+	return []string{
+		standaloneProgram, module + "edge/cmd/edge", module + "services/account/cmd/account", module + "services/album/cmd/album",
+		module + "services/blog/cmd/blog", module + "services/poi/cmd/poi",
+	}
 }
 
 // newWorkshop builds programs of a source tree in a new directory below parent. The disk of
@@ -49,7 +44,7 @@ func newWorkshop(ctx context.Context, tree, parent string, packages []string) (*
 	}
 	w := &workshop{directory: directory}
 	w.onClose(func() error { return os.RemoveAll(directory) })
-	if err := process.Build(ctx, tree, directory, packages...); err != nil {
+	if err := process.Build(ctx, nil, tree, directory, packages...); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
@@ -62,8 +57,8 @@ func (w *workshop) onClose(close func() error) { w.closers = append(w.closers, c
 
 func (w *workshop) close() error {
 	var failed error
-	for i := len(w.closers) - 1; i >= 0; i-- {
-		failed = errors.Join(failed, w.closers[i]())
+	for _, close := range slices.Backward(w.closers) {
+		failed = errors.Join(failed, close())
 	}
 	w.closers = nil
 	return failed
@@ -78,41 +73,29 @@ func (w *workshop) newData() (string, error) {
 	return data, err
 }
 
-// noLimits lets one user write as fast as a measurement can. An earlier version without these
-// limits ignores the variables.
-var noLimits = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_REWARDS_PER_DAY=0"}
+// measurable lets one user write as fast as a measurement can, and anybody take profiles meanwhile. A program
+// ignores variables that it does not know.
+var measurable = []string{"WAYBOOK_USER_WRITES=0", "WAYBOOK_REWARDS_PER_DAY=0", "WAYBOOK_PPROF=true"}
 
 // start starts a program. close stops it.
 func (w *workshop) start(name string, environment []string, args ...string) (*process.Process, error) {
-	started, err := process.Start(w.binary(name), slices.Concat(environment, noLimits), args...)
+	started, err := process.Start(w.binary(name), slices.Concat(environment, measurable), args...)
 	if err == nil {
 		w.onClose(started.Stop)
 	}
 	return started, err
 }
 
-// standaloneArgs returns flags that let standalone choose its ports and create no demo content.
-func standaloneArgs(data string) []string {
+// onStore are flags that let standalone choose its ports and create no demo content.
+func onStore(data string) []string {
 	return []string{"-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0", "-demo=false", "-data=" + data}
 }
 
-// onCopy starts standalone on a copy of a store that no process has open.
-func (w *workshop) onCopy(data string, environment []string, args ...string) (*process.Process, error) {
-	copied, err := w.copied(data)
-	if err != nil {
-		return nil, err
-	}
-	return w.start("standalone", environment, append(standaloneArgs(copied), args...)...)
-}
-
 // dial opens connections to a gRPC port. close closes them.
-func (w *workshop) dial(address string, secured credentials.TransportCredentials, times int) ([]*grpc.ClientConn, error) {
-	if secured == nil {
-		secured = insecure.NewCredentials()
-	}
+func (w *workshop) dial(address string, times int) ([]*grpc.ClientConn, error) {
 	var channels []*grpc.ClientConn
 	for range times {
-		channel, err := grpc.NewClient(address, grpc.WithTransportCredentials(secured))
+		channel, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		if err != nil {
 			return nil, err
 		}
@@ -123,22 +106,22 @@ func (w *workshop) dial(address string, secured credentials.TransportCredentials
 }
 
 // filledStore creates a store with the content of the cases, by running standalone on it, and
-// returns its directory.
-func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content.Content, err error) {
+// returns its directory. No process has it open then.
+func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string, c content, err error) {
 	if data, err = w.newData(); err != nil {
 		return "", c, err
 	}
-	filler, err := process.Start(w.binary("standalone"), nil, standaloneArgs(data)...)
+	filling := w.within()
+	defer func() { err = errors.Join(err, filling.close()) }()
+	filler, err := filling.start("standalone", nil, onStore(data)...)
 	if err != nil {
 		return "", c, err
 	}
-	defer func() { err = errors.Join(err, filler.Stop()) }()
-	channel, err := grpc.NewClient(filler.Addresses["grpc"], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	channels, err := filling.dial(filler.Addresses["grpc"], 1)
 	if err != nil {
 		return "", c, err
 	}
-	defer func() { err = errors.Join(err, channel.Close()) }()
-	c, err = content.Fill(ctx, content.Services{Account: channel, Album: channel, Blog: channel, Poi: channel}, landmarks)
+	c, err = fill(ctx, services{channels[0], channels[0], channels[0], channels[0]}, landmarks)
 	return data, c, err
 }
 

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/waybook/waybook/bench/internal/report"
 )
@@ -10,34 +11,38 @@ import (
 // manyWriters is the number of concurrent writers.
 const manyWriters = 64
 
-// writers compares the throughput of one writer with that of many, whose writes share
-// commits.
-func (b *bench) writers(ctx context.Context) (err error) {
+// writers compares the throughput of one writer with that of many, whose writes share commits: on the
+// embedded store, and over MongoDB's protocol.
+func (b *bench) writers(ctx context.Context) error {
+	onWire := func(ctx context.Context, w *workshop, _ int) (*deployment, error) { return startOnWire(ctx, w, 0) }
+	for _, start := range []starter{startStandalone, onWire} {
+		if err := b.writersOn(ctx, start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) writersOn(ctx context.Context, start starter) (err error) {
 	w := b.workshop.within()
 	defer func() { err = errors.Join(err, w.close()) }()
-	d, err := startStandalone(ctx, w, 0)
+	d, err := start(ctx, w, 0)
 	if err != nil {
 		return err
 	}
-	c := caseNamed(d.content, "addAlbum")
-	edge := contender{name: byEdge, serves: d.serving(c, d.edge), open: d.opener(c)}
-	counts := []int{1, manyWriters}
-	results := make([]result, len(counts))
-	for range b.settings.Rounds {
-		for i, connections := range counts {
-			results[i].contender = edge
-			if err := results[i].closed(ctx, connections, b.settings.Duration); err != nil {
-				return err
-			}
+	edge := d.toEdge(caseNamed(d.content, "addAlbum"))
+	table := report.New("addAlbum, durable when it is answered, "+d.name, "clients")
+	clients := []int{1, manyWriters}
+	rows := table.Rows("1", fmt.Sprint(manyWriters))
+	err = b.inTurns(rows, func(i int, to *report.Row) error {
+		if _, err := edge.closed(ctx, clients[i], b.settings.Duration, to); err != nil {
+			return err
 		}
+		return addMemory(to, d.edge)
+	})
+	if err != nil {
+		return err
 	}
-	table := report.Table{Title: "addAlbum, durable when it is answered", Rows: [][]string{{"clients", "albums/s", "CPU µs", "allocs", "KB alloc"}}}
-	for i, r := range results {
-		table.Add(report.Number(float64(counts[i])), r.rate.String(), r.serverCPU.String(),
-			report.Number(r.allocations.Median()), report.Number(r.allocatedBytes.Median()/1e3))
-	}
-	table.Print(b.out)
-	gain := results[1].rate.Median() / results[0].rate.Median()
-	b.target(gain >= 10, report.Number(gain)+"×", "≥ 10×", "durable addAlbum with %d clients over one", manyWriters)
-	return nil
+	rows[1].AddRatio("ratio", repliesPerSecond, rows[0])
+	return b.print(table)
 }

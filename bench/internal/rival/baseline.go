@@ -1,0 +1,190 @@
+package rival
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+
+	"github.com/waybook/waybook/internal/platform/process"
+)
+
+// Answer is the recorded reply of one case.
+type Answer struct {
+	// Name is the name of the case. Its path is /<name> and its method /baseline/<name>.
+	Name string
+	// Header and Body are the HTTP reply, without the headers that any server adds.
+	Header http.Header
+	Body   []byte
+	// Request and Reply are the full names of the message types.
+	Request, Reply string
+	// Messages are the encoded replies: one, or all of a stream.
+	Messages [][]byte
+	Streams  bool
+}
+
+// serviceName is the name of the gRPC service.
+const serviceName = "baseline"
+
+// Method returns the full name of the RPC of a case.
+func Method(name string) string { return "/" + serviceName + "/" + name }
+
+// Path returns the HTTP path of a case.
+func Path(name string) string { return "/" + name }
+
+// BusyPath returns the HTTP path of a case that takes additional CPU time.
+func BusyPath(name string, work time.Duration) string {
+	return fmt.Sprintf("%s?%d", Path(name), work.Microseconds())
+}
+
+// startBaselines starts the gRPC baseline and returns the handler of that over HTTP.
+func startBaselines(ctx context.Context, path string, env process.Env) (http.Handler, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("-answers: %w", err)
+	}
+	var answers []Answer
+	if err := json.Unmarshal(text, &answers); err != nil {
+		return nil, fmt.Errorf("-answers: %w", err)
+	}
+	description, err := describe(answers)
+	if err != nil {
+		return nil, err
+	}
+	calls, err := process.Listen(ctx, "grpc", anyPort)
+	if err != nil {
+		return nil, err
+	}
+	server := grpc.NewServer(grpc.Creds(insecure.NewCredentials()))
+	server.RegisterService(description, nil)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(calls) }()
+	env.Stack.Push("gRPC baseline", func(context.Context) error {
+		server.Stop()
+		return <-done
+	})
+	fmt.Fprintf(env.Out, "  grpc   %s\n", calls.Addr())
+	return replay(answers), nil
+}
+
+// replay returns a handler that writes the replies.
+func replay(answers []Answer) http.Handler {
+	rounds := roundsPerMicrosecond()
+	byPath := map[string]Answer{}
+	for _, answer := range answers {
+		byPath[Path(answer.Name)] = answer
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer, ok := byPath[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if r.URL.RawQuery != "" {
+			micros, err := strconv.ParseFloat(r.URL.RawQuery, 64)
+			if err != nil {
+				http.Error(w, "the query must be a number of microseconds", http.StatusBadRequest)
+				return
+			}
+			compute(int(micros * rounds))
+		}
+		header := w.Header()
+		maps.Copy(header, answer.Header)
+		header.Set("Content-Length", strconv.Itoa(len(answer.Body)))
+		_, _ = w.Write(answer.Body) // the client has gone if this fails
+	})
+}
+
+// roundsPerMicrosecond returns how many rounds of compute take a microsecond of CPU time. It
+// returns the highest of several measurements, because other load can only lower it.
+func roundsPerMicrosecond() float64 {
+	const tries, rounds = 200, 100
+	fastest := time.Hour
+	for range tries {
+		began := time.Now()
+		compute(rounds)
+		fastest = min(fastest, time.Since(began))
+	}
+	return rounds / (float64(fastest.Nanoseconds()) / 1e3)
+}
+
+// compute keeps a core busy without allocating memory.
+func compute(rounds int) {
+	var block [1 << 10]byte
+	for range rounds {
+		block[0] = sha256.Sum256(block[:])[0]
+	}
+}
+
+// describe returns a service with a method per case. It decodes each request and encodes each
+// reply, like any service.
+func describe(answers []Answer) (*grpc.ServiceDesc, error) {
+	description := &grpc.ServiceDesc{ServiceName: serviceName, HandlerType: (*any)(nil)}
+	for _, answer := range answers {
+		request, err := messageType(answer.Request)
+		if err != nil {
+			return nil, err
+		}
+		replies, err := answer.replies()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", answer.Name, err)
+		}
+		if answer.Streams {
+			description.Streams = append(description.Streams, grpc.StreamDesc{
+				StreamName: answer.Name, ServerStreams: true,
+				Handler: func(_ any, stream grpc.ServerStream) error {
+					if err := stream.RecvMsg(request.New().Interface()); err != nil {
+						return err
+					}
+					for _, reply := range replies {
+						if err := stream.SendMsg(reply); err != nil {
+							return err
+						}
+					}
+					return nil
+				},
+			})
+			continue
+		}
+		description.Methods = append(description.Methods, grpc.MethodDesc{
+			MethodName: answer.Name,
+			Handler: func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+				return replies[0], decode(request.New().Interface())
+			},
+		})
+	}
+	return description, nil
+}
+
+func messageType(name string) (protoreflect.MessageType, error) {
+	return protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(name))
+}
+
+func (a Answer) replies() ([]proto.Message, error) {
+	reply, err := messageType(a.Reply)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Messages) == 0 {
+		return nil, fmt.Errorf("the answer has no message")
+	}
+	replies := make([]proto.Message, len(a.Messages))
+	for i, encoded := range a.Messages {
+		replies[i] = reply.New().Interface()
+		if err := proto.Unmarshal(encoded, replies[i]); err != nil {
+			return nil, err
+		}
+	}
+	return replies, nil
+}

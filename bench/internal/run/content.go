@@ -1,0 +1,181 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"google.golang.org/grpc"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+const (
+	// children is the number of photos and of comments of a resource with children.
+	children = 10
+	// listedAlbums is the number of albums in the list of them, and listedLandmarks that of landmarks.
+	listedAlbums    = 50
+	listedLandmarks = 10_000
+	text            = "從捷運站出口右轉，沿著河邊的小路走十分鐘就到了；傍晚的光線最美，記得帶傘。"
+)
+
+// listCategory is the category of the listedAlbums landmarks. singleCategory is the category of
+// the landmark that is read by itself.
+const (
+	listCategory   = poiv1.PoiCategory_POI_CATEGORY_THRILL
+	singleCategory = poiv1.PoiCategory_POI_CATEGORY_BARGAIN
+)
+
+// content identifies the created content.
+type content struct {
+	// owner owns all content except the albums of lister, who also writes the comments.
+	// cookie is the session cookie of owner.
+	owner  int64
+	cookie string
+	// bareAlbum has no photos and no comments. fullAlbum has ten of each.
+	bareAlbum, fullAlbum int64
+	// lister has 50 albums.
+	lister    int64
+	blog, poi int64
+}
+
+// services are connections to the services. All may be the same connection.
+type services struct{ account, album, blog, poi grpc.ClientConnInterface }
+
+// fill creates the content of the cases, with the given number of listedAlbums landmarks.
+func fill(ctx context.Context, on services, landmarks int) (c content, err error) {
+	accounts := accountv1.NewAccountServiceClient(on.account)
+	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
+		return c, err
+	}
+	if c.lister, err = newUser(ctx, accounts, "收藏家"); err != nil {
+		return c, err
+	}
+	session, err := accounts.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.owner})
+	if err != nil {
+		return c, err
+	}
+	c.cookie = fmt.Sprintf("id=%d; idrand=%s", c.owner, session.GetToken())
+	albums := albumv1.NewAlbumServiceClient(on.album)
+	if c.bareAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
+		return c, err
+	}
+	if c.fullAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
+		return c, err
+	}
+	for range listedAlbums {
+		if _, err = newAlbum(ctx, albums, c.lister); err != nil {
+			return c, err
+		}
+	}
+	pois := poiv1.NewPoiServiceClient(on.poi)
+	made, err := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+		OwnerId: c.owner, Name: "太魯閣國家公園遊客中心", Category: singleCategory, Location: place(),
+	})
+	if err != nil {
+		return c, err
+	}
+	c.poi = made.GetPoi().GetPoiId()
+	blogs := blogv1.NewBlogServiceClient(on.blog)
+	posted, err := blogs.CreateBlog(ctx, blogBy(c.owner))
+	if err != nil {
+		return c, err
+	}
+	c.blog = posted.GetBlog().GetBlogId()
+	if err := addChildren(ctx, c, albums, blogs, pois); err != nil {
+		return c, err
+	}
+	return c, importLandmarks(ctx, pois, c.owner, landmarks)
+}
+
+// addChildren adds photos and comments. Every other comment on the album has a reply.
+func addChildren(
+	ctx context.Context, c content, albums albumv1.AlbumServiceClient, blogs blogv1.BlogServiceClient, pois poiv1.PoiServiceClient,
+) error {
+	for n := range children {
+		_, photo := albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{
+			ActorId: c.owner, AlbumId: c.fullAlbum, ThumbnailUrl: fmt.Sprintf("upload/photo/%d_t.jpg", n), Description: text,
+		})
+		_, poiPhoto := pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{
+			ActorId: c.owner, PoiId: c.poi, PhotoUrl: fmt.Sprintf("https://img.example/poi/%d.jpg", n), Description: text,
+		})
+		comment, err := albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: c.lister, AlbumId: c.fullAlbum, Text: text})
+		_, blogComment := blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: c.lister, BlogId: c.blog, Text: text})
+		_, poiComment := pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: c.lister, PoiId: c.poi, Text: text})
+		if err := errors.Join(photo, poiPhoto, err, blogComment, poiComment); err != nil {
+			return err
+		}
+		if n%2 == 1 {
+			continue
+		}
+		if _, err := albums.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{
+			ActorId: c.owner, AlbumId: c.fullAlbum, CommentId: comment.GetComment().GetCommentId(), Text: "謝謝！",
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// importBatch is how many landmarks are imported at a time.
+const importBatch = 1000
+
+// importLandmarks creates landmarks of listCategory.
+func importLandmarks(ctx context.Context, pois poiv1.PoiServiceClient, owner int64, count int) error {
+	stream, err := pois.ImportPois(ctx)
+	if err != nil {
+		return err
+	}
+	for made := 0; made < count && err == nil; {
+		batch := &poiv1.ImportPoisRequest{OwnerId: owner}
+		for range min(importBatch, count-made) {
+			made++
+			batch.Pois = append(batch.Pois, &poiv1.ImportedPoi{
+				Key: fmt.Sprint(made), Name: fmt.Sprintf("太魯閣步道 %07d", made), Category: listCategory,
+				Location: &typev1.Location{Lat: 22 + float64(made%3500)/1000, Lng: 120 + float64(made%1999)/1000},
+			})
+		}
+		err = stream.Send(batch)
+	}
+	if err != nil && !errors.Is(err, io.EOF) { // after io.EOF the reply has the cause
+		return err
+	}
+	reply, err := stream.CloseAndRecv()
+	if err == nil && reply.GetCreatedCount() != int64(count) {
+		err = fmt.Errorf("imported %d of %d landmarks: %v", reply.GetCreatedCount(), count, reply.GetFailures())
+	}
+	return err
+}
+
+func newUser(ctx context.Context, accounts accountv1.AccountServiceClient, name string) (int64, error) {
+	made, err := accounts.CreateUser(ctx, &accountv1.CreateUserRequest{Name: name, IconUrl: "upload/icon/7.jpg"})
+	return made.GetUser().GetUserId(), err
+}
+
+func newAlbum(ctx context.Context, albums albumv1.AlbumServiceClient, owner int64) (int64, error) {
+	made, err := albums.CreateAlbum(ctx, albumBy(owner))
+	return made.GetAlbum().GetAlbumId(), err
+}
+
+// albumBy returns a request to create an album.
+func albumBy(owner int64) *albumv1.CreateAlbumRequest {
+	return &albumv1.CreateAlbumRequest{
+		OwnerId: owner, Title: "台北 101 與象山", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_LANDSCAPES, Location: place(),
+	}
+}
+
+// blogBy returns a request to create an entry.
+func blogBy(author int64) *blogv1.CreateBlogRequest {
+	return &blogv1.CreateBlogRequest{
+		AuthorId: author, Type: blogv1.BlogType_BLOG_TYPE_LOVE, Location: place(), Title: "河岸散步", Content: text + "\n" + text,
+		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 3}, Weather: blogv1.Weather_WEATHER_CLEAR,
+	}
+}
+
+// place returns the location of all content except the listedAlbums landmarks.
+func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }
