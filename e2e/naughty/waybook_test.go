@@ -51,11 +51,11 @@ func (l *lines) Write(p []byte) (int, error) {
 func start(t *testing.T) *waybook {
 	t.Helper()
 	config := app.Config{
-		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Front: program.Front{HasAccessLog: true}, HasAuditLog: true,
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0", Front: program.Front{HasAccessLog: true},
 		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
 	config.Interface.HasLogin, config.Interface.HasAdditions = true, true
-	config.Store.Data = t.TempDir()
+	config.Store.Data, config.HasAuditLog = t.TempDir(), true
 	w := &waybook{t: t, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}, logged: &lines{}}
 	stack := &process.Stack{}
 	t.Cleanup(func() {

@@ -84,8 +84,9 @@ func (s store) serve(use func(*grpc.ClientConn)) {
 	s.t.Helper()
 	config := app.Config{
 		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
-		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10, Store: s.flags,
+		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
 	}
+	config.Store = s.flags
 	stack := &process.Stack{}
 	app, err := app.Start(s.t.Context(), config, process.Env{
 		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),

@@ -7,13 +7,9 @@ import (
 	"net"
 	"time"
 
-	"buf.build/go/protovalidate"
-
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
 	"github.com/waybook/waybook/internal/content"
-	"github.com/waybook/waybook/internal/platform/access"
-	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -48,29 +44,11 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	validator, err := protovalidate.New()
-	if err != nil {
-		return nil, fmt.Errorf("validator: %w", err)
-	}
-	rules, err := access.Contracts()
+	host, err := config.Flags.Start(ctx, env, config.Admin)
 	if err != nil {
 		return nil, err
 	}
-	metrics := process.NewMetrics()
-	readiness := process.NewReadiness()
-	admin, err := env.Admin(ctx, config.Admin, readiness, metrics)
-	if err != nil {
-		return nil, err
-	}
-	store, err := service.OpenStore(ctx, env, config.Store, metrics, readiness)
-	if err != nil {
-		return nil, err
-	}
-	events := audit.New(rules, config.HasAuditLog, env.Log, metrics.Registry)
-	interceptors := service.NewInterceptors(validator, config.Load, events, metrics, env.Log)
-	channel := NewChannel(interceptors, env.Tracing)
-	host := service.Host{Env: env, Metrics: metrics, Deps: service.NewDeps(store.Engine, validator, env.Log)}
-	host.Deps.Changes = config.Changes
+	channel := NewChannel(host.Interceptors, env.Tracing)
 	accountClient := accountv1.NewAccountServiceClient(channel)
 	accounts, services, err := newServices(ctx, config, host, accountClient, zone)
 	if err != nil {
@@ -93,7 +71,7 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 		needsSignatures: config.Interface.Signatures == edge.SignaturesRequired,
 	}
 	if config.HasDemo {
-		readiness.Starting("looking for demo content")
+		host.Readiness.Starting("looking for demo content")
 		if err := demo.Fill(ctx, app.clients, accounts.HasUsers, config.Store.Data); err != nil {
 			return nil, fmt.Errorf("demo content: %w", err)
 		}
@@ -101,16 +79,11 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 	config.Front.Page = config.Console.Page()
 	edgeConfig := config.Interface.Config()
 	edgeConfig.Account, edgeConfig.Album, edgeConfig.Blog, edgeConfig.Poi = app.clients.Account, app.clients.Album, app.clients.Blog, app.clients.Poi
-	edgeConfig.Zone, edgeConfig.Validator = zone, validator
-	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: metrics, Readiness: readiness}, config.Front, edgeConfig)
+	edgeConfig.Zone, edgeConfig.Validator = zone, host.Deps.Validator
+	handler, err := program.NewHandler(ctx, env, program.Reports{Metrics: host.Metrics, Readiness: host.Readiness}, config.Front, edgeConfig)
 	if err != nil {
 		return nil, err
 	}
-	sweeps := service.NewSweeps(metrics)
-	for _, each := range services {
-		service.Sweep(ctx, env, sweeps, each)
-	}
-	service.Sweep(ctx, env, sweeps, service.Backfill(store))
 	grpcPort, err := env.Transport.ListenGRPC(ctx, "grpc", config.grpcAddress())
 	if err != nil {
 		return nil, err
@@ -119,14 +92,14 @@ func Start(ctx context.Context, config Config, env process.Env) (*App, error) {
 		env.Log.WarnContext(ctx, "the gRPC port has no TLS, so every local user can act as any user of Waybook; "+
 			"leave out -grpc to use a Unix socket, or set -tls-cert", "grpc", grpcPort.Addr().String())
 	}
-	service.Serve(env, "grpc port", grpcPort, access.NewPolicy(rules, config.Clients), interceptors, store.Source, services...)
+	host.Serve(ctx, grpcPort, services...)
 	httpPort, err := process.Listen(ctx, "http", config.HTTP)
 	if err != nil {
 		return nil, err
 	}
-	program.Serve(env, metrics, httpPort, handler, config.Interface.Connections())
-	env.Ready(readiness, store.Ping)
-	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), admin
+	program.Serve(env, host.Metrics, httpPort, handler, config.Interface.Connections())
+	host.Ready()
+	app.HTTP, app.GRPC, app.Admin = httpPort.Addr(), grpcPort.Addr(), host.AdminAddress
 	return app, nil
 }
 

@@ -7,8 +7,6 @@ import (
 	"github.com/waybook/waybook/console"
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/program"
-	"github.com/waybook/waybook/internal/platform/access"
-	"github.com/waybook/waybook/internal/platform/audit"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	"github.com/waybook/waybook/services/account"
@@ -21,13 +19,8 @@ type Config struct {
 	// services, and of health and metrics. If GRPC is empty, it is a Unix socket in the data
 	// directory.
 	HTTP, GRPC, Admin string
-	Store             service.StoreFlags
-	// Clients are further clients of the gRPC port when it uses TLS.
-	Clients access.Clients
-	// Load holds the concurrency limits of each of the four services.
-	Load service.Load
-	// Changes holds the settings of the feeds of changes.
-	Changes   service.Changes
+	// Flags are the settings of the services.
+	service.Flags
 	Interface edge.Flags
 	Front     program.Front
 	Console   console.Flags
@@ -37,8 +30,6 @@ type Config struct {
 	Account  account.Config
 	// Reward is an author's reward for posting an entry; see blog.Config.
 	Reward int64
-	// HasAuditLog logs each event that matters to security.
-	HasAuditLog bool
 }
 
 // socketName is the name of the gRPC port's default socket in the data directory.
@@ -61,15 +52,11 @@ func (c *Config) Register(flags *flag.FlagSet) {
 	c.Interface.Register(flags)
 	c.Front.Register(flags, false)
 	c.Console.Register(flags, true)
-	c.Store.Register(flags, "waybook-data")
-	c.Clients.Register(flags)
-	c.Load.Register(flags)
-	c.Changes.Register(flags)
+	c.Flags.Register(flags, "waybook-data")
 	flags.BoolVar(&c.HasDemo, "demo", true, "fill an empty store with demo content")
 	flags.StringVar(&c.TimeZone, "time-zone", "Asia/Taipei", "time `zone` of the dates and times in XML replies; its current day is the last day of published entries")
 	c.Account.Register(flags)
 	flags.Int64Var(&c.Reward, "reward", blog.DefaultReward, "reward of an author for posting an entry, in the virtual currency")
-	audit.Register(flags, &c.HasAuditLog)
 }
 
 // Check reports the faults of the settings.
@@ -77,8 +64,7 @@ func (c *Config) Check(checks *process.Checks) {
 	checks.Listen("http", c.HTTP)
 	checks.ListenGRPC("grpc", c.grpcAddress())
 	checks.Listen("admin", c.Admin)
-	checks.Report(c.Store.Check())
-	checks.Report(c.Changes.Check())
+	c.Flags.Check(checks)
 	zone, err := process.Zone(c.TimeZone)
 	checks.Report(err)
 	checks.Report(c.Front.Shadow.Check())

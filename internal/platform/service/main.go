@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -42,13 +43,86 @@ func newIDs() *id.Source { return id.NewSource(time.Now) }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// Host is the program that a service runs in: its environment, its metrics, and the
-// dependencies of its services.
+// Flags are the settings of every program that runs services.
+type Flags struct {
+	Store StoreFlags
+	// Clients are further clients of the gRPC port when it uses TLS.
+	Clients access.Clients
+	// Load holds the concurrency limits of each service.
+	Load Load
+	// Changes holds the settings of the feeds of changes.
+	Changes Changes
+	// HasAuditLog logs each event that matters to security.
+	HasAuditLog bool
+}
+
+// Register declares the flags, with their defaults. data is the default directory of the store.
+func (f *Flags) Register(flags *flag.FlagSet, data string) {
+	f.Store.Register(flags, data)
+	f.Clients.Register(flags)
+	f.Load.Register(flags)
+	f.Changes.Register(flags)
+	audit.Register(flags, &f.HasAuditLog)
+}
+
+// Check reports the faults of the settings.
+func (f *Flags) Check(checks *process.Checks) {
+	checks.Report(f.Store.Check())
+	checks.Report(f.Changes.Check())
+}
+
+// Host is the program that services run in: its environment, its metrics, and the dependencies of
+// its services.
 type Host struct {
 	process.Env
-	Metrics *process.Metrics
-	Deps    Deps
+	Metrics      *process.Metrics
+	Readiness    *process.Readiness
+	Interceptors *Interceptors
+	// AdminAddress is the address of the admin port.
+	AdminAddress net.Addr
+	Deps         Deps
+
+	store  *Store
+	policy *access.Policy
 }
+
+// Start opens the admin port and the store. The port listens before the store opens, because a store
+// may take an hour to open.
+func (f *Flags) Start(ctx context.Context, env process.Env, admin string) (Host, error) {
+	validator, err := protovalidate.New()
+	if err != nil {
+		return Host{}, fmt.Errorf("validator: %w", err)
+	}
+	rules, err := access.Contracts()
+	if err != nil {
+		return Host{}, err
+	}
+	h := Host{Env: env, Metrics: process.NewMetrics(), Readiness: process.NewReadiness(), policy: access.NewPolicy(rules, f.Clients)}
+	if h.AdminAddress, err = env.Admin(ctx, admin, h.Readiness, h.Metrics); err != nil {
+		return Host{}, err
+	}
+	if h.store, err = OpenStore(ctx, env, f.Store, h.Metrics, h.Readiness); err != nil {
+		return Host{}, err
+	}
+	h.Deps = NewDeps(h.store.Engine, validator, env.Log)
+	h.Deps.Changes = f.Changes
+	events := audit.New(rules, f.HasAuditLog, env.Log, h.Metrics.Registry)
+	h.Interceptors = NewInterceptors(validator, f.Load, events, h.Metrics, env.Log)
+	return h, nil
+}
+
+// Serve serves services and starts their sweeps.
+func (h Host) Serve(ctx context.Context, listener net.Listener, services ...Service) {
+	sweeps := NewSweeps(h.Metrics)
+	for _, each := range services {
+		Sweep(ctx, h.Env, sweeps, each)
+	}
+	Sweep(ctx, h.Env, sweeps, Backfill(h.store))
+	Serve(h.Env, "grpc port", listener, h.policy, h.Interceptors, h.store.Source, services...)
+}
+
+// Ready marks the program as ready while its store answers.
+func (h Host) Ready() { h.Env.Ready(h.Readiness, h.store.Ping) }
 
 // Program runs one service in its own process.
 type Program struct {
@@ -65,26 +139,17 @@ type Program struct {
 // Main runs the service until SIGINT or SIGTERM.
 func (m Program) Main() { process.Main(m.Process()) }
 
-// Process returns the program that Main runs. Its admin port listens before the store
-// opens, because a store may take an hour to open. Its gRPC port listens after that.
+// Process returns the program that Main runs. Its gRPC port listens after the store is open.
 func (m Program) Process() process.Program {
 	var grpcAddress, adminAddress string
-	var store StoreFlags
-	var load Load
-	var changes Changes
-	var clients access.Clients
-	var hasAuditLog bool
+	var set Flags
 	return process.Program{
 		Name:    m.Name,
 		Summary: "the " + m.Name + " service of Waybook, over gRPC.",
 		Flags: func(flags *flag.FlagSet) {
 			flags.StringVar(&grpcAddress, "grpc", m.GRPC, "`address` of the gRPC port, or unix:PATH for a socket that only this user can use")
 			flags.StringVar(&adminAddress, "admin", "127.0.0.1:0", "`address` of health and metrics")
-			store.Register(flags, "waybook-data/"+m.Name)
-			clients.Register(flags)
-			load.Register(flags)
-			changes.Register(flags)
-			audit.Register(flags, &hasAuditLog)
+			set.Register(flags, "waybook-data/"+m.Name)
 			if m.Flags != nil {
 				m.Flags(flags)
 			}
@@ -92,33 +157,16 @@ func (m Program) Process() process.Program {
 		Check: func(checks *process.Checks) {
 			checks.ListenGRPC("grpc", grpcAddress)
 			checks.Listen("admin", adminAddress)
-			checks.Report(store.Check())
-			checks.Report(changes.Check())
+			set.Check(checks)
 			if m.Check != nil {
 				m.Check(checks)
 			}
 		},
 		Start: func(ctx context.Context, env process.Env) error {
-			validator, err := protovalidate.New()
-			if err != nil {
-				return fmt.Errorf("validator: %w", err)
-			}
-			rules, err := access.Contracts()
+			host, err := set.Start(ctx, env, adminAddress)
 			if err != nil {
 				return err
 			}
-			metrics := process.NewMetrics()
-			readiness := process.NewReadiness()
-			admin, err := env.Admin(ctx, adminAddress, readiness, metrics)
-			if err != nil {
-				return err
-			}
-			opened, err := OpenStore(ctx, env, store, metrics, readiness)
-			if err != nil {
-				return err
-			}
-			host := Host{Env: env, Metrics: metrics, Deps: NewDeps(opened.Engine, validator, env.Log)}
-			host.Deps.Changes = changes
 			service, err := m.New(ctx, host)
 			if err != nil {
 				return err
@@ -127,14 +175,9 @@ func (m Program) Process() process.Program {
 			if err != nil {
 				return err
 			}
-			sweeps := NewSweeps(metrics)
-			Sweep(ctx, env, sweeps, service)
-			Sweep(ctx, env, sweeps, Backfill(opened))
-			events := audit.New(rules, hasAuditLog, env.Log, metrics.Registry)
-			interceptors := NewInterceptors(validator, load, events, metrics, env.Log)
-			Serve(env, "grpc port", listener, access.NewPolicy(rules, clients), interceptors, opened.Source, service)
-			env.Ready(readiness, opened.Ping)
-			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, process.Target(listener.Addr()), admin)
+			host.Serve(ctx, listener, service)
+			host.Ready()
+			fmt.Fprintf(env.Out, "waybook %s\n  grpc   %s\n  admin  http://%s\n", m.Name, process.Target(listener.Addr()), host.AdminAddress)
 			return nil
 		},
 	}
