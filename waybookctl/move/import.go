@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -14,6 +13,7 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // Services are the services that take the data.
@@ -117,28 +117,22 @@ func (i *importer) run(ctx context.Context) error {
 func (i *importer) pass(ctx context.Context, which passName, buckets []int) (missing []int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	todo, events := make(chan int), make(chan event)
-	var workers sync.WaitGroup
-	for range max(1, i.options.Workers) {
-		workers.Go(func() {
-			for n := range todo {
-				s := &sender{importer: i, pass: which, events: events, result: &finished{Pass: which, Bucket: n}}
-				if err := s.bucket(ctx, n); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
+	events := make(chan event)
 	go func() {
 		defer close(events)
-		defer workers.Wait()
-		defer close(todo)
-		for _, n := range buckets {
-			select {
-			case todo <- n:
-			case <-ctx.Done():
-				return
+		err := workers.Run(ctx, max(1, i.options.Workers), func(_ context.Context, put func(int) error) error {
+			for _, n := range buckets {
+				if err := put(n); err != nil {
+					return err
+				}
 			}
+			return nil
+		}, func(ctx context.Context, n int) error {
+			s := &sender{importer: i, pass: which, events: events, result: &finished{Pass: which, Bucket: n}}
+			return s.bucket(ctx, n)
+		})
+		if err != nil {
+			cancel(err)
 		}
 	}()
 	for each := range events {

@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // Input says what is read and how.
@@ -97,39 +97,19 @@ func read(ctx context.Context, input Input, keep keep, report progress.Reporter)
 
 // scan reads the lines and has workers decode them.
 func (in *intake) scan(ctx context.Context, report progress.Reporter) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	batches := make(chan batch, runtime.GOMAXPROCS(0))
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for each := range batches {
-				if ctx.Err() != nil {
-					continue
-				}
-				if err := in.take(each); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
 	report.Start("reading", progress.Bytes, sizeOf(in.input.Files))
-	var before int64
-	var err error
-	for n := range in.input.Files {
-		var size int64
-		if size, err = in.scanFile(ctx, n, batches, func(done int64) { report.Reach(before + done) }); err != nil {
-			break
+	defer report.Finish()
+	return workers.Run(ctx, runtime.GOMAXPROCS(0), func(_ context.Context, put func(batch) error) error {
+		var before int64
+		for n := range in.input.Files {
+			size, err := in.scanFile(n, put, func(done int64) { report.Reach(before + done) })
+			if err != nil {
+				return err
+			}
+			before += size
 		}
-		before += size
-	}
-	close(batches)
-	workers.Wait()
-	report.Finish()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
+		return nil
+	}, in.take)
 }
 
 // sizeOf returns the size of all files, and 0 if one has none.
@@ -145,7 +125,7 @@ func sizeOf(files []string) (total int64) {
 }
 
 // scanFile reads the lines of a file.
-func (in *intake) scanFile(ctx context.Context, n int, batches chan<- batch, reach func(int64)) (size int64, err error) {
+func (in *intake) scanFile(n int, put func(batch) error, reach func(int64)) (size int64, err error) {
 	path := in.input.Files[n]
 	file, err := movefile.Open(path, in.input.Stdin)
 	if err != nil {
@@ -153,22 +133,13 @@ func (in *intake) scanFile(ctx context.Context, n int, batches chan<- batch, rea
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	var lines batch
-	send := func() error {
-		select {
-		case batches <- lines:
-			lines = batch{}
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 	for {
 		line, number, err := file.Next()
 		at := movefile.Position{File: n, Line: number}
 		switch {
 		case errors.Is(err, io.EOF):
 			reach(file.Bytes())
-			return file.Bytes(), send()
+			return file.Bytes(), put(lines)
 		case errors.Is(err, movefile.ErrLong):
 			in.findings.count("")
 			if err := in.findings.add("", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
@@ -181,15 +152,16 @@ func (in *intake) scanFile(ctx context.Context, n int, batches chan<- batch, rea
 		lines.at, lines.lines = append(lines.at, at), append(lines.lines, append([]byte(nil), line...))
 		if len(lines.lines) == batchLines {
 			reach(file.Bytes())
-			if err := send(); err != nil {
+			if err := put(lines); err != nil {
 				return 0, err
 			}
+			lines = batch{}
 		}
 	}
 }
 
 // take decodes lines.
-func (in *intake) take(lines batch) error {
+func (in *intake) take(_ context.Context, lines batch) error {
 	for n, line := range lines.lines {
 		at := lines.at[n]
 		record, faults := in.decoder.Decode(line)

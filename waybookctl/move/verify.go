@@ -16,6 +16,7 @@ import (
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // VerifyOptions say how a verification reads.
@@ -116,32 +117,13 @@ type verifier struct {
 }
 
 func (v *verifier) run(ctx context.Context, report progress.Reporter) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	families := make(chan *family)
-	var workers sync.WaitGroup
-	for range v.options.Workers {
-		workers.Go(func() {
-			for f := range families {
-				if err := v.family(ctx, f); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
 	report.Start("verifying", progress.Records, v.intake.findings.report.Lines)
-	err := v.produce(ctx, families, report)
-	close(families)
-	workers.Wait()
-	report.Finish()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
+	defer report.Finish()
+	return workers.Run(ctx, v.options.Workers, func(_ context.Context, put func(*family) error) error { return v.produce(put, report) }, v.family)
 }
 
 // produce hands out the families.
-func (v *verifier) produce(ctx context.Context, families chan<- *family, report progress.Reporter) error {
+func (v *verifier) produce(put func(*family) error, report progress.Reporter) error {
 	for n := userBuckets; n < userBuckets+contentBuckets; n++ {
 		items, err := v.intake.roots.read(n)
 		if err != nil {
@@ -153,10 +135,8 @@ func (v *verifier) produce(ctx context.Context, families chan<- *family, report 
 			if f.record == nil || rand.Float64() >= v.options.Sample { // #nosec G404 -- a sample
 				continue
 			}
-			select {
-			case families <- f:
-			case <-ctx.Done():
-				return context.Cause(ctx)
+			if err := put(f); err != nil {
+				return err
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/waybook/waybook/edge/peer"
 	"github.com/waybook/waybook/internal/pause"
 	"github.com/waybook/waybook/waybookctl/progress"
+	"github.com/waybook/waybook/waybookctl/workers"
 )
 
 // Writes says what happens to the writes of a log.
@@ -78,24 +79,11 @@ func Run(ctx context.Context, log *Log, options Options, report progress.Reporte
 	}
 	defer p.old.client.Close()
 	defer p.new.client.Close()
-	calls := make(chan call)
-	var workers sync.WaitGroup
-	for range options.Concurrency {
-		workers.Go(func() {
-			for next := range calls {
-				p.play(ctx, next)
-			}
-		})
-	}
 	report.Start("comparing", progress.Requests, 0)
-	err := p.produce(ctx, log, calls, report)
-	close(calls)
-	workers.Wait()
-	report.Finish()
-	if cause := context.Cause(ctx); cause != nil {
-		err = cause
-	}
-	return p.summary, err
+	defer report.Finish()
+	return p.summary, workers.Run(ctx, options.Concurrency, func(ctx context.Context, put func(call) error) error {
+		return p.produce(ctx, log, put, report)
+	}, p.play)
 }
 
 const userAgent = "waybookctl-compare"
@@ -117,7 +105,7 @@ type call struct {
 }
 
 // produce reads the log and hands out the requests that are sent, at most as fast as the rate says.
-func (p *player) produce(ctx context.Context, log *Log, calls chan<- call, report progress.Reporter) error {
+func (p *player) produce(ctx context.Context, log *Log, put func(call) error, report progress.Reporter) error {
 	began := time.Now()
 	for sent := int64(0); p.options.Limit == 0 || sent < p.options.Limit; {
 		entries, err := log.next()
@@ -142,10 +130,8 @@ func (p *player) produce(ctx context.Context, log *Log, calls chan<- call, repor
 					return err
 				}
 			}
-			select {
-			case calls <- next:
-			case <-ctx.Done():
-				return ctx.Err()
+			if err := put(next); err != nil {
+				return err
 			}
 			sent++
 			report.Reach(sent)
@@ -185,20 +171,21 @@ func (p *player) recognize(e entry) (call, bool) {
 }
 
 // play sends a request to both servers at the same time and compares the replies.
-func (p *player) play(ctx context.Context, c call) {
+func (p *player) play(ctx context.Context, c call) error {
 	var old, new answer
 	var both sync.WaitGroup
 	both.Go(func() { old = p.old.ask(ctx, c.Request, p.comparer) })
 	both.Go(func() { new = p.new.ask(ctx, c.Request, p.comparer) })
 	both.Wait()
-	if ctx.Err() != nil {
-		return
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	found := result{call: c, old: old, new: new, err: errors.Join(old.err, new.err)}
 	if found.err == nil {
 		found.verdict = p.comparer.Compare(old.reply, new.reply)
 	}
 	p.summary.add(found)
+	return nil
 }
 
 // answer is the reply of one server.
