@@ -13,51 +13,51 @@ import (
 // call that RPC with the flags and arguments as the request.
 
 type albumCommands struct {
-	Create    albumCreate     `cmd:"" rpc:"CreateAlbum" help:"Create an album."`
-	Show      contentShow     `cmd:"" rpc:"GetAlbum" help:"Show an album with its first photos and comments."`
-	List      albumList       `cmd:"" rpc:"ListAlbums" help:"List a user's albums in creation order."`
-	Recent    albumRecent     `cmd:"" rpc:"ListRecentAlbums" help:"List the albums of all users, newest first."`
-	Nearby    albumNearby     `cmd:"" rpc:"SearchNearby" help:"List the albums around a point, nearest first."`
-	Changes   changes         `cmd:"" rpc:"ListAlbumChanges" with:"include_album" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
-	Update    albumUpdate     `cmd:"" rpc:"UpdateAlbum" help:"Change an album; fields without a flag keep their values."`
-	Export    albumExport     `cmd:"" help:"Export a user's albums to a file that move import reads."`
-	Delete    contentDelete   `cmd:"" rpc:"DeleteAlbum" help:"Delete an album with its photos and comments."`
-	Recommend contentPraise   `cmd:"" rpc:"Recommend" help:"Recommend an album."`
-	Withdraw  contentWithdraw `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of an album."`
-	Photo     photoCommands   `cmd:"" help:"Photos of an album."`
-	Comment   commentCommands `cmd:"" help:"Comments on an album."`
+	Create    albumCreate      `cmd:"" rpc:"CreateAlbum" help:"Create an album."`
+	Show      contentShow      `cmd:"" rpc:"GetAlbum" help:"Show an album with its first photos and comments."`
+	List      albumList        `cmd:"" rpc:"ListAlbums" help:"List a user's albums in creation order."`
+	Recent    albumRecent      `cmd:"" rpc:"ListRecentAlbums" help:"List the albums of all users, newest first."`
+	Nearby    albumNearby      `cmd:"" rpc:"SearchNearby" help:"List the albums around a point, nearest first."`
+	Changes   changes          `cmd:"" rpc:"ListAlbumChanges" with:"include_album" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Update    albumUpdate      `cmd:"" rpc:"UpdateAlbum" help:"Change an album; fields without a flag keep their values."`
+	Export    albumExport      `cmd:"" help:"Export a user's albums to a file that move import reads."`
+	Delete    contentDelete    `cmd:"" rpc:"DeleteAlbum" help:"Delete an album with its photos and comments."`
+	Recommend contentRecommend `cmd:"" rpc:"Recommend" help:"Recommend an album."`
+	Withdraw  contentWithdraw  `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of an album."`
+	Photo     photoCommands    `cmd:"" help:"Photos of an album."`
+	Comment   commentCommands  `cmd:"" help:"Comments on an album."`
 }
 
 type entryCommands struct {
-	Create    entryCreate     `cmd:"" rpc:"CreateBlog" help:"Create an entry."`
-	Show      contentShow     `cmd:"" rpc:"GetBlog" help:"Show an entry with its text, vote and first comments, even before its planned date."`
-	List      entryList       `cmd:"" rpc:"ListBlogs" help:"List entries; tables leave out their texts."`
-	Recent    entryRecent     `cmd:"" rpc:"ListRecentBlogs" help:"List the published entries of all users, newest first; tables leave out their texts."`
-	Nearby    entryNearby     `cmd:"" rpc:"SearchNearby" help:"List the entries around a point, nearest first."`
-	Changes   changes         `cmd:"" rpc:"ListBlogChanges" with:"include_blog" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
-	Update    entryUpdate     `cmd:"" rpc:"UpdateBlog" help:"Change an entry; fields without a flag keep their values."`
-	Vote      entryVote       `cmd:"" rpc:"CastBallot" help:"Vote for a choice of an entry's vote."`
-	Export    entryExport     `cmd:"" help:"Export a user's entries to a file that move import reads."`
-	Delete    contentDelete   `cmd:"" rpc:"DeleteBlog" help:"Delete an entry with its vote and comments."`
-	Recommend contentPraise   `cmd:"" rpc:"Recommend" help:"Recommend an entry."`
-	Withdraw  contentWithdraw `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of an entry."`
-	Comment   commentCommands `cmd:"" help:"Comments on an entry."`
+	Create    entryCreate      `cmd:"" rpc:"CreateBlog" help:"Create an entry."`
+	Show      contentShow      `cmd:"" rpc:"GetBlog" help:"Show an entry with its text, vote and first comments, even before its planned date."`
+	List      entryList        `cmd:"" rpc:"ListBlogs" help:"List entries; tables leave out their texts."`
+	Recent    entryRecent      `cmd:"" rpc:"ListRecentBlogs" help:"List the published entries of all users, newest first; tables leave out their texts."`
+	Nearby    entryNearby      `cmd:"" rpc:"SearchNearby" help:"List the entries around a point, nearest first."`
+	Changes   changes          `cmd:"" rpc:"ListBlogChanges" with:"include_blog" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Update    entryUpdate      `cmd:"" rpc:"UpdateBlog" help:"Change an entry; fields without a flag keep their values."`
+	Vote      entryVote        `cmd:"" rpc:"CastBallot" help:"Vote for a choice of an entry's vote."`
+	Export    entryExport      `cmd:"" help:"Export a user's entries to a file that move import reads."`
+	Delete    contentDelete    `cmd:"" rpc:"DeleteBlog" help:"Delete an entry with its vote and comments."`
+	Recommend contentRecommend `cmd:"" rpc:"Recommend" help:"Recommend an entry."`
+	Withdraw  contentWithdraw  `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of an entry."`
+	Comment   commentCommands  `cmd:"" help:"Comments on an entry."`
 }
 
 type landmarkCommands struct {
-	Create    landmarkCreate  `cmd:"" rpc:"CreatePoi" help:"Create a landmark."`
-	Show      contentShow     `cmd:"" rpc:"GetPoi" help:"Show a landmark with its first photos and comments."`
-	List      landmarkList    `cmd:"" rpc:"ListPois" help:"List a category's landmarks in creation order."`
-	Nearby    landmarkNearby  `cmd:"" rpc:"SearchNearby" help:"List the landmarks around a point, nearest first."`
-	Changes   changes         `cmd:"" rpc:"ListPoiChanges" with:"include_poi" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
-	Update    landmarkUpdate  `cmd:"" rpc:"UpdatePoi" help:"Change a landmark; fields without a flag keep their values."`
-	Import    landmarkImport  `cmd:"" help:"Import landmarks from a file: GeoJSON, JSON, NDJSON or CSV."`
-	Export    landmarkExport  `cmd:"" help:"Export landmarks to a file."`
-	Delete    contentDelete   `cmd:"" rpc:"DeletePoi" help:"Delete a landmark with its photos and comments."`
-	Recommend contentPraise   `cmd:"" rpc:"Recommend" help:"Recommend a landmark."`
-	Withdraw  contentWithdraw `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of a landmark."`
-	Photo     photoCommands   `cmd:"" help:"Photos of a landmark."`
-	Comment   commentCommands `cmd:"" help:"Comments on a landmark."`
+	Create    landmarkCreate   `cmd:"" rpc:"CreatePoi" help:"Create a landmark."`
+	Show      contentShow      `cmd:"" rpc:"GetPoi" help:"Show a landmark with its first photos and comments."`
+	List      landmarkList     `cmd:"" rpc:"ListPois" help:"List a category's landmarks in creation order."`
+	Nearby    landmarkNearby   `cmd:"" rpc:"SearchNearby" help:"List the landmarks around a point, nearest first."`
+	Changes   changes          `cmd:"" rpc:"ListPoiChanges" with:"include_poi" help:"List what was created, changed or deleted until two seconds ago, oldest first."`
+	Update    landmarkUpdate   `cmd:"" rpc:"UpdatePoi" help:"Change a landmark; fields without a flag keep their values."`
+	Import    landmarkImport   `cmd:"" help:"Import landmarks from a file: GeoJSON, JSON, NDJSON or CSV."`
+	Export    landmarkExport   `cmd:"" help:"Export landmarks to a file."`
+	Delete    contentDelete    `cmd:"" rpc:"DeletePoi" help:"Delete a landmark with its photos and comments."`
+	Recommend contentRecommend `cmd:"" rpc:"Recommend" help:"Recommend a landmark."`
+	Withdraw  contentWithdraw  `cmd:"" rpc:"WithdrawRecommendation" help:"Withdraw a recommendation of a landmark."`
+	Photo     photoCommands    `cmd:"" help:"Photos of a landmark."`
+	Comment   commentCommands  `cmd:"" help:"Comments on a landmark."`
 }
 
 type photoCommands struct {
@@ -117,7 +117,7 @@ type (
 		acting
 		contentID
 	}
-	contentPraise struct {
+	contentRecommend struct {
 		calls
 		contentID
 		As int64 `required:"" field:"user_id" placeholder:"USER" help:"User who recommends it."`
