@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
+// Column is a column of a table: its heading, and the text of each item in it.
 type Column[T any] struct {
 	Head string
 	Cell func(T) string
@@ -17,19 +18,19 @@ type Column[T any] struct {
 // with an error, the JSON stays incomplete, so that no program takes it for the whole list. kind is
 // the plural name of the items, for the note that there are none.
 func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items iter.Seq2[T, error]) error {
-	var list lister[T]
-	switch p.Format {
-	case JSON:
-		list = &jsonList[T]{out: p.Out}
-	case YAML:
-		list = &yamlList[T]{printer: p}
-	default:
-		list = &tableList[T]{table: table{out: p.Out}, columns: columns}
-	}
+	rows := &tableList[T]{table: table{out: p.Out}, columns: columns}
 	count := 0
 	for item, err := range items {
-		if err == nil {
-			err = list.add(item)
+		if err != nil {
+			return err
+		}
+		switch p.Format {
+		case JSON:
+			err = p.jsonItem(FromProto(item), count)
+		case YAML:
+			err = p.yaml(List{FromProto(item)})
+		default:
+			err = rows.add(item)
 		}
 		if err != nil {
 			return err
@@ -39,57 +40,29 @@ func Items[T proto.Message](p *Printer, kind string, columns []Column[T], items 
 	if count == 0 {
 		p.Note("no %s", kind)
 	}
-	return list.end()
+	var err error
+	switch {
+	case p.Format == JSON && count > 0:
+		_, err = io.WriteString(p.Out, "\n]\n")
+	case p.Format == JSON, p.Format == YAML && count == 0:
+		_, err = io.WriteString(p.Out, "[]\n")
+	default:
+		err = rows.end() // of a table; YAML has no rows
+	}
+	return err
 }
 
-// lister writes a list item by item.
-type lister[T any] interface {
-	add(T) error
-	end() error
-}
-
-type jsonList[T proto.Message] struct {
-	out   io.Writer
-	begun bool
-}
-
-func (l *jsonList[T]) add(item T) error {
-	encoded, err := marshalJSON(FromProto(item), "  ")
+// jsonItem writes an item of an array, and what separates it from those before it.
+func (p *Printer) jsonItem(item Object, before int) error {
+	encoded, err := marshalJSON(item, "  ")
 	if err != nil {
 		return err
 	}
 	lead := ",\n  "
-	if !l.begun {
-		lead, l.begun = "[\n  ", true
+	if before == 0 {
+		lead = "[\n  "
 	}
-	_, err = fmt.Fprintf(l.out, "%s%s", lead, encoded)
-	return err
-}
-
-func (l *jsonList[T]) end() error {
-	tail := "\n]\n"
-	if !l.begun {
-		tail = "[]\n"
-	}
-	_, err := io.WriteString(l.out, tail)
-	return err
-}
-
-type yamlList[T proto.Message] struct {
-	printer *Printer
-	begun   bool
-}
-
-func (l *yamlList[T]) add(item T) error {
-	l.begun = true
-	return l.printer.yaml(List{FromProto(item)})
-}
-
-func (l *yamlList[T]) end() error {
-	if l.begun {
-		return nil
-	}
-	_, err := io.WriteString(l.printer.Out, "[]\n")
+	_, err = fmt.Fprintf(p.Out, "%s%s", lead, encoded)
 	return err
 }
 
