@@ -111,11 +111,63 @@ func (i Identifiers) String() string {
 
 // Set parses the flag's value.
 func (i *Identifiers) Set(value string) error {
-	for _, each := range [...]Identifiers{NewIdentifiers, OldIdentifiers} {
-		if value == each.String() {
-			*i = each
+	return setWord(i, value, "neither new nor old", NewIdentifiers, OldIdentifiers)
+}
+
+// Signatures says how the edge treats key, ts and sig, the parameters with which an application
+// signs a request (docs/signatures.md). It is a flag with one word as its value.
+type Signatures int
+
+const (
+	// SignaturesIgnored treats key, ts and sig as unknown parameters.
+	SignaturesIgnored Signatures = iota
+	// SignaturesObserved verifies each request and reports the outcome to Config.Observe. It
+	// serves the request whatever the outcome. Verifying uses up a one-time signature, so
+	// outcomes are the same as with SignaturesRequired.
+	SignaturesObserved
+	// SignaturesRequired rejects a request without a valid signature.
+	SignaturesRequired
+)
+
+// String returns the flag's value.
+func (s Signatures) String() string {
+	return [...]string{SignaturesIgnored: "off", SignaturesObserved: "observe", SignaturesRequired: "require"}[s]
+}
+
+// Set parses the flag's value.
+func (s *Signatures) Set(value string) error {
+	return setWord(s, value, "none of off, observe and require", SignaturesIgnored, SignaturesObserved, SignaturesRequired)
+}
+
+// CookieSecure says when the cookie of a session is Secure, so that browsers send it over TLS
+// only. It is a flag with one word as its value.
+type CookieSecure int
+
+const (
+	// SecureOverTLS makes the cookie Secure when the request came over TLS, directly or to a
+	// trusted proxy that reports it.
+	SecureOverTLS CookieSecure = iota
+	// SecureAlways makes it Secure whatever a proxy reports.
+	SecureAlways
+)
+
+// String returns the flag's value.
+func (c CookieSecure) String() string {
+	return [...]string{SecureOverTLS: "auto", SecureAlways: "always"}[c]
+}
+
+// Set parses the flag's value.
+func (c *CookieSecure) Set(value string) error {
+	return setWord(c, value, "neither auto nor always", SecureOverTLS, SecureAlways)
+}
+
+// setWord sets a flag to the one of its values that a word names. isNot says what another word is.
+func setWord[W fmt.Stringer](flag *W, word, isNot string, values ...W) error {
+	for _, each := range values {
+		if word == each.String() {
+			*flag = each
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is neither new nor old", value)
+	return fmt.Errorf("%q is %s", word, isNot)
 }

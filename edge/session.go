@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -85,34 +84,6 @@ func isHex(s string) bool {
 		}
 	}
 	return true
-}
-
-// CookieSecure says when the cookie of a session is Secure, so that browsers send it over TLS
-// only. It is a flag with one word as its value.
-type CookieSecure int
-
-const (
-	// SecureOverTLS makes the cookie Secure when the request came over TLS, directly or to a
-	// trusted proxy that reports it.
-	SecureOverTLS CookieSecure = iota
-	// SecureAlways makes it Secure whatever a proxy reports.
-	SecureAlways
-)
-
-// String returns the flag's value.
-func (c CookieSecure) String() string {
-	return [...]string{SecureOverTLS: "auto", SecureAlways: "always"}[c]
-}
-
-// Set parses the flag's value.
-func (c *CookieSecure) Set(value string) error {
-	for _, each := range [...]CookieSecure{SecureOverTLS, SecureAlways} {
-		if value == each.String() {
-			*c = each
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is neither auto nor always", value)
 }
 
 // cookieDate is the form of dates in cookies since Netscape's. Browsers read it as they read that

@@ -2,7 +2,6 @@ package edge
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -15,37 +14,6 @@ import (
 	"github.com/waybook/waybook/internal/requestsig"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 )
-
-// Signatures says how the edge treats key, ts and sig, the parameters with which an application
-// signs a request (docs/signatures.md). It is a flag with one word as its value.
-type Signatures int
-
-const (
-	// SignaturesIgnored treats key, ts and sig as unknown parameters.
-	SignaturesIgnored Signatures = iota
-	// SignaturesObserved verifies each request and reports the outcome to Config.Observe. It
-	// serves the request whatever the outcome. Verifying uses up a one-time signature, so
-	// outcomes are the same as with SignaturesRequired.
-	SignaturesObserved
-	// SignaturesRequired rejects a request without a valid signature.
-	SignaturesRequired
-)
-
-// String returns the flag's value.
-func (s Signatures) String() string {
-	return [...]string{SignaturesIgnored: "off", SignaturesObserved: "observe", SignaturesRequired: "require"}[s]
-}
-
-// Set parses the flag's value.
-func (s *Signatures) Set(value string) error {
-	for _, each := range [...]Signatures{SignaturesIgnored, SignaturesObserved, SignaturesRequired} {
-		if value == each.String() {
-			*s = each
-			return nil
-		}
-	}
-	return fmt.Errorf("%q is none of off, observe and require", value)
-}
 
 // observeTimeout bounds the delay that SignaturesObserved adds to a request.
 const observeTimeout = time.Second
