@@ -155,7 +155,9 @@ func TestAClientThatLeavesStopsTheStream(t *testing.T) {
 		return err
 	}})
 	response := fetch(t, http.MethodGet, server.URL+listPois)
-	io.CopyN(io.Discard, response.Body, 1000)
+	if _, err := io.CopyN(io.Discard, response.Body, 1000); err != nil {
+		t.Fatal(err)
+	}
 	response.Body.Close()
 	if err := <-stopped; err == nil {
 		t.Error("the service sent everything")

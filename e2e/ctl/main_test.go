@@ -1,11 +1,11 @@
-// Package ctl_test runs the real waybookctl against the real standalone, as operators do: with its
-// arguments, input, output and exit status.
+// Package ctl_test runs waybookctl against the real standalone, as operators do: with its arguments, input,
+// output and exit status. Most command lines run in the process of the test; those that are ended by
+// signals, or started by a shell, are processes of their own.
 package ctl_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +13,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
-	// What the program is made of, so that these tests run again when it changes.
-	_ "github.com/waybook/waybook/waybookctl/cli"
+	"github.com/waybook/waybook/waybookctl/cli"
 )
 
 // binaries is the directory of the programs, which are built once for all tests.
@@ -64,15 +63,18 @@ type result struct {
 // run runs a command with an input.
 func (o operator) run(in string, args ...string) result {
 	o.t.Helper()
-	program := command(o.t, args...)
-	program.Env = append(program.Env, "WAYBOOK_ADDRESS="+o.address)
-	program.Stdin = strings.NewReader(in)
+	return runInProcess(o.t, map[string]string{"WAYBOOK_ADDRESS": o.address}, in, args...)
+}
+
+// runInProcess runs a command in the process of the test.
+func runInProcess(t *testing.T, environment map[string]string, in string, args ...string) result {
+	t.Helper()
 	var out, failed bytes.Buffer
-	program.Stdout, program.Stderr = &out, &failed
-	if err := program.Run(); err != nil && !errors.As(err, new(*exec.ExitError)) {
-		o.t.Fatal(err)
-	}
-	return result{o.t, strings.Join(args, " "), program.ProcessState.ExitCode(), out.String(), failed.String()}
+	status := cli.Run(t.Context(), args, cli.Streams{In: strings.NewReader(in), Out: &out, Err: &failed}, func(name string) (string, bool) {
+		value, isSet := environment[name]
+		return value, isSet
+	})
+	return result{t, strings.Join(args, " "), status, out.String(), failed.String()}
 }
 
 // must runs a command that must succeed and returns its output.

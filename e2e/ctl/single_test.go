@@ -1,7 +1,6 @@
 package ctl_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"path"
 	"path/filepath"
@@ -80,12 +79,12 @@ func (c *cluster) run(name, grpc string, other ...string) result {
 	if len(other) > 0 {
 		args = other
 	}
-	program := command(c.t, args...)
-	program.Env = append(program.Env, environment...)
-	var out, failed bytes.Buffer
-	program.Stdout, program.Stderr = &out, &failed
-	_ = program.Run() // the status has the result
-	return result{c.t, strings.Join(args, " "), program.ProcessState.ExitCode(), out.String(), failed.String()}
+	variables := map[string]string{}
+	for _, each := range environment {
+		name, value, _ := strings.Cut(each, "=")
+		variables[name] = value
+	}
+	return runInProcess(c.t, variables, "", args...)
 }
 
 // The overlay single on this machine: a backup while the program serves, the loss of the store, and a

@@ -71,8 +71,14 @@ func TestAKilledImportResumesAndEndsWithTheSameContent(t *testing.T) {
 		}
 		var last imported
 		on.mustRead(&last, line...)
-		created, _ := last.Created.Int64()
-		unchanged, _ := last.Unchanged.Int64()
+		created, err := last.Created.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		unchanged, err := last.Unchanged.Int64()
+		if err != nil {
+			t.Fatal(err)
+		}
 		if created+unchanged != count || (unchanged > 0) != kill {
 			t.Errorf("the last run reports %+v", last)
 		}

@@ -214,7 +214,9 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 		{Name: proto.String("y")}, {Email: proto.String("b@waybook.example")}, {Password: proto.String("short")},
 	} {
 		request.UserId = user
-		_, _ = w.account.UpdateUser(t.Context(), request)
+		if _, err := w.account.UpdateUser(t.Context(), request); (err != nil) != (request.Password != nil) {
+			t.Errorf("%v: %v", request, err)
+		}
 		if err := verify(user, mine[0]); err != nil {
 			t.Errorf("after %v: %v", request, err)
 		}

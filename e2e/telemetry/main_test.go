@@ -19,8 +19,7 @@ var binaries string
 func TestMain(m *testing.M) {
 	os.Exit(launch.Main(m, func(directory string) error {
 		binaries = directory
-		return launch.Build(directory, launch.AsTested, append(launch.Programs(),
-			"github.com/waybook/waybook/standalone", "github.com/waybook/waybook/waybookctl")...)
+		return launch.Build(directory, launch.AsTested, append(launch.Programs(), "github.com/waybook/waybook/standalone")...)
 	}))
 }
 

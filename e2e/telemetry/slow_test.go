@@ -1,12 +1,12 @@
 package telemetry_test
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/waybook/waybook/waybookctl/cli"
 )
 
 // slowGetAlbum are the programs and the first parts of a getAlbum, as waybookctl trace prints them.
@@ -30,15 +30,9 @@ func (s site) ctl(t *testing.T, args ...string) (printed string, status int) {
 	for _, p := range s.processes {
 		args = append(args, "--admin", p.Admin)
 	}
-	output, err := exec.CommandContext(t.Context(), filepath.Join(binaries, "waybookctl"), args...).CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if exit != nil {
-		status = exit.ExitCode()
-	}
-	return string(output), status
+	var output bytes.Buffer
+	status = cli.Run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &output, Err: &output}, func(string) (string, bool) { return "", false })
+	return output.String(), status
 }
 
 func TestASlowRequestIsShownByItsID(t *testing.T) {
