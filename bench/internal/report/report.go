@@ -65,9 +65,6 @@ func (r *Row) AddRatio(column, of string, base *Row) {
 	}
 }
 
-// Rounds returns the number of rounds of which a column has figures.
-func (r *Row) Rounds(column string) int { return len(r.rounds[column]) }
-
 // Median returns the median of a column, or 0 if it is empty.
 func (r *Row) Median(column string) float64 { return median(r.rounds[column]) }
 

@@ -29,7 +29,7 @@ func TestATableIsAlignedMarkdownWithItsOrigin(t *testing.T) {
 		other.Add("µs", 2*round)
 	}
 	other.AddRatio("ratio", "µs", base)
-	table.Note("A note on %d rounds.", base.Rounds("µs"))
+	table.Note("A note on %d rounds.", 3)
 	var out strings.Builder
 	if err := table.Print(&out, "here, today"); err != nil {
 		t.Fatal(err)

@@ -79,9 +79,9 @@ func (b *bench) followedWriters(ctx context.Context, d *deployment) error {
 	err := b.inTurns(rows, func(i int, to *report.Row) (err error) {
 		var count atomic.Int64
 		if i == 1 {
-			stop, err := follow(ctx, d, func(*albumv1.AlbumChange) { count.Add(1) })
-			if err != nil {
-				return err
+			stop, failed := follow(ctx, d, func(*albumv1.AlbumChange) { count.Add(1) })
+			if failed != nil {
+				return failed
 			}
 			defer func() { err = errors.Join(err, stop()) }()
 		}
@@ -161,11 +161,15 @@ func follow(ctx context.Context, d *deployment, see func(*albumv1.AlbumChange)) 
 	ended := make(chan error, 1)
 	go func() { ended <- watch(ctx, albums, token, see) }()
 	return func() error {
-		cancel()
-		if err := <-ended; ctx.Err() == nil {
-			return err
+		defer cancel()
+		select {
+		case err := <-ended: // before it is stopped
+			return fmt.Errorf("the follower ended: %w", err)
+		default:
+			cancel()
+			<-ended // its error is that of ctx
+			return nil
 		}
-		return nil
 	}, nil
 }
 

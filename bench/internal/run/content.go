@@ -44,12 +44,10 @@ type content struct {
 	blog, poi int64
 }
 
-// services are connections to the services. All may be the same connection.
-type services struct{ account, album, blog, poi grpc.ClientConnInterface }
-
-// fill creates the content of the cases, with the given number of listedAlbums landmarks.
-func fill(ctx context.Context, on services, landmarks int) (c content, err error) {
-	accounts := accountv1.NewAccountServiceClient(on.account)
+// fill creates the content of the cases, with the given number of listed landmarks. channels are connections to
+// the services.
+func fill(ctx context.Context, channels map[string][]*grpc.ClientConn, landmarks int) (c content, err error) {
+	accounts := accountv1.NewAccountServiceClient(channels[accountService][0])
 	if c.owner, err = newUser(ctx, accounts, "小旅人"); err != nil {
 		return c, err
 	}
@@ -61,7 +59,7 @@ func fill(ctx context.Context, on services, landmarks int) (c content, err error
 		return c, err
 	}
 	c.cookie = fmt.Sprintf("id=%d; idrand=%s", c.owner, session.GetToken())
-	albums := albumv1.NewAlbumServiceClient(on.album)
+	albums := albumv1.NewAlbumServiceClient(channels[albumService][0])
 	if c.bareAlbum, err = newAlbum(ctx, albums, c.owner); err != nil {
 		return c, err
 	}
@@ -73,7 +71,7 @@ func fill(ctx context.Context, on services, landmarks int) (c content, err error
 			return c, err
 		}
 	}
-	pois := poiv1.NewPoiServiceClient(on.poi)
+	pois := poiv1.NewPoiServiceClient(channels[poiService][0])
 	made, err := pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
 		OwnerId: c.owner, Name: "太魯閣國家公園遊客中心", Category: singleCategory, Location: place(),
 	})
@@ -81,7 +79,7 @@ func fill(ctx context.Context, on services, landmarks int) (c content, err error
 		return c, err
 	}
 	c.poi = made.GetPoi().GetPoiId()
-	blogs := blogv1.NewBlogServiceClient(on.blog)
+	blogs := blogv1.NewBlogServiceClient(channels[blogService][0])
 	posted, err := blogs.CreateBlog(ctx, blogBy(c.owner))
 	if err != nil {
 		return c, err

@@ -42,14 +42,11 @@ type deployment struct {
 // starter starts a deployment with a number of listed landmarks.
 type starter func(ctx context.Context, w *workshop, landmarks int) (*deployment, error)
 
-// isOneProcess reports whether all services run in the process of the edge.
-func (d *deployment) isOneProcess() bool { return d.services[accountService] == d.edge }
-
 // serving returns the processes that take part in serving a case, front first. A front of a deployment
 // in one process runs the services itself.
 func (d *deployment) serving(c testCase, front *process.Process) []*process.Process {
 	all := []*process.Process{front}
-	if d.isOneProcess() {
+	if isOneProcess := d.services[accountService] == d.edge; isOneProcess {
 		return all
 	}
 	for _, each := range []string{c.service, accountService} {
@@ -139,8 +136,6 @@ func startProcessesOn(ctx context.Context, w *workshop, landmarks int, store fun
 		return nil, err
 	}
 	d.gatewayArgs = addresses[1:] // it has no sessions
-	d.content, err = fill(ctx, services{
-		d.channels[accountService][0], d.channels[albumService][0], d.channels[blogService][0], d.channels[poiService][0],
-	}, landmarks)
+	d.content, err = fill(ctx, d.channels, landmarks)
 	return d, err
 }

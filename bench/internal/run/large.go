@@ -46,18 +46,18 @@ func (b *bench) large(ctx context.Context) (err error) {
 	if err := b.starts(ctx, w, []*site{empty, small, large}); err != nil {
 		return err
 	}
-	running, err := w.start("standalone", nil, onStore(large.data)...)
+	running, err := standaloneOn(w, large.data, large.content, nil)
 	if err != nil {
 		return err
 	}
 	if err := b.longList(ctx, running, large.landmarks); err != nil {
 		return err
 	}
-	beside, err := w.start("standalone", nil, onStore(small.data)...)
+	beside, err := standaloneOn(w, small.data, small.content, nil)
 	if err != nil {
 		return err
 	}
-	return b.readsAtSizes(ctx, w, []*site{small, large}, []*process.Process{beside, running})
+	return b.readsAtSizes(ctx, []*site{small, large}, []*deployment{beside, running})
 }
 
 func newSite(landmarks int) *site {
@@ -108,16 +108,15 @@ func (b *bench) starts(ctx context.Context, w *workshop, sites []*site) error {
 }
 
 // longList measures the list of all landmarks.
-func (b *bench) longList(ctx context.Context, p *process.Process, landmarks int) error {
+func (b *bench) longList(ctx context.Context, d *deployment, landmarks int) error {
 	table := report.New(fmt.Sprintf("A list of %d landmarks through the edge", landmarks))
 	row := table.Row()
-	request := get11("/API.php?" + readForm("getCategoryPOIList", "category", int64(listCategory)).Encode())
 	for range b.settings.Rounds {
-		connection, err := opener(p.Addresses["edge"], request, wantXML)(0)
+		connection, err := d.toEdge(caseNamed(d.content, longList)).open(0)
 		if err != nil {
 			return err
 		}
-		err = grown(p, landmarks, row, func() error { return connection.Do(ctx) })
+		err = grown(d.edge, landmarks, row, func() error { return connection.Do(ctx) })
 		if err := errors.Join(err, connection.Close()); err != nil {
 			return err
 		}
@@ -153,19 +152,16 @@ func grown(p *process.Process, items int, to *report.Row, work func() error) err
 }
 
 // readsAtSizes measures reads of landmarks from stores of different sizes in turn.
-func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []*site, running []*process.Process) error {
-	edges := make([]contender, len(sites))
+func (b *bench) readsAtSizes(ctx context.Context, sites []*site, running []*deployment) error {
+	var edges []contender
 	for i, s := range sites {
-		channels, err := w.dial(running[i].Addresses["grpc"], 1)
+		requests, err := getPoiRequests(ctx, running[i].channels[poiService][0], s.landmarks)
 		if err != nil {
 			return err
 		}
-		requests, err := getPoiRequests(ctx, channels[0], s.landmarks)
-		if err != nil {
-			return err
-		}
-		open := load.HTTP{Address: running[i].Addresses["edge"], Requests: requests, Want: wantXML}.Open
-		edges[i] = contender{byEdge, open, running[i : i+1]}
+		edge := running[i].edge
+		open := load.HTTP{Address: edge.Addresses["edge"], Requests: requests, Want: wantXML}.Open
+		edges = append(edges, contender{s.name, open, []*process.Process{edge}})
 	}
 	for _, clients := range []int{1, manyConnections} {
 		table := report.New(fmt.Sprintf("getPOI of any landmark through the edge, clients: %d", clients), "store")
@@ -176,7 +172,7 @@ func (b *bench) readsAtSizes(ctx context.Context, w *workshop, sites []*site, ru
 				return err
 			}
 			addLatencies(to, done.Latencies)
-			return addMemory(to, running[i])
+			return addMemory(to, running[i].edge)
 		})
 		if err != nil {
 			return err

@@ -113,15 +113,11 @@ func (w *workshop) filledStore(ctx context.Context, landmarks int) (data string,
 	}
 	filling := w.within()
 	defer func() { err = errors.Join(err, filling.close()) }()
-	filler, err := filling.start("standalone", nil, onStore(data)...)
+	d, err := standaloneOn(filling, data, c, nil)
 	if err != nil {
 		return "", c, err
 	}
-	channels, err := filling.dial(filler.Addresses["grpc"], 1)
-	if err != nil {
-		return "", c, err
-	}
-	c, err = fill(ctx, services{channels[0], channels[0], channels[0], channels[0]}, landmarks)
+	c, err = fill(ctx, d.channels, landmarks)
 	return data, c, err
 }
 
