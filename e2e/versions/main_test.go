@@ -16,7 +16,7 @@ import (
 )
 
 // olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
-const olderCommit = "0000000000000000000000000000000000000000"
+const olderCommit = "cb04695049b9e5bda436b44e6a816961b8c6c335"
 
 // programs are the programs of both versions, which are built once for all tests.
 var programs struct {
