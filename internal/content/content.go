@@ -7,6 +7,7 @@ package content
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/waybook/waybook/internal/content/aliases"
@@ -146,4 +147,132 @@ func notFound(reason, noun string) func(id int64) *apierror.Error {
 
 func notOwner(noun string) func(id int64) *apierror.Error {
 	return func(id int64) *apierror.Error { return apierror.NotOwner("%s %d belongs to another user", noun, id) }
+}
+
+// Batch is the result of a call that names many documents.
+type Batch[P any] struct {
+	// Found are the documents that exist, each once, in the order in which they were named first.
+	Found []P
+	// Missing are the ids of documents that do not exist. Unread are those that did not fit into
+	// docstore.MaxPageBytes. Both are in the same order.
+	Missing, Unread []int64
+}
+
+// Batch returns the documents with the given ids.
+func (k *Kind[P]) Batch(ctx context.Context, ids []int64) (b Batch[P], err error) {
+	ids = distinct(ids)
+	documents, unread, err := k.Documents.GetFitting(ctx, ids)
+	if err != nil {
+		return b, err
+	}
+	found := make(map[int64]*P, len(documents))
+	for i := range documents {
+		found[k.ID(&documents[i])] = &documents[i]
+	}
+	b.Found, b.Unread = make([]P, 0, len(documents)), unread
+	for _, id := range ids {
+		document := found[id]
+		switch {
+		case document != nil:
+			b.Found = append(b.Found, *document)
+		case len(unread) > 0 && unread[0] == id:
+			unread = unread[1:]
+		default:
+			b.Missing = append(b.Missing, id)
+		}
+	}
+	return b, nil
+}
+
+// distinct returns the ids without those that were named before.
+func distinct(ids []int64) []int64 {
+	seen, first := make(map[int64]bool, len(ids)), make([]int64, 0, len(ids))
+	for _, id := range ids {
+		if !seen[id] {
+			seen[id], first = true, append(first, id)
+		}
+	}
+	return first
+}
+
+// OwnersOf returns the owner of each document.
+func (k *Kind[P]) OwnersOf(documents []P) []int64 {
+	owners := make([]int64, len(documents))
+	for i := range documents {
+		owners[i] = k.Owner(&documents[i])
+	}
+	return owners
+}
+
+// Summaries are the documents of a kind as long lists show them. S is the stored form and M
+// the message of the contract. They may be used concurrently.
+type Summaries[S, M any] struct {
+	documents *docstore.Projection[S]
+	show      func(message *M, summary *S)
+	// id returns the identifier of a summary. oldIDs returns the old identifiers of documents, and
+	// tell puts one into a message.
+	id     func(*S) int64
+	oldIDs func(ctx context.Context, ids []int64) (map[int64]string, error)
+	tell   func(message *M, oldID string)
+}
+
+// Summarize returns the summaries of a kind. S must be a struct with bson tags. show fills
+// a message. id returns the identifier of a summary, and tell puts an old one into a message.
+func Summarize[S, M, P any](
+	kind *Kind[P], show func(message *M, summary *S), id func(*S) int64, tell func(message *M, oldID string),
+) *Summaries[S, M] {
+	return &Summaries[S, M]{docstore.Project[S](kind.Documents), show, id, kind.oldIDs, tell}
+}
+
+// Send sends the summaries that query finds and keep accepts, in batches of the query's
+// limit. It sends at most count, or all if count is 0. keep may be nil. Send reports
+// whether the query found any document. It stops at the first error of send.
+func (s *Summaries[S, M]) Send(
+	ctx context.Context, query docstore.Query, count int64, keep func(*S) bool, send func([]*M) error,
+) (found bool, err error) {
+	left, read := count, count
+	if count == 0 {
+		left = math.MaxInt64
+	}
+	if keep != nil {
+		read = 0 // the number of documents to read is unknown
+	}
+	for documents, err := range s.documents.BatchesUpTo(ctx, query, read) {
+		if err != nil {
+			return found, err
+		}
+		found = true
+		messages := make([]M, len(documents)) // one allocation per batch: there may be millions
+		batch := make([]*M, 0, len(documents))
+		var untold []int64
+		shown := map[int64]*M{}
+		for i := range documents {
+			if left > 0 && (keep == nil || keep(&documents[i])) {
+				s.show(&messages[i], &documents[i])
+				batch = append(batch, &messages[i])
+				left--
+				if newID := s.id(&documents[i]); aliases.IsText(newID) {
+					untold, shown[newID] = append(untold, newID), &messages[i]
+				}
+			}
+		}
+		if len(untold) > 0 {
+			oldIDs, err := s.oldIDs(ctx, untold)
+			if err != nil {
+				return found, err
+			}
+			for newID, oldID := range oldIDs {
+				s.tell(shown[newID], oldID)
+			}
+		}
+		if len(batch) > 0 {
+			if err := send(batch); err != nil {
+				return found, err
+			}
+		}
+		if left == 0 {
+			break
+		}
+	}
+	return found, nil
 }

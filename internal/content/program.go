@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 
+	"github.com/waybook/waybook/internal/content/choices"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/platform/process"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -52,4 +54,39 @@ func (p Program) Main() {
 			return p.New(ctx, deps)
 		},
 	}.Main()
+}
+
+// Deps are the dependencies of a service of content. They may be used concurrently.
+type Deps struct {
+	service.Deps
+	// Account calls the account service. Profiles resolves user ids through it.
+	Account  accountv1.AccountServiceClient
+	Profiles *profiles.Directory
+	// Counting is the work that outlives its callers, such as the counting of choices.
+	Counting *choices.Background
+}
+
+// NewDeps returns the dependencies of a program's services of content. They share one cache
+// of profiles, which reports its lookups in the host's metrics and closes with the host.
+func NewDeps(host service.Host, account accountv1.AccountServiceClient) (Deps, error) {
+	directory, err := profiles.NewDirectory(account, host.Log)
+	if err != nil {
+		return Deps{}, err
+	}
+	host.Stack.Push("profiles", directory.Close)
+	counting := &choices.Background{}
+	host.Stack.Push("counting", counting.Wait)
+	countLookups(host.Metrics, directory)
+	return Deps{Deps: host.Deps, Account: account, Profiles: directory, Counting: counting}, nil
+}
+
+func countLookups(metrics *process.Metrics, directory *profiles.Directory) {
+	const lookups = "waybook_people_lookups_total"
+	const help = "User names looked up, by cache result (hit or miss)."
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "hit"}, func() float64 { return float64(directory.Stats().Hits) })
+	metrics.CounterFunc(lookups, help, map[string]string{"result": "miss"}, func() float64 { return float64(directory.Stats().Misses) })
+	metrics.CounterFunc("waybook_people_stale_total",
+		"Replies with the last known user names because the account service did not answer.", nil,
+		func() float64 { return float64(directory.Stats().Stale) })
+	metrics.GaugeFunc("waybook_people_cached", "Users in the cache of names.", func() float64 { return float64(directory.Stats().Size) })
 }

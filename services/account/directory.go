@@ -4,6 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/content/changes"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
@@ -21,10 +24,7 @@ func (s *Server) ListUsers(ctx context.Context, request *accountv1.ListUsersRequ
 	page, err := s.users.Page(ctx, docstore.Query{
 		Where: where, Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), defaultUserPage),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, nil
+	return &accountv1.ListUsersResponse{Users: userProtos(page.Documents), NextPageToken: page.Next}, err
 }
 
 // FindUsers returns a page of the users whose address or nickname begins with a text.
@@ -71,4 +71,35 @@ func (s *Server) CountPasswordForms(ctx context.Context, _ *accountv1.CountPassw
 		reply.Counts = append(reply.Counts, &accountv1.PasswordFormCount{Form: form, UserCount: count})
 	}
 	return reply, nil
+}
+
+// ListUserChanges returns what has changed since a token.
+func (s *Server) ListUserChanges(ctx context.Context, request *accountv1.ListUserChangesRequest) (*accountv1.ListUserChangesResponse, error) {
+	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeUser())
+	return &accountv1.ListUserChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
+}
+
+// WatchUserChanges sends what changes.
+func (s *Server) WatchUserChanges(request *accountv1.WatchUserChangesRequest, stream grpc.ServerStreamingServer[accountv1.WatchUserChangesResponse]) error {
+	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeUser(), func(batch []*accountv1.UserChange, next string) error {
+		return stream.Send(&accountv1.WatchUserChangesResponse{Changes: batch, NextPageToken: next})
+	})
+}
+
+// End ends the streams of changes.
+func (s *Server) End() { s.changes.End() }
+
+// showChanges converts changes to messages.
+func (s *Server) showChanges(_ context.Context, found []docstore.FeedChange[int64, user]) []*accountv1.UserChange {
+	shown := make([]*accountv1.UserChange, len(found))
+	for i, each := range found {
+		head := changes.HeadOf(each)
+		shown[i] = &accountv1.UserChange{
+			UserId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
+		}
+		if each.Document != nil {
+			shown[i].User = userProto(*each.Document)
+		}
+	}
+	return shown
 }

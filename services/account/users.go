@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -177,4 +178,69 @@ func shownProto(u user) *accountv1.User {
 	return &accountv1.User{
 		UserId: u.ID, Name: u.Name, IconUrl: u.IconURL, CreateTime: timestamppb.New(u.CreateTime),
 	}
+}
+
+// maxUpsertTries bounds the retries if a document is created and removed concurrently.
+const maxUpsertTries = 16
+
+// upsert changes the document with the given id. If there is none, it changes and stores
+// initial, which must have that id. If change returns an error, upsert writes nothing and
+// returns that error unwrapped.
+func upsert[K docstore.Key, T any](
+	ctx context.Context, c *docstore.Collection[K, T], id K, initial T, change func(*T) error,
+) error {
+	for range maxUpsertTries {
+		_, err := c.Update(ctx, id, change)
+		if !errors.Is(err, docstore.ErrNotFound) {
+			return err
+		}
+		created := initial
+		if err := change(&created); err != nil {
+			return err
+		}
+		err = c.Insert(ctx, created)
+		var another *docstore.DuplicateError
+		if !errors.As(err, &another) {
+			return err
+		}
+	}
+	return fmt.Errorf("upsert %s: %w", c.Name(), docstore.ErrConflict)
+}
+
+// DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
+// earlier one began. Sessions that are left after a crash belong to nobody, so they are not open.
+func (s *Server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
+	u, err := s.users.Get(ctx, request.GetUserId())
+	isGone := errors.Is(err, docstore.ErrNotFound)
+	if err != nil && !isGone {
+		return nil, err
+	}
+	if !isGone && !u.IsDisabled {
+		return nil, apierror.New(codes.FailedPrecondition, "USER_NOT_DISABLED", "user %d is not disabled; disable the user first", u.ID)
+	}
+	if err := s.deleteBelongings(ctx, request.GetUserId()); err != nil {
+		return nil, err
+	}
+	err = s.users.Delete(ctx, request.GetUserId())
+	if errors.Is(err, docstore.ErrNotFound) {
+		// An earlier call may have deleted the user and failed: make that durable.
+		_, err = s.users.GetLinearizable(ctx, request.GetUserId())
+	}
+	if err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		return nil, err
+	}
+	return &accountv1.DeleteUserResponse{}, nil
+}
+
+// deleteBelongings deletes the sessions, devices and rewards of a user. The records of the
+// user's days expire by themselves.
+func (s *Server) deleteBelongings(ctx context.Context, userID int64) error {
+	if _, err := s.sessions.DeleteAll(ctx, byUser().Is(userID).Everywhere()); err != nil {
+		return err
+	}
+	if err := s.devices.stored.Delete(ctx, userID); err != nil && !errors.Is(err, docstore.ErrNotFound) {
+		return err
+	}
+	_, err := s.rewards.DeleteAll(ctx, byUser().Is(userID).Everywhere())
+	return err
 }

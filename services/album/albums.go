@@ -3,12 +3,17 @@ package album
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // firstPhotos is how many photos a reply includes with the album itself.
@@ -32,10 +37,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 				CreateTime: now, UpdateTime: now,
 			}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &albumv1.CreateAlbumResponse{Album: albumProto(created, owner)}, nil
+	return &albumv1.CreateAlbumResponse{Album: albumProto(created, owner)}, err
 }
 
 // UpdateAlbum changes an album.
@@ -78,10 +80,7 @@ func (s *Server) changeTo(request *albumv1.UpdateAlbumRequest) func(*album) erro
 
 // DeleteAlbum deletes an album. The next sweep removes its photos and comments.
 func (s *Server) DeleteAlbum(ctx context.Context, request *albumv1.DeleteAlbumRequest) (*albumv1.DeleteAlbumResponse, error) {
-	if err := s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId()); err != nil {
-		return nil, err
-	}
-	return &albumv1.DeleteAlbumResponse{}, nil
+	return &albumv1.DeleteAlbumResponse{}, s.albums.DeleteBy(ctx, request.GetActorId(), request.GetAlbumId())
 }
 
 // GetAlbum returns an album with its first photos and comments.
@@ -145,4 +144,33 @@ func (s *Server) showAll(ctx context.Context, albums []album) []*albumv1.Album {
 
 func (s *Server) show(ctx context.Context, a album) *albumv1.Album {
 	return albumProto(a, s.profiles.Show(ctx, a.OwnerID)[a.OwnerID])
+}
+
+func albumProto(a album, owner profiles.Profile) *albumv1.Album {
+	return &albumv1.Album{
+		AlbumId:    a.ID,
+		Owner:      owner.Proto(a.OwnerID),
+		Title:      a.Title,
+		Category:   albumv1.AlbumCategory(a.Category),
+		Location:   &typev1.Location{Lat: a.Lat, Lng: a.Lng},
+		CreateTime: timestamppb.New(a.CreateTime),
+		UpdateTime: timestamppb.New(a.UpdateTime),
+		Score:      a.Score + a.UnnamedScore,
+		OldId:      aliases.OldID(a.ID, a.RequestKey),
+	}
+}
+
+func photoProto(p photo) *albumv1.Photo {
+	return photosProto([]photo{p})[0]
+}
+
+func photosProto(photos []photo) []*albumv1.Photo {
+	shown := make([]*albumv1.Photo, len(photos))
+	messages := make([]albumv1.Photo, len(photos)) // one allocation for all
+	for i, p := range photos {
+		shown[i] = &messages[i]
+		shown[i].PhotoId, shown[i].ThumbnailUrl, shown[i].Description = p.ID, p.ThumbnailURL, p.Description
+		shown[i].OldId = aliases.OldID(p.ID, p.RequestKey)
+	}
+	return shown
 }

@@ -5,6 +5,8 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/changes"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -42,10 +44,7 @@ func (s *Server) ListRecentAlbums(ctx context.Context, request *albumv1.ListRece
 		Where: where.Everywhere(), Descending: true,
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &albumv1.ListRecentAlbumsResponse{Albums: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+	return &albumv1.ListRecentAlbumsResponse{Albums: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
 // summary is the part of an album that a list shows.
@@ -75,4 +74,57 @@ func (s *Server) StreamAlbums(request *albumv1.StreamAlbumsRequest, stream grpc.
 		_, err = s.profiles.Require(stream.Context(), request.GetOwnerId())
 	}
 	return err
+}
+
+// SearchNearby returns a page of the albums in an area, nearest first.
+func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearbyRequest) (*albumv1.SearchNearbyResponse, error) {
+	found, next, err := s.nearby.Search(ctx, nearby.Query{
+		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
+		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	albums := s.showAll(ctx, nearby.DocumentsOf(found))
+	reply := &albumv1.SearchNearbyResponse{Albums: make([]*albumv1.FoundAlbum, len(found)), NextPageToken: next}
+	for i, f := range found {
+		reply.Albums[i] = &albumv1.FoundAlbum{Album: albums[i], DistanceMeters: f.Distance}
+	}
+	return reply, nil
+}
+
+func placeOf(a *album) nearby.Place {
+	return nearby.Place{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
+}
+
+// ListAlbumChanges returns what has changed since a token.
+func (s *Server) ListAlbumChanges(ctx context.Context, request *albumv1.ListAlbumChangesRequest) (*albumv1.ListAlbumChangesResponse, error) {
+	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeAlbum())
+	return &albumv1.ListAlbumChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
+}
+
+// WatchAlbumChanges sends what changes.
+func (s *Server) WatchAlbumChanges(request *albumv1.WatchAlbumChangesRequest, stream grpc.ServerStreamingServer[albumv1.WatchAlbumChangesResponse]) error {
+	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeAlbum(), func(batch []*albumv1.AlbumChange, next string) error {
+		return stream.Send(&albumv1.WatchAlbumChangesResponse{Changes: batch, NextPageToken: next})
+	})
+}
+
+// End ends the streams of changes.
+func (s *Server) End() { s.changes.End() }
+
+// showChanges converts changes to messages.
+func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, album]) []*albumv1.AlbumChange {
+	owners := s.profiles.Show(ctx, changes.Owners(found, func(a *album) int64 { return a.OwnerID })...)
+	shown := make([]*albumv1.AlbumChange, len(found))
+	for i, each := range found {
+		head := changes.HeadOf(each)
+		shown[i] = &albumv1.AlbumChange{
+			AlbumId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
+		}
+		if each.Document != nil {
+			shown[i].Album = albumProto(*each.Document, owners[each.Document.OwnerID])
+		}
+	}
+	return shown
 }

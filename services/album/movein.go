@@ -95,8 +95,5 @@ func takeMoved(stored, from *album) {
 // ResolveOldIds returns the identifiers that old identifiers stand for.
 func (s *Server) ResolveOldIds(ctx context.Context, request *albumv1.ResolveOldIdsRequest) (*albumv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	if err != nil {
-		return nil, err
-	}
-	return &albumv1.ResolveOldIdsResponse{Ids: ids}, nil
+	return &albumv1.ResolveOldIdsResponse{Ids: ids}, err
 }

@@ -19,10 +19,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest)
 				ThumbnailURL: request.GetThumbnailUrl(), Description: request.GetDescription(),
 			}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &albumv1.AddPhotoResponse{Photo: photoProto(added)}, nil
+	return &albumv1.AddPhotoResponse{Photo: photoProto(added)}, err
 }
 
 // UpdatePhoto changes a photo of an album.
@@ -58,10 +55,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *albumv1.RemovePhotoRe
 // ListPhotos returns a page of an album's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *albumv1.ListPhotosRequest) (*albumv1.ListPhotosResponse, error) {
 	page, err := s.photos.Page(ctx, request.GetAlbumId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
-	if err != nil {
-		return nil, err
-	}
-	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
+	return &albumv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 
 // changeBy returns a change of an album that allows only the owner and updates the change

@@ -3,7 +3,12 @@ package blog
 import (
 	"context"
 
+	"google.golang.org/grpc/codes"
+
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
+	"github.com/waybook/waybook/internal/platform/apierror"
 	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -11,34 +16,93 @@ import (
 // AddComment adds a comment to an entry.
 func (s *Server) AddComment(ctx context.Context, request *blogv1.AddCommentRequest) (*blogv1.AddCommentResponse, error) {
 	added, err := s.blogs.Comments.Post(ctx, request.GetBlogId(), request)
-	if err != nil {
-		return nil, err
-	}
-	return &blogv1.AddCommentResponse{Comment: added}, nil
+	return &blogv1.AddCommentResponse{Comment: added}, err
 }
 
 // ReplyToComment sets the author's answer to a comment.
 func (s *Server) ReplyToComment(ctx context.Context, request *blogv1.ReplyToCommentRequest) (*blogv1.ReplyToCommentResponse, error) {
 	answered, err := s.blogs.Comments.Reply(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId(), request.GetText())
-	if err != nil {
-		return nil, err
-	}
-	return &blogv1.ReplyToCommentResponse{Comment: answered}, nil
+	return &blogv1.ReplyToCommentResponse{Comment: answered}, err
 }
 
 // RemoveComment removes a comment.
 func (s *Server) RemoveComment(ctx context.Context, request *blogv1.RemoveCommentRequest) (*blogv1.RemoveCommentResponse, error) {
-	if err := s.blogs.Comments.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId()); err != nil {
-		return nil, err
-	}
-	return &blogv1.RemoveCommentResponse{}, nil
+	return &blogv1.RemoveCommentResponse{}, s.blogs.Comments.Withdraw(ctx, request.GetBlogId(), request.GetCommentId(), request.GetActorId())
 }
 
 // ListComments returns a page of an entry's comments.
 func (s *Server) ListComments(ctx context.Context, request *blogv1.ListCommentsRequest) (*blogv1.ListCommentsResponse, error) {
 	shown, next, err := s.blogs.Comments.List(ctx, request.GetBlogId(), service.PageSize(request.GetPageSize(), comments.FirstPage), request.GetPageToken())
+	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, err
+}
+
+// Recommend recommends an entry.
+func (s *Server) Recommend(ctx context.Context, request *blogv1.RecommendRequest) (*blogv1.RecommendResponse, error) {
+	score, err := s.blogs.Recommendations.Recommend(ctx, request.GetBlogId(), request.GetUserId())
+	return &blogv1.RecommendResponse{Score: score}, err
+}
+
+// WithdrawRecommendation withdraws a recommendation.
+func (s *Server) WithdrawRecommendation(
+	ctx context.Context, request *blogv1.WithdrawRecommendationRequest,
+) (*blogv1.WithdrawRecommendationResponse, error) {
+	score, err := s.blogs.Recommendations.Withdraw(ctx, request.GetBlogId(), request.GetUserId())
+	return &blogv1.WithdrawRecommendationResponse{Score: score}, err
+}
+
+// ListRecommenders returns a page of the users who recommend an entry.
+func (s *Server) ListRecommenders(
+	ctx context.Context, request *blogv1.ListRecommendersRequest,
+) (*blogv1.ListRecommendersResponse, error) {
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	users, next, err := s.blogs.Recommendations.List(ctx, request.GetBlogId(), size, request.GetPageToken())
+	return &blogv1.ListRecommendersResponse{Recommenders: users, NextPageToken: next}, err
+}
+
+// CastBallot votes for one choice of an entry's vote.
+func (s *Server) CastBallot(ctx context.Context, request *blogv1.CastBallotRequest) (*blogv1.CastBallotResponse, error) {
+	if _, err := s.profiles.Require(ctx, request.GetVoterId()); err != nil {
+		return nil, err
+	}
+	found, err := s.withVote(ctx, request.GetBlogId())
 	if err != nil {
 		return nil, err
 	}
-	return &blogv1.ListCommentsResponse{Comments: shown, NextPageToken: next}, nil
+	if int(request.GetChoice()) > len(found.Vote.Choices) {
+		return nil, apierror.NotFound("CHOICE_NOT_FOUND", "the vote of entry %d has %d choices", found.ID, len(found.Vote.Choices))
+	}
+	counted, err := s.ballots.Put(ctx, found.ID, request.GetVoterId(), func(present int32) (int32, error) {
+		if present != choices.None && present != request.GetChoice() {
+			return 0, apierror.New(codes.AlreadyExists, "ALREADY_VOTED", "user %d voted for choice %d already", request.GetVoterId(), present)
+		}
+		return request.GetChoice(), nil
+	})
+	return &blogv1.CastBallotResponse{Vote: voteProto(counted.Vote)}, err
+}
+
+// ListBallots returns a page of the ballots in an entry's vote.
+func (s *Server) ListBallots(ctx context.Context, request *blogv1.ListBallotsRequest) (*blogv1.ListBallotsResponse, error) {
+	if _, err := s.withVote(ctx, request.GetBlogId()); err != nil {
+		return nil, err
+	}
+	size := service.PageSize(request.GetPageSize(), content.ChoicesPage)
+	listed, next, err := s.ballots.List(ctx, request.GetBlogId(), size, request.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	voters := s.profiles.Show(ctx, choices.Users(listed)...)
+	ballots := make([]*blogv1.Ballot, len(listed))
+	for i, choice := range listed {
+		ballots[i] = &blogv1.Ballot{Voter: voters[choice.UserID].Proto(choice.UserID), Choice: choice.Wanted}
+	}
+	return &blogv1.ListBallotsResponse{Ballots: ballots, NextPageToken: next}, nil
+}
+
+// withVote returns an entry that holds a vote.
+func (s *Server) withVote(ctx context.Context, blogID int64) (blog, error) {
+	found, err := s.blogs.Get(ctx, blogID)
+	if err == nil && found.Vote == nil {
+		err = apierror.NotFound("VOTE_NOT_FOUND", "entry %d holds no vote", blogID)
+	}
+	return found, err
 }

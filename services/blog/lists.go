@@ -3,12 +3,18 @@ package blog
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/aliases"
+	"github.com/waybook/waybook/internal/content/changes"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // ListBlogs returns a page of the entries of one user or of all users.
@@ -122,4 +128,122 @@ func upTo(page docstore.Page[blog], last day) docstore.Page[blog] {
 		return docstore.Page[blog]{Documents: page.Documents[:i]}
 	}
 	return page
+}
+
+// ListRecentBlogs returns a page of all users' published entries, the latest first.
+func (s *Server) ListRecentBlogs(ctx context.Context, request *blogv1.ListRecentBlogsRequest) (*blogv1.ListRecentBlogsResponse, error) {
+	from, token, err := parseRecent(request.GetPageToken(), dayOf(s.now().In(s.zone)))
+	if err != nil {
+		return nil, err
+	}
+	published := docstore.UpTo(int64(from))
+	where := byPostDay().In(published)
+	if kind := request.GetType(); kind != blogv1.BlogType_BLOG_TYPE_UNSPECIFIED {
+		where = byTypePostDay().In(int64(kind), published)
+	}
+	page, err := s.blogs.Documents.Page(ctx, docstore.Query{
+		Where: where.Everywhere(), Descending: true, Token: token, Limit: service.PageSize(request.GetPageSize(), 20),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &blogv1.ListRecentBlogsResponse{Blogs: s.showAll(ctx, page.Documents)}
+	if page.Next != "" {
+		reply.NextPageToken = recentToken(from, page.Next)
+	}
+	return reply, nil
+}
+
+// A page token begins with the day on which the walk began, because the bounds of its query do.
+func recentToken(from day, token string) string {
+	return strconv.FormatInt(int64(from), 10) + "." + token
+}
+
+// parseRecent reads a page token. It fails with docstore.ErrBadToken, also for a day after today. The
+// empty token means a walk that begins today.
+func parseRecent(text string, today day) (from day, token string, err error) {
+	if text == "" {
+		return today, "", nil
+	}
+	first, token, _ := strings.Cut(text, ".")
+	number, err := strconv.ParseInt(first, 10, 64)
+	if from = day(number); err != nil || token == "" || from > today || recentToken(from, token) != text {
+		return 0, "", docstore.ErrBadToken
+	}
+	return from, token, nil
+}
+
+// located is the part of an entry that SearchNearby shows. The texts of a page could be large.
+type located struct {
+	ID         int64   `bson:"_id"`
+	AuthorID   int64   `bson:"author_id"`
+	RequestKey string  `bson:"request_key"`
+	Type       int32   `bson:"type"`
+	Lat        float64 `bson:"lat"`
+	Lng        float64 `bson:"lng"`
+	Cell       int64   `bson:"cell"`
+	Title      string  `bson:"title"`
+	PostDay    day     `bson:"post_day"`
+}
+
+// SearchNearby returns a page of the entries in an area, nearest first.
+func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyRequest) (*blogv1.SearchNearbyResponse, error) {
+	found, next, err := s.nearby.Search(ctx, nearby.Query{
+		Area: nearby.AreaOf(request), Category: int64(request.GetType()),
+		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	authorIDs := make([]int64, len(found))
+	for i, f := range found {
+		authorIDs[i] = f.Document.AuthorID
+	}
+	authors := s.profiles.Show(ctx, authorIDs...)
+	reply := &blogv1.SearchNearbyResponse{Blogs: make([]*blogv1.FoundBlog, len(found)), NextPageToken: next}
+	for i, f := range found {
+		b := f.Document
+		reply.Blogs[i] = &blogv1.FoundBlog{
+			BlogId: b.ID, Author: authors[b.AuthorID].Proto(b.AuthorID), Type: blogv1.BlogType(b.Type), Title: b.Title,
+			Location: &typev1.Location{Lat: b.Lat, Lng: b.Lng}, PostDate: b.PostDay.proto(),
+			OldId: aliases.OldID(b.ID, b.RequestKey), DistanceMeters: f.Distance,
+		}
+	}
+	return reply, nil
+}
+
+func placeOf(b *located) nearby.Place {
+	return nearby.Place{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
+}
+
+// ListBlogChanges returns what has changed since a token.
+func (s *Server) ListBlogChanges(ctx context.Context, request *blogv1.ListBlogChangesRequest) (*blogv1.ListBlogChangesResponse, error) {
+	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludeBlog())
+	return &blogv1.ListBlogChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
+}
+
+// WatchBlogChanges sends what changes.
+func (s *Server) WatchBlogChanges(request *blogv1.WatchBlogChangesRequest, stream grpc.ServerStreamingServer[blogv1.WatchBlogChangesResponse]) error {
+	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludeBlog(), func(batch []*blogv1.BlogChange, next string) error {
+		return stream.Send(&blogv1.WatchBlogChangesResponse{Changes: batch, NextPageToken: next})
+	})
+}
+
+// End ends the streams of changes.
+func (s *Server) End() { s.changes.End() }
+
+// showChanges converts changes to messages.
+func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, blog]) []*blogv1.BlogChange {
+	owners := s.profiles.Show(ctx, changes.Owners(found, func(b *blog) int64 { return b.AuthorID })...)
+	shown := make([]*blogv1.BlogChange, len(found))
+	for i, each := range found {
+		head := changes.HeadOf(each)
+		shown[i] = &blogv1.BlogChange{
+			BlogId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
+		}
+		if each.Document != nil {
+			shown[i].Blog = blogProto(*each.Document, owners[each.Document.AuthorID])
+		}
+	}
+	return shown
 }

@@ -199,8 +199,5 @@ func takeMoved(stored, from *blog) {
 // ResolveOldIds returns the identifiers that old identifiers stand for.
 func (s *Server) ResolveOldIds(ctx context.Context, request *blogv1.ResolveOldIdsRequest) (*blogv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	if err != nil {
-		return nil, err
-	}
-	return &blogv1.ResolveOldIdsResponse{Ids: ids}, nil
+	return &blogv1.ResolveOldIdsResponse{Ids: ids}, err
 }

@@ -2,12 +2,18 @@ package poi
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"google.golang.org/grpc"
 
+	"github.com/waybook/waybook/internal/content/changes"
+	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // ListPois returns a page of a category's landmarks.
@@ -16,10 +22,7 @@ func (s *Server) ListPois(ctx context.Context, request *poiv1.ListPoisRequest) (
 		Where: byCategory().Is(int64(request.GetCategory())).Everywhere(),
 		Token: request.GetPageToken(), Limit: service.PageSize(request.GetPageSize(), 100),
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, nil
+	return &poiv1.ListPoisResponse{Pois: s.showAll(ctx, page.Documents), NextPageToken: page.Next}, err
 }
 
 // BatchGetPois returns several landmarks.
@@ -67,4 +70,156 @@ func (s *Server) StreamPois(request *poiv1.StreamPoisRequest, stream grpc.Server
 		return stream.Send(&poiv1.StreamPoisResponse{Pois: batch})
 	})
 	return err
+}
+
+// ownPrefix begins the export key of a landmark that was not imported.
+const ownPrefix = "poi:"
+
+// ExportPois sends landmarks in the form that ImportPois accepts, by owner and key.
+func (s *Server) ExportPois(request *poiv1.ExportPoisRequest, stream grpc.ServerStreamingServer[poiv1.ExportPoisResponse]) error {
+	isFound := false
+	batch := &poiv1.ExportPoisResponse{}
+	for p, err := range s.inKeyOrder(stream.Context(), request.GetOwnerId()) {
+		if err != nil {
+			return err
+		}
+		isFound = true
+		if request.GetCategory() != 0 && p.Category != int64(request.GetCategory()) {
+			continue
+		}
+		batch.Pois = append(batch.Pois, exported(p, request.GetWithIds()))
+		if len(batch.GetPois()) < service.StreamBatch {
+			continue
+		}
+		if err := stream.Send(batch); err != nil {
+			return err
+		}
+		batch = &poiv1.ExportPoisResponse{}
+	}
+	if len(batch.GetPois()) > 0 {
+		return stream.Send(batch)
+	}
+	if isFound || request.GetOwnerId() == 0 {
+		return nil
+	}
+	_, err := s.profiles.Require(stream.Context(), request.GetOwnerId())
+	return err
+}
+
+// exported returns the importable form of a landmark.
+func exported(p poi, withIDs bool) *poiv1.ImportedPoi {
+	item := &poiv1.ImportedPoi{
+		Key: exportKey(p), Name: p.Name, Category: poiv1.PoiCategory(p.Category),
+		Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+	}
+	if withIDs {
+		item.OwnerId, item.PoiId = p.OwnerID, p.ID
+	}
+	return item
+}
+
+// exportKey returns the key of a landmark in exports.
+func exportKey(p poi) string {
+	if key, isImported := strings.CutPrefix(p.RequestKey, importPrefix); isImported {
+		return key
+	}
+	return ownPrefix + strconv.FormatInt(p.ID, 10)
+}
+
+// ownID returns the id of the landmark that may have been exported under a key.
+func ownID(key string) (poiID int64, ok bool) {
+	digits, ok := strings.CutPrefix(key, ownPrefix)
+	if !ok {
+		return 0, false
+	}
+	poiID, err := strconv.ParseInt(digits, 10, 64)
+	// A key that exported would write differently is another key.
+	return poiID, err == nil && poiID > 0 && poiID <= id.Max && strconv.FormatInt(poiID, 10) == digits
+}
+
+// SearchNearby returns a page of the landmarks in an area, nearest first.
+func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRequest) (*poiv1.SearchNearbyResponse, error) {
+	found, next, err := s.nearby.Search(ctx, nearby.Query{
+		Area: nearby.AreaOf(request), Category: int64(request.GetCategory()),
+		Size: service.PageSize(request.GetPageSize(), 100), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	pois := s.showAll(ctx, nearby.DocumentsOf(found))
+	reply := &poiv1.SearchNearbyResponse{Pois: make([]*poiv1.FoundPoi, len(found)), NextPageToken: next}
+	for i, f := range found {
+		reply.Pois[i] = &poiv1.FoundPoi{Poi: pois[i], DistanceMeters: f.Distance}
+	}
+	return reply, nil
+}
+
+func placeOf(p *poi) nearby.Place {
+	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
+}
+
+// located is the part of a landmark that a map shows.
+type located struct {
+	ID       int64   `bson:"_id"`
+	Name     string  `bson:"name"`
+	Category int64   `bson:"category"`
+	Lat      float64 `bson:"lat"`
+	Lng      float64 `bson:"lng"`
+	Cell     int64   `bson:"cell"`
+}
+
+func placeOfLocated(p *located) (place nearby.Place, cell int64) {
+	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
+}
+
+// ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.
+func (s *Server) ListPoisInBox(ctx context.Context, request *poiv1.ListPoisInBoxRequest) (*poiv1.ListPoisInBoxResponse, error) {
+	b := request.GetBounds()
+	found, next, err := s.boxes.Search(ctx, nearby.BoxQuery{
+		Box: nearby.NewBox(b.GetSouth(), b.GetWest(), b.GetNorth(), b.GetEast()), Category: int64(request.GetCategory()),
+		Size: service.PageSize(request.GetPageSize(), 1000), Token: request.GetPageToken(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	reply := &poiv1.ListPoisInBoxResponse{Pois: make([]*poiv1.LocatedPoi, len(found)), NextPageToken: next}
+	for i, p := range found {
+		reply.Pois[i] = &poiv1.LocatedPoi{
+			PoiId: p.ID, Name: p.Name, Category: poiv1.PoiCategory(p.Category),
+			Location: &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+		}
+	}
+	return reply, nil
+}
+
+// ListPoiChanges returns what has changed since a token.
+func (s *Server) ListPoiChanges(ctx context.Context, request *poiv1.ListPoiChangesRequest) (*poiv1.ListPoiChangesResponse, error) {
+	page, err := s.changes.List(ctx, request.GetPageToken(), request.GetPageSize(), request.GetIncludePoi())
+	return &poiv1.ListPoiChangesResponse{Changes: page.Changes, NextPageToken: page.Next, HasMore: page.HasMore}, err
+}
+
+// WatchPoiChanges sends what changes.
+func (s *Server) WatchPoiChanges(request *poiv1.WatchPoiChangesRequest, stream grpc.ServerStreamingServer[poiv1.WatchPoiChangesResponse]) error {
+	return s.changes.Watch(stream.Context(), request.GetPageToken(), request.GetIncludePoi(), func(batch []*poiv1.PoiChange, next string) error {
+		return stream.Send(&poiv1.WatchPoiChangesResponse{Changes: batch, NextPageToken: next})
+	})
+}
+
+// End ends the streams of changes.
+func (s *Server) End() { s.changes.End() }
+
+// showChanges converts changes to messages.
+func (s *Server) showChanges(ctx context.Context, found []docstore.FeedChange[int64, poi]) []*poiv1.PoiChange {
+	owners := s.profiles.Show(ctx, changes.Owners(found, func(p *poi) int64 { return p.OwnerID })...)
+	shown := make([]*poiv1.PoiChange, len(found))
+	for i, each := range found {
+		head := changes.HeadOf(each)
+		shown[i] = &poiv1.PoiChange{
+			PoiId: each.ID, Kind: head.Kind, ChangeTime: head.Time, Revision: each.Revision, Parts: head.Parts,
+		}
+		if each.Document != nil {
+			shown[i].Poi = poiProto(*each.Document, owners[each.Document.OwnerID])
+		}
+	}
+	return shown
 }

@@ -96,10 +96,7 @@ func takeMoved(stored, from *poi) {
 // ResolveOldIds returns the identifiers that old identifiers stand for.
 func (s *Server) ResolveOldIds(ctx context.Context, request *poiv1.ResolveOldIdsRequest) (*poiv1.ResolveOldIdsResponse, error) {
 	ids, err := s.resolver.Find(ctx, request.GetOldIds())
-	if err != nil {
-		return nil, err
-	}
-	return &poiv1.ResolveOldIdsResponse{Ids: ids}, nil
+	return &poiv1.ResolveOldIdsResponse{Ids: ids}, err
 }
 
 // placeOfMoved returns the place of a landmark that is moved in: that which its owner and key name,

@@ -19,10 +19,7 @@ func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (
 				URL: request.GetPhotoUrl(), Description: request.GetDescription(),
 			}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &poiv1.AddPhotoResponse{Photo: photoProto(added)}, nil
+	return &poiv1.AddPhotoResponse{Photo: photoProto(added)}, err
 }
 
 // UpdatePhoto changes a photo of a landmark.
@@ -58,10 +55,7 @@ func (s *Server) RemovePhoto(ctx context.Context, request *poiv1.RemovePhotoRequ
 // ListPhotos returns a page of a landmark's photos.
 func (s *Server) ListPhotos(ctx context.Context, request *poiv1.ListPhotosRequest) (*poiv1.ListPhotosResponse, error) {
 	page, err := s.photos.Page(ctx, request.GetPoiId(), service.PageSize(request.GetPageSize(), firstPhotos), request.GetPageToken())
-	if err != nil {
-		return nil, err
-	}
-	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, nil
+	return &poiv1.ListPhotosResponse{Photos: photosProto(page.Documents), NextPageToken: page.Next}, err
 }
 
 // changeBy returns a change of a landmark that allows only the owner and updates the change

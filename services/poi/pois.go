@@ -3,12 +3,17 @@ package poi
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/content/profiles"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // firstPhotos is how many photos a reply includes with the landmark itself.
@@ -36,10 +41,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 				CreateTime: now, UpdateTime: now,
 			}
 		})
-	if err != nil {
-		return nil, err
-	}
-	return &poiv1.CreatePoiResponse{Poi: poiProto(created, owner)}, nil
+	return &poiv1.CreatePoiResponse{Poi: poiProto(created, owner)}, err
 }
 
 // UpdatePoi changes a landmark.
@@ -76,10 +78,7 @@ func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) error {
 
 // DeletePoi deletes a landmark. The next sweep removes its photos and comments.
 func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
-	if err := s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId()); err != nil {
-		return nil, err
-	}
-	return &poiv1.DeletePoiResponse{}, nil
+	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId())
 }
 
 // GetPoi returns a landmark with its first photos and comments.
@@ -122,4 +121,30 @@ func (s *Server) GetPoi(ctx context.Context, request *poiv1.GetPoiRequest) (*poi
 
 func (s *Server) show(ctx context.Context, p poi) *poiv1.Poi {
 	return poiProto(p, s.profiles.Show(ctx, p.OwnerID)[p.OwnerID])
+}
+
+func poiProto(p poi, owner profiles.Profile) *poiv1.Poi {
+	return &poiv1.Poi{
+		PoiId:      p.ID,
+		Owner:      owner.Proto(p.OwnerID),
+		Name:       p.Name,
+		Category:   poiv1.PoiCategory(p.Category),
+		Location:   &typev1.Location{Lat: p.Lat, Lng: p.Lng},
+		CreateTime: timestamppb.New(p.CreateTime),
+		UpdateTime: timestamppb.New(p.UpdateTime),
+		Score:      p.Score + p.UnnamedScore,
+		OldId:      aliases.OldID(p.ID, p.RequestKey),
+	}
+}
+
+func photoProto(p photo) *poiv1.Photo {
+	return &poiv1.Photo{PhotoId: p.ID, PhotoUrl: p.URL, Description: p.Description, OldId: aliases.OldID(p.ID, p.RequestKey)}
+}
+
+func photosProto(photos []photo) []*poiv1.Photo {
+	shown := make([]*poiv1.Photo, len(photos))
+	for i, p := range photos {
+		shown[i] = photoProto(p)
+	}
+	return shown
 }
