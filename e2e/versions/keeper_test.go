@@ -95,7 +95,7 @@ func database(t *testing.T, uri string) *mongo.Database {
 // find returns the documents of a collection that match a filter.
 func find(t *testing.T, collection *mongo.Collection, filter bson.D) []bson.Raw {
 	t.Helper()
-	cursor, err := collection.Find(t.Context(), filter)
+	cursor, err := collection.Find(t.Context(), filter, options.Find().SetComment(everywhere))
 	if err != nil {
 		t.Fatal(err)
 	}

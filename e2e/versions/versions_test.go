@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -100,6 +101,9 @@ func choices() []string {
 	return []string{"album_recommendations", "blog_recommendations", "poi_recommendations", "blog_ballots"}
 }
 
+// everywhere is the comment of the test's own commands, which ask all shards; see e2e/mongowire.
+const everywhere = "everywhere"
+
 // plant stores fields that no version knows in the shared documents.
 func (w *world) plant() {
 	w.t.Helper()
@@ -108,7 +112,7 @@ func (w *world) plant() {
 		for _, path := range paths {
 			fields = append(fields, bson.E{Key: path, Value: int64(7)})
 		}
-		if _, err := database(w.t, w.uri).Collection(collection).UpdateMany(w.t.Context(), bson.D{}, bson.D{{Key: "$set", Value: fields}}); err != nil {
+		if _, err := database(w.t, w.uri).Collection(collection).UpdateMany(w.t.Context(), bson.D{}, bson.D{{Key: "$set", Value: fields}}, options.UpdateMany().SetComment(everywhere)); err != nil {
 			w.t.Fatal(err)
 		}
 	}

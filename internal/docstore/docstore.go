@@ -135,10 +135,9 @@ type Engine interface {
 // instead.
 //
 // Documents are BSON with an _id of the declared kind and a revision in RevisionField.
-// The engine reads only these and the indexed fields. The caller owns the documents
-// that a method returns; a document keeps at most a few kilobytes of others alive. The caller
-// must not change the documents that it passes in,
-// not even after ctx is done.
+// The engine reads only these and the indexed fields. The caller owns the documents that a
+// method returns; each keeps at most a few kilobytes of others in memory. The caller must not
+// change the documents that it passes in, not even after ctx is done.
 type Table interface {
 	// Insert stores or refuses each document separately. errs[i] is nil or the reason
 	// why documents[i] was refused: a *DuplicateError, or the plain error of

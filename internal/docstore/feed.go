@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Feed declares that the changes of a collection can be followed. The engine stamps each write that
-// followers are shown with a moment, and a deletion leaves a tombstone; see Table.Feed. No DeleteAll deletes documents of
+// Feed declares that the changes of a collection can be followed. The engine stamps a write with a
+// moment if followers are shown it. A deletion leaves a tombstone; see Table.Feed. DeleteAll refuses
 // such a collection.
 type Feed struct {
 	// Parts are the parts of a document. Each change raises the revisions of the parts that have
@@ -20,11 +20,11 @@ type Feed struct {
 	Parts []Part
 	// Rest, unless empty, is the part of all other fields. Its revision begins with 1.
 	Rest string
-	// Silent are the fields that are in no part.
-	Silent []string
-	// Unseen are the fields that followers are not shown. They are in no part either, and a change of
-	// them alone is not stamped.
-	Unseen []string
+	// NoPart are the fields that are in no part. A change of them alone is stamped.
+	NoPart []string
+	// NotStamped are the fields that followers are not shown. They are in no part either, and a change
+	// of them alone is not stamped.
+	NotStamped []string
 	// Settling is how long a change waits before the feed shows it; 0 means DefaultSettling. A
 	// writer that stores something beside the document takes at most half of it.
 	Settling time.Duration
@@ -108,9 +108,9 @@ type RawChange struct {
 
 // Follower is the part of a Table that serves the changes of a collection with a Feed.
 type Follower interface {
-	// Feed returns changes after a position. It shows a change once it is durable and Feed.Settling
-	// old, so no later call finds one that belongs before. If it has nothing to show that is, it waits
-	// until the present is.
+	// Feed returns changes after a position. It shows a change once the change is durable and older
+	// than Feed.Settling, so no later call finds one that belongs before. If there is none to show, Feed
+	// waits until the changes of the present are old enough.
 	Feed(ctx context.Context, scan FeedScan) (FeedBatch, error)
 	// Forget deletes the tombstones that are older than keep, and returns how many.
 	Forget(ctx context.Context, keep time.Duration) (int64, error)
@@ -138,7 +138,7 @@ func (f *Feed) partOf(path string) string {
 			return part.Name
 		}
 	}
-	if slices.Contains(f.Silent, top) || slices.Contains(f.Unseen, top) {
+	if slices.Contains(f.NoPart, top) || slices.Contains(f.NotStamped, top) {
 		return ""
 	}
 	return f.Rest
@@ -149,7 +149,7 @@ func (f *Feed) partOf(path string) string {
 func (s Spec) Stamps(change Change) bool {
 	isSeen := func(path string) bool {
 		top, _, _ := strings.Cut(path, ".")
-		return !slices.Contains(s.Feed.Unseen, top)
+		return !slices.Contains(s.Feed.NotStamped, top)
 	}
 	return s.Feed != nil && change.hasPath(isSeen)
 }

@@ -40,9 +40,9 @@ type FeedKind int
 
 // The kinds of changes.
 const (
-	// DocumentCreated: the document is new since the follower last had all changes.
+	// DocumentCreated: the document was inserted after the follower last had all changes.
 	DocumentCreated FeedKind = iota + 1
-	// DocumentChanged: the document was there then.
+	// DocumentChanged: the document was inserted before that.
 	DocumentChanged
 	// DocumentDeleted: the document is gone.
 	DocumentDeleted

@@ -77,10 +77,9 @@ func (s *Source) Next(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, false)
 }
 
-// NextInOrder is Next, and as long as few identifiers are drawn, those of different places grow too, in
-// the order in which they are drawn. Under load they do to within a second. So they may be
-// a second ahead of the clock, which another source is not: it is for collections whose
-// documents are listed over all places, and not in one.
+// NextInOrder is Next for collections that are listed over all places. While few identifiers are drawn,
+// those of different places grow in the order in which they are drawn; under load, to within a second.
+// For that, they run ahead of the clock by a second at most. Other sources do not know of it.
 func (s *Source) NextInOrder(place Place, after int64, taken int) (int64, error) {
 	return s.next(place, after, taken, true)
 }

@@ -50,8 +50,8 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
 }
 
-// places are the indexes for SearchNearby.
-func places() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+// onMap are the indexes for SearchNearby.
+func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // photoCounter is the field that holds the number of photos.
 const photoCounter = "photo_count"
@@ -61,7 +61,7 @@ func albumsSpec(settings service.Changes) docstore.Spec {
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
 		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Counters: []string{photoCounter, content.CommentCounter},
-		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, places().Declare()...),
+		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }
 

@@ -93,8 +93,8 @@ func (s *Server) SearchNearby(ctx context.Context, request *albumv1.SearchNearby
 	return reply, nil
 }
 
-func placeOf(a *album) nearby.Place {
-	return nearby.Place{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
+func locationOf(a *album) nearby.Location {
+	return nearby.Location{ID: a.ID, Category: int64(a.Category), Lat: a.Lat, Lng: a.Lng}
 }
 
 // ListAlbumChanges returns what has changed since a token.

@@ -71,7 +71,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.albums, showSummary, idOfSummary, tellOldID)
-	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, places(), placeOf)
+	s.nearby = nearby.New(s.albums.Documents, s.albums.Documents, onMap(), locationOf)
 	s.changes = changes.New(s.albums.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()

@@ -115,8 +115,8 @@ func byRequest() docstore.Index2[int64, string] {
 	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "author_id", B: "request_key", Unique: true}
 }
 
-// places are the indexes for SearchNearby.
-func places() nearby.Indexes { return nearby.Indexes{Category: "type"} }
+// onMap are the indexes for SearchNearby.
+func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
@@ -125,6 +125,6 @@ func blogsSpec(settings service.Changes) docstore.Spec {
 		Counters: []string{content.CommentCounter},
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
-		}, places().Declare()...),
+		}, onMap().Declare()...),
 	}
 }

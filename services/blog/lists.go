@@ -212,8 +212,8 @@ func (s *Server) SearchNearby(ctx context.Context, request *blogv1.SearchNearbyR
 	return reply, nil
 }
 
-func placeOf(b *located) nearby.Place {
-	return nearby.Place{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
+func locationOf(b *located) nearby.Location {
+	return nearby.Location{ID: b.ID, Category: int64(b.Type), Lat: b.Lat, Lng: b.Lng}
 }
 
 // ListBlogChanges returns what has changed since a token.

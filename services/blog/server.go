@@ -108,7 +108,7 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		return nil, err
 	}
 	s.summaries = content.Summarize(s.blogs, showSummary, idOfSummary, tellOldID)
-	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), places(), placeOf)
+	s.nearby = nearby.New(s.blogs.Documents, docstore.Project[located](s.blogs.Documents), onMap(), locationOf)
 	s.changes = changes.New(s.blogs.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()

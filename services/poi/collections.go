@@ -40,8 +40,8 @@ func byCategory() docstore.Index1[int64] {
 	return docstore.Index1[int64]{Name: "category", A: "category"}
 }
 
-// places are the indexes for SearchNearby and ListPoisInBox.
-func places() nearby.Indexes { return nearby.Indexes{Category: "category"} }
+// onMap are the indexes for SearchNearby and ListPoisInBox.
+func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
 // key. An export reads the landmarks in its order.
@@ -56,7 +56,7 @@ func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{photoCounter, content.CommentCounter},
 		Feed:    changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
-		Indexes: append(append([]docstore.Index{byCategory().Declare()}, places().Declare()...), byRequest().Declare()),
+		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Server) recogniseOwn(
 	for _, i := range open {
 		stored, isOwn := own[items[i].GetKey()]
 		if isOwn {
-			outcomes[i], isOwn, err = s.settle(ctx, batch, stored, items[i])
+			outcomes[i], isOwn, err = s.outcomeOf(ctx, batch, stored, items[i])
 		}
 		if err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisR
 		if err != nil {
 			return err
 		}
-		if outcomes[i], _, err = s.settle(ctx, batch, stored, item); err != nil {
+		if outcomes[i], _, err = s.outcomeOf(ctx, batch, stored, item); err != nil {
 			return err
 		}
 	}
@@ -211,7 +211,7 @@ func (s *Server) insertImported(
 		stored, err := s.findImported(ctx, ownerID, items[i])
 		isSettled := err == nil
 		if isSettled {
-			outcomes[i], isSettled, err = s.settle(ctx, batch, stored, items[i])
+			outcomes[i], isSettled, err = s.outcomeOf(ctx, batch, stored, items[i])
 		}
 		switch {
 		case err != nil && !errors.Is(err, docstore.ErrNotFound):
@@ -236,9 +236,9 @@ func hasContent(p poi, item *poiv1.ImportedPoi) bool {
 		p.Lat == item.GetLocation().GetLat() && p.Lng == item.GetLocation().GetLng()
 }
 
-// settle returns the outcome of an item whose key a stored landmark has. It updates the landmark
+// outcomeOf returns the outcome of an item whose key a stored landmark has. It updates the landmark
 // if the batch says so. isSettled is false if the landmark was deleted meanwhile.
-func (s *Server) settle(
+func (s *Server) outcomeOf(
 	ctx context.Context, batch *poiv1.ImportPoisRequest, stored poi, item *poiv1.ImportedPoi,
 ) (_ outcome, isSettled bool, err error) {
 	switch {

@@ -154,8 +154,8 @@ func (s *Server) SearchNearby(ctx context.Context, request *poiv1.SearchNearbyRe
 	return reply, nil
 }
 
-func placeOf(p *poi) nearby.Place {
-	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
+func locationOf(p *poi) nearby.Location {
+	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}
 }
 
 // located is the part of a landmark that a map shows.
@@ -168,8 +168,8 @@ type located struct {
 	Cell     int64   `bson:"cell"`
 }
 
-func placeOfLocated(p *located) (place nearby.Place, cell int64) {
-	return nearby.Place{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
+func locationOfLocated(p *located) (location nearby.Location, cell int64) {
+	return nearby.Location{ID: p.ID, Category: p.Category, Lat: p.Lat, Lng: p.Lng}, p.Cell
 }
 
 // ListPoisInBox returns a page of the landmarks in a box, in the order of their cells.

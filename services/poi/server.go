@@ -78,8 +78,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 	s.changes = changes.New(s.pois.Documents, deps.Changes, s.showChanges)
 	s.mover = s.newMover()
 	s.resolver = s.mover.Resolver()
-	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, places(), placeOf)
-	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), places(), placeOfLocated)
+	s.nearby = nearby.New(s.pois.Documents, s.pois.Documents, onMap(), locationOf)
+	s.boxes = nearby.NewBoxes(docstore.Project[located](s.pois.Documents), onMap(), locationOfLocated)
 	s.identifiers = docstore.Project[poiID](s.pois.Documents)
 	return s, nil
 }

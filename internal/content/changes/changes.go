@@ -38,7 +38,7 @@ func Of(settings service.Changes, photos, numbers []string, unseen ...string) *d
 		parts = append(parts, docstore.Part{Name: Photos, Fields: photos})
 	}
 	return &docstore.Feed{
-		Parts: parts, Rest: Content, Silent: []string{updateTime}, Unseen: append(unseen, nearby.CellField), Settling: settings.Settling,
+		Parts: parts, Rest: Content, NoPart: []string{updateTime}, NotStamped: append(unseen, nearby.CellField), Settling: settings.Settling,
 	}
 }
 

@@ -63,7 +63,7 @@ func (c *children[P, C]) locate(ctx context.Context, units []*unit[P]) error {
 		for n := range c.items[u] {
 			each := pending[P, C]{u, n, &c.items[u][n]}
 			if at := c.idOf(each, 0); !aliases.IsText(at) {
-				c.settle(each, at, taken)
+				c.identify(each, at, taken)
 			} else {
 				texts = append(texts, each)
 			}
@@ -104,7 +104,7 @@ func (c *children[P, C]) locateAt(ctx context.Context, texts []pending[P, C], ta
 			continue
 		}
 		seen[each.oldID] = true
-		c.settle(each, ids[i], taken)
+		c.identify(each, ids[i], taken)
 	}
 	return others, nil
 }
@@ -113,8 +113,8 @@ func (c *children[P, C]) idOf(each pending[P, C], probe int) int64 {
 	return idOf(each.oldID, id.PlaceOf(each.u.id), probe, func(number int64) bool { return id.IsDrawn(number, c.now()) })
 }
 
-// settle gives an item its identifier.
-func (c *children[P, C]) settle(each pending[P, C], at int64, taken map[int64]bool) {
+// identify gives an item its identifier.
+func (c *children[P, C]) identify(each pending[P, C], at int64, taken map[int64]bool) {
 	if taken[at] {
 		c.leaveOut(each, "REPEATED", "an earlier one has this old identifier")
 		return

@@ -198,7 +198,7 @@ func (m *Mover[P, C]) moveRun(ctx context.Context, options *typev1.MoveOptions, 
 	} else if stored, err = m.create(ctx, parts, fresh, stored); err != nil {
 		return err
 	}
-	return m.settle(ctx, options, parts, stored)
+	return m.reconcile(ctx, options, parts, stored)
 }
 
 func open[P any](units []*unit[P]) []*unit[P] {
@@ -305,8 +305,8 @@ func (m *Mover[P, C]) create(ctx context.Context, parts []part[P], fresh, stored
 	return stored, nil
 }
 
-// settle compares stored content with its records, and changes it if options say so.
-func (m *Mover[P, C]) settle(ctx context.Context, options *typev1.MoveOptions, parts []part[P], stored []*unit[P]) error {
+// reconcile compares stored content with its records, and changes it if options say so.
+func (m *Mover[P, C]) reconcile(ctx context.Context, options *typev1.MoveOptions, parts []part[P], stored []*unit[P]) error {
 	for _, p := range parts {
 		if err := p.compare(ctx, stored); err != nil {
 			return err

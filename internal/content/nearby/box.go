@@ -27,14 +27,14 @@ const (
 // Boxes are documents as maps show them: of type T, with the field of cells. They may be used
 // concurrently.
 type Boxes[T any] struct {
-	indexes Indexes
-	all     *docstore.Projection[T]
-	placeOf func(*T) (place Place, cell int64)
+	indexes    Indexes
+	all        *docstore.Projection[T]
+	locationOf func(*T) (location Location, cell int64)
 }
 
 // NewBoxes returns the documents of a projection.
-func NewBoxes[T any](all *docstore.Projection[T], indexes Indexes, placeOf func(*T) (place Place, cell int64)) *Boxes[T] {
-	return &Boxes[T]{indexes, all, placeOf}
+func NewBoxes[T any](all *docstore.Projection[T], indexes Indexes, locationOf func(*T) (location Location, cell int64)) *Boxes[T] {
+	return &Boxes[T]{indexes, all, locationOf}
 }
 
 // BoxQuery asks for a page of the documents in a box of any size, in the order of their cells.
@@ -79,21 +79,21 @@ type cellPosition struct{ cell, id int64 }
 func (w boxWalk[T]) page(ctx context.Context, after *cellPosition, size int) (found []T, next *cellPosition, err error) {
 	reads, batch := 0, max(leastBatch, size+1)
 	for _, where := range w.parts(after) {
-		for places, err := range w.all.BatchesUpTo(ctx, docstore.Query{Where: where, Limit: batch}, 0) {
+		for documents, err := range w.all.BatchesUpTo(ctx, docstore.Query{Where: where, Limit: batch}, 0) {
 			if err != nil {
 				return nil, nil, err
 			}
-			for i := range places {
-				if place, _ := w.placeOf(&places[i]); !w.box.Holds(place.Lat, place.Lng) {
+			for i := range documents {
+				if location, _ := w.locationOf(&documents[i]); !w.box.Holds(location.Lat, location.Lng) {
 					continue
 				}
 				if len(found) == size {
 					return found, w.positionOf(&found[size-1]), nil
 				}
-				found = append(found, places[i])
+				found = append(found, documents[i])
 			}
-			if reads += len(places); reads >= maxReads && len(places) > 0 {
-				return found, w.positionOf(&places[len(places)-1]), nil
+			if reads += len(documents); reads >= maxReads && len(documents) > 0 {
+				return found, w.positionOf(&documents[len(documents)-1]), nil
 			}
 		}
 	}
@@ -101,8 +101,8 @@ func (w boxWalk[T]) page(ctx context.Context, after *cellPosition, size int) (fo
 }
 
 func (w boxWalk[T]) positionOf(document *T) *cellPosition {
-	place, cell := w.placeOf(document)
-	return &cellPosition{cell, place.ID}
+	location, cell := w.locationOf(document)
+	return &cellPosition{cell, location.ID}
 }
 
 // parts returns the selections to read after a position, in order: the rest of its cell, and

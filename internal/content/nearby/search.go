@@ -26,9 +26,9 @@ const (
 type Documents[P any] struct {
 	indexes Indexes
 	// entries are the documents as the indexes show them, and shown as results show them.
-	entries *docstore.Projection[entry]
-	shown   Shown[P]
-	placeOf func(*P) Place
+	entries    *docstore.Projection[entry]
+	shown      Shown[P]
+	locationOf func(*P) Location
 	// together is that of the store.
 	together func(reads ...func() error) error
 }
@@ -38,15 +38,15 @@ type Shown[P any] interface {
 	GetMany(ctx context.Context, ids []int64) ([]P, error)
 }
 
-// Place is where a document is.
-type Place struct {
+// Location is where a document is on the map.
+type Location struct {
 	ID, Category int64
 	Lat, Lng     float64
 }
 
-// New returns the documents of a collection. placeOf returns the place of a result.
-func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes Indexes, placeOf func(*P) Place) *Documents[P] {
-	return &Documents[P]{indexes: indexes, entries: docstore.Project[entry](all), shown: shown, placeOf: placeOf, together: all.Together}
+// New returns the documents of a collection. locationOf returns the location of a result.
+func New[W, P any](all *docstore.Collection[int64, W], shown Shown[P], indexes Indexes, locationOf func(*P) Location) *Documents[P] {
+	return &Documents[P]{indexes: indexes, entries: docstore.Project[entry](all), shown: shown, locationOf: locationOf, together: all.Together}
 }
 
 // Query asks for a page of the documents of an area, nearest first.
@@ -133,7 +133,7 @@ func (s search[P]) exactly(ctx context.Context, ids []int64, after Position, wan
 			return nil, err
 		}
 		for i := range documents {
-			if at, ok := s.locate(s.placeOf(&documents[i])); ok && Compare(at, after) > 0 {
+			if at, ok := s.locate(s.locationOf(&documents[i])); ok && Compare(at, after) > 0 {
 				nearest = append(nearest, Found[P]{at, documents[i]})
 			}
 		}
@@ -144,7 +144,7 @@ func (s search[P]) exactly(ctx context.Context, ids []int64, after Position, wan
 }
 
 // locate returns a document's position in the order, and whether it is in the area.
-func (s search[P]) locate(p Place) (Position, bool) {
+func (s search[P]) locate(p Location) (Position, bool) {
 	if s.category != 0 && p.Category != s.category {
 		return Position{}, false
 	}

@@ -96,9 +96,9 @@ func (c *Collection[T]) Touch(ctx context.Context, id int64, part string) error 
 	return c.errorOf(c.Documents.Touch(ctx, id, part), id)
 }
 
-// Beside stores something beside a document by store, which also changes the document, or touches it,
-// before or at the same time. Followers see the change of the document a settling time later. If store
-// takes so long that they might look too early, Beside touches the document again.
+// Beside calls store, which stores something beside a document, such as a photo, and changes or touches
+// the document before or at the same time. A follower reads both a settling time after that change. If
+// store takes longer than half of it, Beside touches the document again, so that the follower comes back.
 func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store func() error) error {
 	began := time.Now()
 	err := store()

@@ -53,7 +53,7 @@ func postSpec() docstore.Spec {
 		Feed: &docstore.Feed{
 			Parts:  []docstore.Part{{Name: "photos", Fields: []string{"photos"}}, {Name: "numbers", Fields: []string{"votes"}}},
 			Rest:   "content",
-			Silent: []string{"touched"}, Unseen: []string{"hidden"}, Settling: 8 * time.Millisecond,
+			NoPart: []string{"touched"}, NotStamped: []string{"hidden"}, Settling: 8 * time.Millisecond,
 		},
 	}
 }

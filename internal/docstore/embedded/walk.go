@@ -82,22 +82,22 @@ func (w *walk) begin() []byte {
 // seek moves to the first entry of the walk that is not before a key.
 func (w *walk) seek(key []byte) {
 	w.key, w.value = w.entries.Seek(key)
-	w.settle()
+	w.toSpan()
 }
 
 func (w *walk) next() {
 	if w.isDescending {
 		w.key, w.value = w.entries.Prev()
-		w.settleBack()
+		w.toSpanBack()
 		return
 	}
 	w.key, w.value = w.entries.Next()
-	w.settle()
+	w.toSpan()
 }
 
-// settle moves to the next span while the entry is behind the present one. It ends the walk
+// toSpan moves to the next span while the entry is behind the present one. It ends the walk
 // behind the last span or the prefix.
-func (w *walk) settle() {
+func (w *walk) toSpan() {
 	for bytes.HasPrefix(w.key, w.prefix) {
 		if w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last) {
 			return

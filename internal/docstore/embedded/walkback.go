@@ -46,7 +46,7 @@ func (w *walk) seekBack(end []byte) {
 	}
 	if len(behind) == 0 {
 		w.key, w.value = w.entries.Last()
-		w.settleBack()
+		w.toSpanBack()
 		return
 	}
 	behind[len(behind)-1]++
@@ -60,12 +60,12 @@ func (w *walk) seekBefore(key []byte) {
 	} else {
 		w.key, w.value = w.entries.Prev()
 	}
-	w.settleBack()
+	w.toSpanBack()
 }
 
-// settleBack moves to the next span while the entry is before the present one. It ends the walk
+// toSpanBack moves to the next span while the entry is before the present one. It ends the walk
 // before the first span or the prefix.
-func (w *walk) settleBack() {
+func (w *walk) toSpanBack() {
 	if !bytes.HasPrefix(w.key, w.prefix) || w.key == nil {
 		w.key = nil
 		return
@@ -82,5 +82,5 @@ func (w *walk) settleBack() {
 		w.seekBack(end)
 		return
 	}
-	w.settleBack()
+	w.toSpanBack()
 }
