@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"reflect"
+	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -99,3 +101,76 @@ func (v Value) appendField(into []byte, name string) []byte {
 	into = binary.LittleEndian.AppendUint32(appendName(into, bson.TypeString, name), uint32(len(v.text)+1))
 	return append(append(into, v.text...), 0)
 }
+
+// Projection reads documents of a collection as a type that has only some of their
+// fields. A long list costs less this way, and least if the index of a query has all of these
+// fields, as integers: then the documents are not read. It may be used concurrently.
+type Projection[T any] struct {
+	of reader[T]
+}
+
+// Project returns a projection of a collection's documents to T, a struct with bson tags.
+func Project[T any, K Key, Whole any](c *Collection[K, Whole]) *Projection[T] {
+	of := newReader[T](c.spec, c.table)
+	if of.plan != nil {
+		of.plan.endsEarly = true
+	}
+	for name := range shapeOf(reflect.TypeFor[T]()) {
+		of.fields = append(of.fields, name)
+	}
+	return &Projection[T]{of}
+}
+
+// Page is Collection.Page.
+func (p *Projection[T]) Page(ctx context.Context, query Query) (Page[T], error) {
+	return p.of.Page(ctx, query)
+}
+
+// BatchesUpTo is Collection.BatchesUpTo.
+func (p *Projection[T]) BatchesUpTo(ctx context.Context, query Query, count int64) iter.Seq2[[]T, error] {
+	return p.of.BatchesUpTo(ctx, query, count)
+}
+
+// Together does reads that do not need each other's results. It does them at the same time if
+// the store is reached over a network: all have ended when it returns the first error in their
+// order. Otherwise it does them one after the other until one fails, because a read is faster
+// than the start of a goroutine. A read that panics panics in the caller.
+func Together(store Engine, reads ...func() error) error {
+	if !store.IsLocal() {
+		return atTheSameTime(reads)
+	}
+	for _, read := range reads {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func atTheSameTime(reads []func() error) error {
+	errs, panics := make([]error, len(reads)), make([]any, len(reads))
+	guarded := func(i int) {
+		defer func() { panics[i] = recover() }()
+		errs[i] = reads[i]()
+	}
+	var others sync.WaitGroup
+	for i := range reads[1:] {
+		others.Go(func() { guarded(i + 1) })
+	}
+	guarded(0)
+	others.Wait()
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Together is Together on the collection's store.
+func (c *Collection[K, T]) Together(reads ...func() error) error { return Together(c.store, reads...) }
