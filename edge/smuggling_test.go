@@ -117,7 +117,7 @@ func exchangeRaw(t *testing.T, f *fakes, request string) (answers []string) {
 	}
 	defer connection.Close()
 	connection.SetDeadline(time.Now().Add(time.Minute))
-	io.WriteString(connection, request) // the server may close before the end
+	_, _ = io.WriteString(connection, request) // the server may close before the end
 	raw, err := io.ReadAll(connection)
 	if err != nil && !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
 		t.Errorf("the connection stays open: %v", err)

@@ -46,7 +46,10 @@ func TestAListIsReadPageByPageUpToTheLimit(t *testing.T) {
 
 func TestNoPageIsFetchedBeforeItIsNeeded(t *testing.T) {
 	var asked []pageOf
-	for item := range pages(limit{}, listed(1000, &asked)) {
+	for item, err := range pages(limit{}, listed(1000, &asked)) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if item == pageSize-1 {
 			break
 		}
@@ -58,7 +61,10 @@ func TestNoPageIsFetchedBeforeItIsNeeded(t *testing.T) {
 
 func TestPageSizesStayWithinTheLimit(t *testing.T) {
 	var asked []pageOf
-	for range pages(limit{130}, listed(1000, &asked)) {
+	for _, err := range pages(limit{130}, listed(1000, &asked)) {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	if !slices.Equal(asked, []pageOf{{pageSize, ""}, {30, "100"}}) {
 		t.Errorf("asked for %v", asked)

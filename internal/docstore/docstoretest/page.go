@@ -156,8 +156,8 @@ func batches(t *testing.T, engine docstore.Engine) {
 		must(t, err)
 		break
 	}
-	for range c.Batches(t.Context(), docstore.Query{Where: byOwner().Is(9), Limit: 4}) {
-		t.Fatal("got a batch without a match")
+	for _, err := range c.Batches(t.Context(), docstore.Query{Where: byOwner().Is(9), Limit: 4}) {
+		t.Fatalf("got a batch without a match: %v", err)
 	}
 }
 
