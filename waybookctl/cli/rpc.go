@@ -21,7 +21,7 @@ import (
 
 // Most commands are one RPC each. Their fields in the tree of commands have these tags:
 //
-//   - rpc names the method of the service that the noun names with set:"service=…".
+//   - rpc names a method of the service that the tag service of the noun names.
 //   - with names boolean fields of the request that are true, or false after a !.
 //
 // Each flag and argument is the field of the request with its name, or with its name and _id. A tag
@@ -91,18 +91,28 @@ func (s *services) rpc(ctx context.Context, command *kong.Node, in io.Reader) (*
 			return nil, err
 		}
 	}
-	return &rpc{command, method, s.links[command.Vars()["service"]], request}, nil
+	return &rpc{command, method, s.links[serviceOf(command)], request}, nil
 }
 
 // methodOf returns the method that a command calls.
 func methodOf(command *kong.Node) (protoreflect.MethodDescriptor, error) {
-	service := command.Vars()["service"]
+	service := serviceOf(command)
 	name := fmt.Sprintf("waybook.%s.v1.%s%sService.%s", service, strings.ToUpper(service[:1]), service[1:], command.Tag.Get("rpc"))
 	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return found.(protoreflect.MethodDescriptor), nil
+}
+
+// serviceOf returns the service of a command's noun.
+func serviceOf(command *kong.Node) string {
+	for node := command; node != nil && node.Tag != nil; node = node.Parent {
+		if service := node.Tag.Get("service"); service != "" {
+			return service
+		}
+	}
+	return ""
 }
 
 func newMessage(described protoreflect.MessageDescriptor) (proto.Message, error) {

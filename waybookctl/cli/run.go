@@ -38,12 +38,12 @@ type commands struct {
 
 	Version versionFlag `help:"Print the version, the commit and the Go version."`
 
-	User        userCommands        `cmd:"" set:"service=account" help:"Users, who can log in and own things."`
-	Session     sessionCommands     `cmd:"" set:"service=account" help:"Sessions, which legacy clients name in a cookie."`
-	Application applicationCommands `cmd:"" set:"service=account" help:"Applications, which sign the requests of legacy clients."`
-	Album       albumCommands       `cmd:"" set:"service=album" set:"noun=album" help:"Albums with their photos and comments."`
-	Entry       entryCommands       `cmd:"" set:"service=blog" set:"noun=entry" help:"Diary entries, also called blogs, with their comments."`
-	Landmark    landmarkCommands    `cmd:"" set:"service=poi" set:"noun=landmark" help:"Landmarks, also called POIs, with their photos and comments."`
+	User        userCommands        `cmd:"" service:"account" help:"Users, who can log in and own things."`
+	Session     sessionCommands     `cmd:"" service:"account" help:"Sessions, which legacy clients name in a cookie."`
+	Application applicationCommands `cmd:"" service:"account" help:"Applications, which sign the requests of legacy clients."`
+	Album       albumCommands       `cmd:"" service:"album" set:"noun=album" help:"Albums with their photos and comments."`
+	Entry       entryCommands       `cmd:"" service:"blog" set:"noun=entry" help:"Diary entries, also called blogs, with their comments."`
+	Landmark    landmarkCommands    `cmd:"" service:"poi" set:"noun=landmark" help:"Landmarks, also called POIs, with their photos and comments."`
 	Store       storeCommands       `cmd:"" help:"The store itself; only a backup needs a running service."`
 	Move        moveCommands        `cmd:"" help:"Move the data of an old service in: check, import, verify."`
 	Compare     compareCommand      `cmd:"" help:"Play a log of requests against two servers and compare their replies."`
