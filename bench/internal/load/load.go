@@ -121,8 +121,8 @@ func (p pool) each(work func(Connection) (latencies, lateness Latencies, err err
 }
 
 // Closed generates a closed loop: each connection sends its next request as soon as it has
-// the reply. It measures the maximum throughput for that number of clients. Its latencies
-// do not apply to clients that do not wait for each other; see AtRate.
+// the reply, and makes at least one. It measures the maximum throughput for that number of
+// clients. Its latencies do not apply to clients that do not wait for each other; see AtRate.
 func Closed(ctx context.Context, open Opener, connections int, duration time.Duration) (result Result, err error) {
 	opened, err := openAll(ctx, open, connections)
 	if err != nil {
@@ -132,15 +132,16 @@ func Closed(ctx context.Context, open Opener, connections int, duration time.Dur
 	end := time.Now().Add(duration)
 	return opened.each(func(connection Connection) (Latencies, Latencies, error) {
 		var latencies Latencies
-		for began := time.Now(); began.Before(end); {
+		for began := time.Now(); ; {
 			if err := connection.Do(ctx); err != nil {
 				return nil, nil, err
 			}
 			now := time.Now()
 			latencies = append(latencies, now.Sub(began))
-			began = now
+			if began = now; !now.Before(end) {
+				return latencies, nil, nil
+			}
 		}
-		return latencies, nil, nil
 	})
 }
 

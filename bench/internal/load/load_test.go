@@ -102,6 +102,14 @@ func (s slow) Do(context.Context) error {
 
 func (s slow) Close() error { return nil }
 
+func TestARunThatIsOverBeforeItsFirstRequestMakesOnePerConnection(t *testing.T) {
+	from := newHTTP(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("SUCCESS")) })
+	result, err := Closed(t.Context(), from.Open, 2, 0)
+	if err != nil || len(result.Latencies) != 2 {
+		t.Errorf("%d requests, want 2; %v", len(result.Latencies), err)
+	}
+}
+
 func TestAtAFixedRateTheWaitBeforeARequestIsSentCounts(t *testing.T) {
 	const rate, duration = 1000, 100 * time.Millisecond
 	s := slow{make(chan struct{}), new(atomic.Int64)}
