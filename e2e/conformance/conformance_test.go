@@ -1,5 +1,5 @@
 // Package conformance runs the suite of the storage port on the mongo engine over the real wire
-// protocol. It runs every case on FerretDB.
+// protocol. The long form runs every case on FerretDB, the short form those in which engines differ most.
 package conformance
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	enginemongo "github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // ferretSettings reduce the amount of data, because FerretDB answers every query with a scan.
@@ -20,7 +21,7 @@ func ferretSettings() docstoretest.Settings {
 	if hasRaceDetector {
 		return docstoretest.Settings{Programs: 10, Many: 300}
 	}
-	return docstoretest.Settings{Programs: 30, Many: 300, Deleted: 11_000}
+	return docstoretest.Settings{Programs: 30, Many: 300, Deleted: 11_000, IsShort: !longform.Selected()}
 }
 
 func TestMongoEngineOnAReplicaSet(t *testing.T) {

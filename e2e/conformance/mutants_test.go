@@ -205,14 +205,19 @@ func (b *tests) of(t *testing.T, pkg string) (program string) {
 	return b.built[pkg]
 }
 
-// mutantTimeout is longer than any of the tests takes. A mutant may make one wait for ever.
-const mutantTimeout = 2 * time.Minute
+// A mutant may make a test wait for ever. testTimeout is longer than any test takes, and packageTimeout
+// longer than those of a package.
+const testTimeout, packageTimeout = 20 * time.Second, 2 * time.Minute
 
 // failing runs the tests of a package, or one of them, with a mutant. It returns the name of one that
 // fails, or nothing.
 func (b *tests) failing(t *testing.T, m *mutant, pkg, test string) (name string) {
 	t.Helper()
-	args := []string{"-test.failfast", "-test.v", "-test.timeout=" + mutantTimeout.String()}
+	timeout, form := packageTimeout, ""
+	if test != "" {
+		timeout, form = testTimeout, "1" // the short form lacks some of the tests
+	}
+	args := []string{"-test.failfast", "-test.v", "-test.timeout=" + timeout.String()}
 	if test != "" {
 		var pattern []string
 		for part := range strings.SplitSeq(test, "/") {
@@ -223,11 +228,11 @@ func (b *tests) failing(t *testing.T, m *mutant, pkg, test string) (name string)
 	if slices.Contains([]string{"embedded", "keys", "conformance"}, filepath.Base(pkg)) { // those that use rapid
 		args = append(args, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ms")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mutantTimeout+time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout+time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, b.of(t, pkg), args...)
 	command.Dir = filepath.Join("../..", pkg)
-	command.Env = append(os.Environ(), fmt.Sprintf("MUTANT=%d", m.number), "WAYBOOK_LONG=")
+	command.Env = append(os.Environ(), fmt.Sprintf("MUTANT=%d", m.number), "WAYBOOK_LONG="+form)
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if command.Run() == nil {
