@@ -14,8 +14,7 @@ import (
 
 func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 	w := start(t)
-	reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"})
-	created := got(t, reply, err).GetUser()
+	created := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "小旅人", IconUrl: "a.jpg"}))(t).GetUser()
 	if created.GetUserId() < 1 || created.GetUserId() > 1<<53-1 || time.Since(created.GetCreateTime().AsTime()) > time.Hour {
 		t.Errorf("created %v", created)
 	}
@@ -29,12 +28,11 @@ func TestAUserIsCreatedReadAndChangedInPart(t *testing.T) {
 		{&accountv1.UpdateUserRequest{IconUrl: &none}, "大旅人", ""},
 	} {
 		change.request.UserId = created.GetUserId()
-		updated, err := w.account.UpdateUser(t.Context(), change.request)
-		if u := got(t, updated, err).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
+		if u := must(w.account.UpdateUser(t.Context(), change.request))(t).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
 			t.Errorf("after %v: %v", change.request, u)
 		}
-		read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: created.GetUserId()})
-		if u := got(t, read, err).GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
+		read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: created.GetUserId()}))(t)
+		if u := read.GetUser(); u.GetName() != change.name || u.GetIconUrl() != change.iconOf {
 			t.Errorf("read after %v: %v", change.request, u)
 		}
 	}
@@ -58,8 +56,7 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	open := func() string {
-		reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-		return got(t, reply, err).GetToken()
+		return must(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()
 	}
 	verify := func(user int64, token string) error {
 		return failed(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token}))
@@ -74,8 +71,7 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	if len(first) != 32 || strings.Trim(first, "0123456789abcdef") != "" || first == second {
 		t.Errorf("tokens %q and %q", first, second)
 	}
-	reply, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: first})
-	session := got(t, reply, err).GetSession()
+	session := must(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: first}))(t).GetSession()
 	if left := time.Until(session.GetExpireTime().AsTime()); session.GetUserId() != user || left < 50*time.Minute || left > time.Hour {
 		t.Errorf("session %v", session)
 	}
@@ -97,13 +93,12 @@ func TestCloseAllSessionsClosesOnlyTheUsersSessions(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	open := func(user int64) *accountv1.VerifySessionRequest {
-		reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-		return &accountv1.VerifySessionRequest{UserId: user, Token: got(t, reply, err).GetToken()}
+		return &accountv1.VerifySessionRequest{UserId: user, Token: must(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}
 	}
 	sessions, spared := []*accountv1.VerifySessionRequest{open(user), open(user), open(user)}, open(other)
 	for _, want := range []int64{3, 0} {
-		closed, err := w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
-		if n := got(t, closed, err).GetClosedCount(); n != want {
+		closed := must(w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}))(t)
+		if n := closed.GetClosedCount(); n != want {
 			t.Errorf("closed %d, want %d", n, want)
 		}
 	}
@@ -118,10 +113,8 @@ func TestCloseAllSessionsClosesOnlyTheUsersSessions(t *testing.T) {
 func TestASessionThatExpiredIsRefused(t *testing.T) {
 	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")
-	reply, err := w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-	token := got(t, reply, err).GetToken()
-	_, err = w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})
-	expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+	token := must(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()
+	expectFault(t, failed(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})), codes.Unauthenticated, "LOGIN_REQUIRED")
 }
 
 func TestAccountFailsAsTheContractSays(t *testing.T) {

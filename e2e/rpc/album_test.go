@@ -11,8 +11,7 @@ import (
 
 func (w *waybook) getAlbum(id int64) *albumv1.GetAlbumResponse {
 	w.t.Helper()
-	reply, err := w.album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: id})
-	return got(w.t, reply, err)
+	return must(w.album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: id}))(w.t)
 }
 
 func TestAnAlbumIsChangedInPart(t *testing.T) {
@@ -36,8 +35,7 @@ func TestAnAlbumIsChangedInPart(t *testing.T) {
 	} {
 		change.request.ActorId, change.request.AlbumId = owner, id
 		change.apply()
-		updated, err := w.album.UpdateAlbum(t.Context(), change.request)
-		now := got(t, updated, err).GetAlbum()
+		now := must(w.album.UpdateAlbum(t.Context(), change.request))(t).GetAlbum()
 		if now.GetUpdateTime().AsTime().Before(want.GetUpdateTime().AsTime()) {
 			t.Errorf("%s: the update time decreased", name)
 		}
@@ -54,18 +52,15 @@ func TestPhotosOfAnAlbumAreAddedChangedAndRemoved(t *testing.T) {
 	id := w.newAlbum(owner, "x")
 	var photos []*albumv1.Photo
 	for _, name := range []string{"1.jpg", "2.jpg", "3.jpg"} {
-		added, err := w.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: id, ThumbnailUrl: name, Description: "d" + name})
-		photos = append(photos, got(t, added, err).GetPhoto())
+		photos = append(photos, must(w.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: id, ThumbnailUrl: name, Description: "d" + name}))(t).GetPhoto())
 	}
-	updated, err := w.album.UpdatePhoto(t.Context(), &albumv1.UpdatePhotoRequest{
+	updated := must(w.album.UpdatePhoto(t.Context(), &albumv1.UpdatePhotoRequest{
 		ActorId: owner, AlbumId: id, PhotoId: photos[1].GetPhotoId(), Description: proto.String(""),
-	})
-	if p := got(t, updated, err).GetPhoto(); p.GetDescription() != "" || p.GetThumbnailUrl() != "2.jpg" {
+	}))(t)
+	if p := updated.GetPhoto(); p.GetDescription() != "" || p.GetThumbnailUrl() != "2.jpg" {
 		t.Errorf("updated %v", p)
 	}
-	if _, err := w.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: id, PhotoId: photos[0].GetPhotoId()}); err != nil {
-		t.Fatal(err)
-	}
+	must(w.album.RemovePhoto(t.Context(), &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: id, PhotoId: photos[0].GetPhotoId()}))(t)
 	left := w.getAlbum(id)
 	if len(left.GetPhotos()) != 2 || left.GetPhotos()[0].GetThumbnailUrl() != "2.jpg" || left.GetPhotos()[1].GetDescription() != "d3.jpg" || left.GetNextPhotosToken() != "" {
 		t.Errorf("left %v", left)
@@ -80,13 +75,11 @@ func TestADeletedAlbumIsNotFound(t *testing.T) {
 	owner := w.newUser("a")
 	id := w.newAlbum(owner, "x")
 	request := &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id}
-	if _, err := w.album.DeleteAlbum(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
+	must(w.album.DeleteAlbum(t.Context(), request))(t)
 	expectFault(t, failed(w.album.DeleteAlbum(t.Context(), request)), codes.NotFound, "ALBUM_NOT_FOUND")
 	expectFault(t, failed(w.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: id})), codes.NotFound, "ALBUM_NOT_FOUND")
-	list, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner})
-	if len(got(t, list, err).GetAlbums()) != 0 {
+	list := must(w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner}))(t)
+	if len(list.GetAlbums()) != 0 {
 		t.Errorf("listed %v", list)
 	}
 }
@@ -95,10 +88,8 @@ func TestAlbumFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newAlbum(owner, "x"), w.newAlbum(owner, "y")
-	added, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: elsewhere, ThumbnailUrl: "p"})
-	photo := got(t, added, err).GetPhoto().GetPhotoId()
-	written, err := w.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: other, AlbumId: elsewhere, Text: "t"})
-	comment := got(t, written, err).GetComment().GetCommentId()
+	photo := must(w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: elsewhere, ThumbnailUrl: "p"}))(t).GetPhoto().GetPhotoId()
+	comment := must(w.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: other, AlbumId: elsewhere, Text: "t"}))(t).GetComment().GetCommentId()
 
 	update := func(actor, album int64) func() error {
 		return func() error {

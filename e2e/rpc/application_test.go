@@ -27,12 +27,11 @@ func signatureOf(key, secret string, seconds int64, content string) *accountv1.V
 
 func TestAnApplicationIsShownWithoutItsSecret(t *testing.T) {
 	w := start(t)
-	reply, err := w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{
+	created := must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{
 		Name: "地圖", Key: "Map-1.0_", Secret: "!a-secret-of-2009~", AllowLegacy: true,
-	})
-	created := got(t, reply, err)
-	shown, err := w.account.GetApplication(t.Context(), &accountv1.GetApplicationRequest{Key: "Map-1.0_"})
-	application := got(t, shown, err).GetApplication()
+	}))(t)
+	shown := must(w.account.GetApplication(t.Context(), &accountv1.GetApplicationRequest{Key: "Map-1.0_"}))(t)
+	application := shown.GetApplication()
 	if application.GetName() != "地圖" || !application.GetAllowLegacy() || application.GetDisabled() ||
 		!application.GetCreateTime().AsTime().Equal(created.GetApplication().GetCreateTime().AsTime()) {
 		t.Errorf("got %v", application)
@@ -48,13 +47,13 @@ func TestApplicationsAreListedByKey(t *testing.T) {
 	for i := range 25 {
 		key := fmt.Sprintf("app%02d", i*7%25)
 		want = append(want, key)
-		got(t, true, failed(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "x", Key: key})))
+		must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "x", Key: key}))(t)
 	}
 	slices.Sort(want)
 	var keys []string
 	for token := ""; ; {
-		page, err := w.account.ListApplications(t.Context(), &accountv1.ListApplicationsRequest{PageToken: token})
-		for _, each := range got(t, page, err).GetApplications() {
+		page := must(w.account.ListApplications(t.Context(), &accountv1.ListApplicationsRequest{PageToken: token}))(t)
+		for _, each := range page.GetApplications() {
 			keys = append(keys, each.GetKey())
 		}
 		if token = page.GetNextPageToken(); token == "" {
@@ -71,11 +70,10 @@ func TestApplicationsAreListedByKey(t *testing.T) {
 
 func TestCallsAboutApplicationsFailAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
-	created, err := w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "x", Key: "taken"})
-	secret := got(t, created, err).GetSecret()
+	secret := must(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "x", Key: "taken"}))(t).GetSecret()
 	now := time.Now().Unix()
 	used := signatureOf("taken", secret, now, "x")
-	got(t, true, failed(w.account.VerifySignature(ctx, used)))
+	must(w.account.VerifySignature(ctx, used))(t)
 	used.RequestId = requestID(2)
 	expectFailures(t, []failure{
 		{"create with a key that is taken", func() error {

@@ -121,14 +121,10 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 	operator, edge, poi := clientsOf(s.dial(t, "operator")), clientsOf(s.dial(t, "edge")), clientsOf(s.dial(t, "poi"))
 	ctx := t.Context()
 	const address, password = "Ann@waybook.example", "password of ann"
-	created, err := operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password})
-	ann := got(t, created, err).GetUser().GetUserId()
-	other, err := operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"})
-	bo := got(t, other, err).GetUser().GetUserId()
-	album, err := edge.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei})
-	got(t, album, err)
-	opened, err := edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann})
-	token := got(t, opened, err).GetToken()
+	ann := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Ann", Email: address, Password: password}))(t).GetUser().GetUserId()
+	bo := must(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Bo"}))(t).GetUser().GetUserId()
+	album := must(edge.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{OwnerId: ann, Title: "t", Category: 1, Location: taipei}))(t)
+	token := must(edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))(t).GetToken()
 	s.journal.take(t)
 
 	logIn := func(email, password string) error {

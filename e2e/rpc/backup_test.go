@@ -22,8 +22,7 @@ func TestABackupIsAStoreFileOfTheMomentWhenItBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := stream.Recv()
-	size := got(t, first, err).GetStart().GetSizeBytes()
+	size := must(stream.Recv())(t).GetStart().GetSizeBytes()
 	after := w.newUser("after")
 	parts, err := collect(stream, nil)
 	if err != nil || len(parts) < 2 {

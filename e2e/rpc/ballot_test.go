@@ -59,8 +59,7 @@ func TestARepeatedBallotIsCountedOnce(t *testing.T) {
 	blog := w.newBlog(voter)
 	request := &blogv1.CastBallotRequest{VoterId: voter, BlogId: blog, Choice: 3}
 	parallel(t, 32, func(int) error { return failed(w.blog.CastBallot(t.Context(), request)) })
-	reply, err := w.blog.CastBallot(t.Context(), request)
-	if choices := got(t, reply, err).GetVote().GetChoices(); choices[2].GetVotes() != 1 {
+	if choices := must(w.blog.CastBallot(t.Context(), request))(t).GetVote().GetChoices(); choices[2].GetVotes() != 1 {
 		t.Errorf("the reply has %v", choices)
 	}
 	if got := w.votes(blog); got != [3]int64{0, 0, 1} {

@@ -116,8 +116,7 @@ func TestABatchTakesAThousandIdentifiersAndRefusesOthers(t *testing.T) {
 				{append(ids, 5), []string{field}},
 				{[]int64{1, 0, tooHigh}, []string{field + "[1]", field + "[2]"}},
 			} {
-				_, err := batch(t.Context(), invalid.ids...)
-				expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", invalid.fields...)
+				expectFault(t, failed(batch(t.Context(), invalid.ids...)), codes.InvalidArgument, "INVALID_PARAMETER", invalid.fields...)
 			}
 		})
 	}
@@ -130,8 +129,7 @@ func TestABatchOfLongEntriesIsBoundedAndContinues(t *testing.T) {
 	for range 12 {
 		request := newBlogRequest(author)
 		request.Content = long(100_000)
-		created, err := w.blog.CreateBlog(t.Context(), request)
-		ids = append(ids, got(t, created, err).GetBlog().GetBlogId())
+		ids = append(ids, must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId())
 	}
 	slices.Reverse(ids)
 	found, left := []int64{}, append(ids, 1<<52)

@@ -12,8 +12,7 @@ import (
 
 func (w *waybook) getBlog(id int64) *blogv1.GetBlogResponse {
 	w.t.Helper()
-	reply, err := w.blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: id})
-	return got(w.t, reply, err)
+	return must(w.blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: id}))(w.t)
 }
 
 func TestAnEntryGetsItsDefaultsAndReward(t *testing.T) {
@@ -53,8 +52,7 @@ func TestAnEntryIsChangedInPart(t *testing.T) {
 	} {
 		change.request.ActorId, change.request.BlogId = author, id
 		change.apply()
-		updated, err := w.blog.UpdateBlog(t.Context(), change.request)
-		now := got(t, updated, err).GetBlog()
+		now := must(w.blog.UpdateBlog(t.Context(), change.request))(t).GetBlog()
 		want.UpdateTime = now.GetUpdateTime()
 		if read := w.getBlog(id).GetBlog(); !proto.Equal(now, want) || !proto.Equal(read, want) {
 			t.Errorf("after %s: %v, read %v, want %v", change.name, now, read, want)
@@ -72,11 +70,8 @@ func TestAnEntryCanQuoteOnlyAnExistingEntry(t *testing.T) {
 	expectFault(t, failed(w.blog.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, ReplyBlogId: proto.Int64(1)})),
 		codes.InvalidArgument, "QUOTED_BLOG_NOT_FOUND", "reply_blog_id")
 	request.ReplyBlogId = id
-	created, err := w.blog.CreateBlog(t.Context(), request)
-	quoting := got(t, created, err).GetBlog()
-	if _, err := w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}); err != nil {
-		t.Fatal(err)
-	}
+	quoting := must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog()
+	must(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)
 	if b := w.getBlog(quoting.GetBlogId()).GetBlog(); b.GetReplyBlogId() != id {
 		t.Errorf("deleting the quoted entry changed %v", b)
 	}
@@ -88,10 +83,9 @@ func TestBlogFailsAsTheContractSays(t *testing.T) {
 	id, elsewhere := w.newBlog(author), w.newBlog(author)
 	plain := newBlogRequest(author)
 	plain.Vote = nil
-	created, err := w.blog.CreateBlog(ctx, plain)
-	voteless := got(t, created, err).GetBlog().GetBlogId()
-	written, err := w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: other, BlogId: elsewhere, Text: "t"})
-	comment := got(t, written, err).GetComment().GetCommentId()
+	voteless := must(w.blog.CreateBlog(ctx, plain))(t).GetBlog().GetBlogId()
+	written := must(w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: other, BlogId: elsewhere, Text: "t"}))(t)
+	comment := written.GetComment().GetCommentId()
 	got(t, written, failed(w.blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: other, BlogId: elsewhere, Choice: 1})))
 
 	update := func(actor, blog int64) func() error {

@@ -13,8 +13,7 @@ func TestASmallChangeOfALargeEntryIsASmallWriteOnMongoDB(t *testing.T) {
 	author, reader := p.newUser("a"), p.newUser("b")
 	request := newBlogRequest(author)
 	request.Content = strings.Repeat("長", 100_000)
-	reply, err := p.blog.CreateBlog(t.Context(), request)
-	blog := got(t, reply, err).GetBlog().GetBlogId()
+	blog := must(p.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
 	for name, call := range map[string]func(context.Context) error{
 		"Recommend": func(ctx context.Context) error {
 			return failed(p.blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: reader, BlogId: blog}))

@@ -30,8 +30,7 @@ const (
 func (f feed) catchUp(t *testing.T, token string, size int32) (all []change, next string) {
 	t.Helper()
 	for marker := f.create("marker"); ; {
-		page, err := f.list(token, size, true)
-		got(t, page, err)
+		page := must(f.list(token, size, true))(t)
 		if size > 0 && len(page.changes) > int(size) || page.next == "" {
 			t.Fatalf("a page of %d has %d changes and the token %q", size, len(page.changes), page.next)
 		}
@@ -85,8 +84,8 @@ func TestEachFeedHasWhatWasCreatedChangedAndDeleted(t *testing.T) {
 					t.Errorf("the new one: %v", c)
 				}
 			}
-			page, err := f.list(token, 0, false)
-			if got(t, page, err); len(page.changes) == 0 || page.changes[0].isShown {
+			page := must(f.list(token, 0, false))(t)
+			if len(page.changes) == 0 || page.changes[0].isShown {
 				t.Errorf("without resources: %v", page.changes)
 			}
 		})
@@ -206,12 +205,10 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 	for name, f := range feeds {
 		_, tokens[name] = f.catchUp(t, "", 0)
 	}
-	moved, err := w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", owner)}})
-	albumID := got(t, moved, err).GetResults()[0].GetId()
+	albumID := must(w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{Albums: []*albumv1.MovedAlbum{movedAlbum("1", owner)}}))(t).GetResults()[0].GetId()
 	movedAgain := movedAlbum("1", owner)
 	movedAgain.Comments = append(movedAgain.Comments, &typev1.MovedComment{OldId: "new", Author: &typev1.MovedComment_AuthorId{AuthorId: owner}, Text: "new", CreateTime: movedAgain.GetCreateTime()})
-	_, err = w.poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}})
-	got(t, 0, err)
+	must(w.poi.MoveInPois(ctx, &poiv1.MoveInPoisRequest{Pois: []*poiv1.MovedPoi{movedPoi("1", owner)}}))(t)
 	imports, err := w.poi.ImportPois(ctx)
 	got(t, 0, err)
 	got(t, 0, errors.Join(imports.Send(batchOf(owner, importedPoi("a", "imported"))), imports.CloseSend()))
@@ -223,10 +220,10 @@ func TestContentThatIsImportedOrMovedInIsInTheFeed(t *testing.T) {
 		t.Errorf("moved in: %v", all)
 	}
 	before := all[0].parts
-	reply, err := w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{
+	reply := must(w.album.MoveInAlbums(ctx, &albumv1.MoveInAlbumsRequest{
 		Options: &typev1.MoveOptions{Update: true}, Albums: []*albumv1.MovedAlbum{movedAgain},
-	})
-	if result := got(t, reply, err).GetResults()[0]; result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UPDATED {
+	}))(t)
+	if result := reply.GetResults()[0]; result.GetOutcome() != typev1.MoveOutcome_MOVE_OUTCOME_UPDATED {
 		t.Fatalf("moved in again: %v", result)
 	}
 	all, _ = feeds["Album"].catchUp(t, token, 0)
@@ -258,10 +255,8 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 		got(t, 0, f.remove(f.create("x")))
 		p.sweep() // it keeps a deletion no longer than a nanosecond
 		expectFault(t, failed(f.list(tokens[name], 0, false)), codes.FailedPrecondition, "START_ANEW")
-		receive, err := f.watch(t.Context(), tokens[name])
-		got(t, receive, err)
-		_, err = receive()
-		expectFault(t, err, codes.FailedPrecondition, "START_ANEW")
+		receive := must(f.watch(t.Context(), tokens[name]))(t)
+		expectFault(t, failed(receive()), codes.FailedPrecondition, "START_ANEW")
 		if page, err := f.list("", 0, false); err != nil || len(page.changes) == 0 {
 			t.Errorf("%s anew: %v, %v", name, page, err)
 		}
@@ -273,11 +268,9 @@ func TestAWatchSendsWhatChangesAndEndsWithTheService(t *testing.T) {
 	owner := w.newUser("owner")
 	receives := map[string]func() (changePage, error){}
 	for name, f := range w.feeds(t.Context(), owner) {
-		receive, err := f.watch(t.Context(), "")
-		got(t, receive, err)
+		receive := must(f.watch(t.Context(), ""))(t)
 		next := until(t, receive, f.create("first"), isCreated)
-		receive, err = f.watch(t.Context(), next)
-		got(t, receive, err)
+		receive = must(f.watch(t.Context(), next))(t)
 		until(t, receive, f.create("second"), isCreated)
 		third := f.create("third")
 		until(t, receive, third, isCreated)
@@ -301,8 +294,8 @@ func TestAWatchSendsWhatChangesAndEndsWithTheService(t *testing.T) {
 func until(t *testing.T, receive func() (changePage, error), id int64, kind typev1.ChangeKind) (next string) {
 	t.Helper()
 	for {
-		batch, err := receive()
-		if got(t, batch, err); batch.next == "" {
+		batch := must(receive())(t)
+		if batch.next == "" {
 			t.Fatal("a batch has no token")
 		}
 		if slices.ContainsFunc(batch.changes, func(c change) bool { return c.id == id && c.kind == kind }) {
@@ -318,22 +311,19 @@ func TestAFeedHasALimitedNumberOfWatches(t *testing.T) {
 	f := w.feeds(t.Context(), w.newUser("owner"))["Album"]
 	_, token := f.catchUp(t, "", 0)
 	for i := range most {
-		receive, err := f.watch(ctx, token)
-		got(t, receive, err)
+		receive := must(f.watch(ctx, token))(t)
 		page, err := receive() // the first batch comes at once
 		if got(t, page, err); page.next == "" {
 			t.Fatalf("watch %d has no token", i)
 		}
 	}
-	receive, err := f.watch(t.Context(), token)
-	got(t, receive, err)
-	_, err = receive()
-	expectFault(t, err, codes.ResourceExhausted, "SERVICE_BUSY")
+	receive := must(f.watch(t.Context(), token))(t)
+	expectFault(t, failed(receive()), codes.ResourceExhausted, "SERVICE_BUSY")
 	cancel()
 	for { // a place is free once a server has noticed
-		receive, err := f.watch(t.Context(), token)
-		got(t, receive, err)
-		if _, err = receive(); err == nil {
+		receive := must(f.watch(t.Context(), token))(t)
+		err := failed(receive())
+		if err == nil {
 			return
 		}
 		expectFault(t, err, codes.ResourceExhausted, "SERVICE_BUSY")

@@ -43,8 +43,7 @@ func (w *waybook) plan(authors ...int64) []entry {
 		for _, author := range authors {
 			request := newBlogRequest(author)
 			request.PostDate = day
-			reply, err := w.blog.CreateBlog(w.t.Context(), request)
-			all = append(all, entry{author, got(w.t, reply, err).GetBlog().GetBlogId(), dateOf(day)})
+			all = append(all, entry{author, must(w.blog.CreateBlog(w.t.Context(), request))(w.t).GetBlog().GetBlogId(), dateOf(day)})
 		}
 	}
 	// Entries of one day are in the order of their ids: of one author in creation order, and of others to
@@ -59,8 +58,8 @@ func (w *waybook) walkDates(request *blogv1.ListBlogsRequest) []entry {
 	var all []entry
 	request.PageToken = ""
 	for {
-		reply, err := w.blog.ListBlogs(w.t.Context(), request)
-		for _, b := range got(w.t, reply, err).GetBlogs() {
+		reply := must(w.blog.ListBlogs(w.t.Context(), request))(w.t)
+		for _, b := range reply.GetBlogs() {
 			all = append(all, entry{b.GetAuthor().GetUserId(), b.GetBlogId(), dateOf(b.GetPostDate())})
 			if b.GetAuthor().GetName() == "" {
 				w.t.Errorf("entry %d has an author without a name", b.GetBlogId())
@@ -104,7 +103,7 @@ func TestAnEntryMovesWithItsPlannedDate(t *testing.T) {
 	author := w.newUser("a")
 	id := w.newBlog(author)
 	day := &typev1.Date{Year: 2030, Month: 10, Day: 9}
-	got(t, 0, failed(w.blog.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, PostDate: day})))
+	must(w.blog.UpdateBlog(t.Context(), &blogv1.UpdateBlogRequest{ActorId: author, BlogId: id, PostDate: day}))(t)
 	for _, who := range []int64{0, author} {
 		for _, list := range []struct {
 			from, to *typev1.Date
@@ -116,7 +115,7 @@ func TestAnEntryMovesWithItsPlannedDate(t *testing.T) {
 			}
 		}
 	}
-	got(t, 0, failed(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id})))
+	must(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: id}))(t)
 	if listed := w.walkDates(&blogv1.ListBlogsRequest{Order: byDate}); len(listed) != 0 {
 		t.Errorf("a deleted entry is listed: %v", listed)
 	}
@@ -188,8 +187,7 @@ func TestATokenOfAnotherListOfEntriesIsRefused(t *testing.T) {
 	for name, request := range requests {
 		first := request()
 		first.PageSize = 1
-		reply, err := w.blog.ListBlogs(t.Context(), first)
-		token := got(t, reply, err).GetNextPageToken()
+		token := must(w.blog.ListBlogs(t.Context(), first))(t).GetNextPageToken()
 		for other, elsewhere := range requests {
 			if other == name {
 				continue

@@ -12,8 +12,7 @@ import (
 // declarations returns what the contracts declare about the methods that declare anything.
 func declarations(t *testing.T) map[string]*accessv1.Access {
 	t.Helper()
-	methods, err := descriptors.Methods()
-	got(t, methods, err)
+	methods := must(descriptors.Methods())(t)
 	declared := map[string]*accessv1.Access{}
 	for _, method := range methods {
 		if proto.HasExtension(method.GetOptions(), accessv1.E_Access) {

@@ -29,15 +29,13 @@ type brittle struct {
 
 func newBrittle(t *testing.T) *brittle {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-	return newBrittleOf(t, got(t, engine, err))
+	return newBrittleOf(t, must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t))
 }
 
 // newBrittleOverWire returns a brittle store in a database of a MongoDB server.
 func newBrittleOverWire(t *testing.T, uri string) *brittle {
 	t.Helper()
-	engine, err := mongo.Open(t.Context(), uri, "")
-	return newBrittleOf(t, got(t, engine, err))
+	return newBrittleOf(t, must(mongo.Open(t.Context(), uri, ""))(t))
 }
 
 func newBrittleOf(t *testing.T, engine docstore.Engine) *brittle {
@@ -92,8 +90,7 @@ func (b *brittle) count(t testing.TB, collection string) int64 {
 	b.mu.Lock()
 	table := b.tables[collection]
 	b.mu.Unlock()
-	n, err := table.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere())
-	return got(t, n, err)
+	return must(table.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()))(t)
 }
 
 func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {

@@ -21,8 +21,8 @@ import (
 // export returns all landmarks that ExportPois sends.
 func (w *waybook) export(owner int64, category poiv1.PoiCategory) (all []*poiv1.ImportedPoi) {
 	w.t.Helper()
-	sent, err := collect(w.poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category}))
-	for _, batch := range got(w.t, sent, err) {
+	sent := must(collect(w.poi.ExportPois(w.t.Context(), &poiv1.ExportPoisRequest{OwnerId: owner, Category: category})))(w.t)
+	for _, batch := range sent {
 		all = append(all, batch.GetPois()...)
 	}
 	return all
@@ -67,27 +67,26 @@ func TestAnExportImportedElsewhereIsExportedTheSame(t *testing.T) {
 	want := append([]*poiv1.ImportedPoi{{
 		Key: fmt.Sprint("poi:", single), Name: "made singly", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
 	}}, byKey(somePois(2500))...)
-	reply, err := w.importPois(t.Context(), batchesOf(owner, 900, somePois(2500))...)
-	expectImport(t, got(t, reply, err), int64(len(want)-1), 0, 0)
+	reply := must(w.importPois(t.Context(), batchesOf(owner, 900, somePois(2500))...))(t)
+	expectImport(t, reply, int64(len(want)-1), 0, 0)
 	first := w.export(owner, 0)
 	expectExport(t, first, want)
 
-	reply, err = elsewhere.importPois(t.Context(), batchesOf(there, 7, first)...)
-	expectImport(t, got(t, reply, err), int64(len(want)), 0, 0)
+	reply = must(elsewhere.importPois(t.Context(), batchesOf(there, 7, first)...))(t)
+	expectImport(t, reply, int64(len(want)), 0, 0)
 	expectExport(t, elsewhere.export(there, 0), want)
 	// Importing them into their origin changes nothing, including the one that was created singly.
-	reply, err = w.importPois(t.Context(), batchesOf(owner, 1000, first)...)
-	expectImport(t, got(t, reply, err), 0, int64(len(want)), 0)
+	reply = must(w.importPois(t.Context(), batchesOf(owner, 1000, first)...))(t)
+	expectImport(t, reply, 0, int64(len(want)), 0)
 	expectExport(t, w.export(owner, 0), want)
 }
 
 // newPoiOf creates a landmark by a request with an id.
 func (w *waybook) newPoiOf(owner int64, name, request string) int64 {
 	w.t.Helper()
-	reply, err := w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
+	return must(w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
 		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei, RequestId: request,
-	})
-	return got(w.t, reply, err).GetPoi().GetPoiId()
+	}))(w.t).GetPoi().GetPoiId()
 }
 
 func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
@@ -110,13 +109,13 @@ func TestAnExportIsInTheOrderOfOwnersAndKeysInEveryStore(t *testing.T) {
 			for _, around := range []string{"po", "poi", "poi:", "poi:0", "poi:9", "poi;", "a", "~"} {
 				pois = append(pois, importedPoi(around, "x"))
 			}
-			reply, err := p.importPois(t.Context(), batchOf(owner, pois...))
-			expectImport(t, got(t, reply, err), int64(len(pois)), 0, 0)
+			reply := must(p.importPois(t.Context(), batchOf(owner, pois...)))(t)
+			expectImport(t, reply, int64(len(pois)), 0, 0)
 			exported := p.export(owner, 0)
 			expectExport(t, exported, byKey(exported))
 			there := elsewhere.newUser("there")
-			reply, err = elsewhere.importPois(t.Context(), batchesOf(there, 100, exported)...)
-			expectImport(t, got(t, reply, err), int64(len(pois)+2*singles), 0, 0)
+			reply = must(elsewhere.importPois(t.Context(), batchesOf(there, 100, exported)...))(t)
+			expectImport(t, reply, int64(len(pois)+2*singles), 0, 0)
 			expectExport(t, elsewhere.export(there, 0), exported)
 			everybodys = append(everybodys, exported...)
 		}
@@ -128,8 +127,8 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 	w := start(t)
 	a, b := w.newUser("a"), w.newUser("b")
 	want := map[int64]int64{w.newPoi(a, "x"): a, w.newPoi(b, "x"): b}
-	reply, err := w.importPois(t.Context(), batchOf(a, importedPoi("k", "x")))
-	expectImport(t, got(t, reply, err), 1, 0, 0)
+	reply := must(w.importPois(t.Context(), batchOf(a, importedPoi("k", "x"))))(t)
+	expectImport(t, reply, 1, 0, 0)
 	want[idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]] = a
 
 	sent, err := collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{WithIds: true}))
@@ -147,10 +146,10 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 		t.Errorf("got the owners %v, want %v", owners, want)
 	}
 	// An import ignores them.
-	reply, err = w.importPois(t.Context(), batchOf(b, items[0]))
-	expectImport(t, got(t, reply, err), 1, 0, 0)
-	reply, err = w.importPois(t.Context(), batchOf(a, items...))
-	expectImport(t, got(t, reply, err), 0, 2, 0)
+	reply = must(w.importPois(t.Context(), batchOf(b, items[0])))(t)
+	expectImport(t, reply, 1, 0, 0)
+	reply = must(w.importPois(t.Context(), batchOf(a, items...)))(t)
+	expectImport(t, reply, 0, 2, 0)
 	if len(w.export(a, 0)) != 2 || len(w.export(b, 0)) != 2 {
 		t.Error("an import gave landmarks to the owner in the file")
 	}
@@ -163,8 +162,7 @@ func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
 	var byOwner [2][]*poiv1.ImportedPoi
 	for i, owner := range []int64{a, b} {
 		byOwner[i] = all[i*350:][:350]
-		reply, err := w.importPois(t.Context(), batchOf(owner, byOwner[i]...))
-		got(t, reply, err)
+		must(w.importPois(t.Context(), batchOf(owner, byOwner[i]...)))(t)
 		byOwner[i] = byKey(byOwner[i])
 	}
 	all = slices.Concat(byOwner[0], byOwner[1])
@@ -184,13 +182,10 @@ func TestAnExportHasTheRequestedLandmarks(t *testing.T) {
 func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
-	reply, err := w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x")))
-	got(t, reply, err)
+	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
 	imported := idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]
 	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
-	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}); err != nil {
-		t.Fatal(err)
-	}
+	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
 	key := fmt.Sprint("poi:", single)
 	same := importedPoi(key, "x")
 	same.Category = poiv1.PoiCategory_POI_CATEGORY_TENDER
@@ -245,8 +240,7 @@ func (w *waybook) thrills() (all []*poiv1.PoiSummary) {
 
 func (w *waybook) streamed(request *poiv1.StreamPoisRequest) (all []*poiv1.PoiSummary) {
 	w.t.Helper()
-	sent, err := collect(w.poi.StreamPois(w.t.Context(), request))
-	for _, batch := range got(w.t, sent, err) {
+	for _, batch := range must(collect(w.poi.StreamPois(w.t.Context(), request)))(w.t) {
 		all = append(all, batch.GetPois()...)
 	}
 	return all
@@ -260,8 +254,7 @@ func TestAPartOfACategoryIsStreamed(t *testing.T) {
 	for i := range count {
 		batch.Pois = append(batch.Pois, importedPoi(fmt.Sprint(i), fmt.Sprint(i)))
 	}
-	reply, err := w.importPois(t.Context(), batch)
-	got(t, reply, err)
+	must(w.importPois(t.Context(), batch))(t)
 	w.newPoi(owner, "of another category")
 	all := w.thrills()
 	ids := idsOf(all, (*poiv1.PoiSummary).GetPoiId)

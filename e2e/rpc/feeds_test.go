@@ -100,8 +100,7 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 			create: func(title string) int64 {
 				request := newBlogRequest(owner)
 				request.Title = title
-				reply, err := w.blog.CreateBlog(ctx, request)
-				return got(w.t, reply, err).GetBlog().GetBlogId()
+				return must(w.blog.CreateBlog(ctx, request))(w.t).GetBlog().GetBlogId()
 			},
 			change: func(id int64, title string) error {
 				return failed(w.blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: owner, BlogId: id, Title: &title}))

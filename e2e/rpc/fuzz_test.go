@@ -28,8 +28,7 @@ func FuzzNoRequestIsTheServicesFault(f *testing.F) {
 		for _, id := range ids {
 			request := dynamicpb.NewMessage(method.Input())
 			fill(request, id, 3)
-			raw, err := proto.Marshal(request)
-			got(f, raw, err)
+			raw := must(proto.Marshal(request))(f)
 			f.Add(uint8(i), raw, raw)
 			f.Add(uint8(i), []byte{}, raw)
 		}

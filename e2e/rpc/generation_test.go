@@ -30,8 +30,7 @@ func (d delayed) OpenSession(
 // openSessions returns the number of a user's open sessions.
 func (w *waybook) openSessions(user int64) int {
 	w.t.Helper()
-	listed, err := w.account.ListSessions(w.t.Context(), &accountv1.ListSessionsRequest{UserId: user})
-	return len(got(w.t, listed, err).GetSessions())
+	return len(must(w.account.ListSessions(w.t.Context(), &accountv1.ListSessionsRequest{UserId: user}))(w.t).GetSessions())
 }
 
 func (w *waybook) isOpen(user int64, token string) error {
@@ -125,8 +124,7 @@ func TestASessionOpensOnlyInTheGenerationOfItsLogin(t *testing.T) {
 	w := start(t)
 	user := w.newLogin("a@waybook.example", "the old one").GetUserId()
 	authenticate := func(password string) *int64 {
-		reply, err := w.account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: password})
-		return got(t, reply, err).CredentialGeneration
+		return must(w.account.Authenticate(t.Context(), &accountv1.AuthenticateRequest{Email: "a@waybook.example", Password: password}))(t).CredentialGeneration
 	}
 	open := func(generation *int64) error {
 		return failed(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user, CredentialGeneration: generation}))
@@ -134,7 +132,7 @@ func TestASessionOpensOnlyInTheGenerationOfItsLogin(t *testing.T) {
 	old := authenticate("the old one")
 	for _, change := range []*accountv1.UpdateUserRequest{{Name: proto.String("y")}, {Email: proto.String("A@waybook.example")}} {
 		change.UserId = user
-		got(t, 0, failed(w.account.UpdateUser(t.Context(), change)))
+		must(w.account.UpdateUser(t.Context(), change))(t)
 	}
 	got(t, 0, open(old))
 	got(t, 0, w.setPassword(user, "the new one"))

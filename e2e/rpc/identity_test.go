@@ -45,10 +45,8 @@ func startSecured(t *testing.T, log *slog.Logger, changes ...func(*app.Config)) 
 	if log != nil {
 		env.Log = log
 	}
-	transport, err := process.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log)
-	env.Transport = got(t, transport, err)
-	started, err := app.Start(t.Context(), newConfig(t, changes...), env)
-	s.app = got(t, started, err)
+	env.Transport = must(process.TransportFlags{Files: s.certificates.Files("waybook")}.Load(env.Log))(t)
+	s.app = must(app.Start(t.Context(), newConfig(t, changes...), env))(t)
 	return s
 }
 
@@ -95,8 +93,7 @@ func callEmpty(t *testing.T, connection *grpc.ClientConn, method string, isStrea
 
 func TestEachIdentityCallsTheMethodsOfItsColumnAndNoOther(t *testing.T) {
 	s := startSecured(t, nil, settleFast)
-	methods, err := descriptors.Methods()
-	got(t, methods, err)
+	methods := must(descriptors.Methods())(t)
 	declared := declaredCallers(t)
 	var refusal *status.Status
 	for _, identity := range []string{"edge", "account", "album", "blog", "poi", "operator", "stranger", "localhost", "waybook"} {

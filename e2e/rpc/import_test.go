@@ -59,8 +59,7 @@ func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
 		return batches
 	}
 	for _, step := range []struct{ owner, created, unchanged int64 }{{owner, 1500, 0}, {owner, 0, 1500}, {other, 1500, 0}} {
-		reply, err := w.importPois(t.Context(), batches(step.owner)...)
-		expectImport(t, got(t, reply, err), step.created, step.unchanged, 0)
+		expectImport(t, must(w.importPois(t.Context(), batches(step.owner)...))(t), step.created, step.unchanged, 0)
 	}
 	sent, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))
 	count := 0
@@ -70,8 +69,7 @@ func TestARepeatedImportReportsUnchangedLandmarks(t *testing.T) {
 	if count != 3000 {
 		t.Errorf("%d landmarks", count)
 	}
-	reply, err := w.importPois(t.Context())
-	expectImport(t, got(t, reply, err), 0, 0, 0)
+	expectImport(t, must(w.importPois(t.Context()))(t), 0, 0, 0)
 }
 
 func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
@@ -79,11 +77,11 @@ func TestAnInvalidItemOfAnImportFailsAlone(t *testing.T) {
 	owner := w.newUser("a")
 	moved := importedPoi("1", "one")
 	moved.Location = &typev1.Location{Lat: 1, Lng: 2}
-	reply, err := w.importPois(t.Context(),
+	reply := must(w.importPois(t.Context(),
 		batchOf(owner, importedPoi("1", "one"), importedPoi("1", "one"), importedPoi("1", "other"), &poiv1.ImportedPoi{}),
 		batchOf(owner, moved, importedPoi(strings.Repeat("中", 34), "two"), importedPoi("2", long(200))),
-	)
-	expectImport(t, got(t, reply, err), 2, 1, 4)
+	))(t)
+	expectImport(t, reply, 2, 1, 4)
 	var failures []string
 	for _, f := range reply.GetFailures() {
 		failures = append(failures, fmt.Sprint(f.GetIndex(), " ", f.GetKey(), " ", f.GetReason()))
@@ -105,8 +103,8 @@ func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
 	for range 600 {
 		bad.Pois = append(bad.Pois, importedPoi("", ""))
 	}
-	reply, err := w.importPois(t.Context(), bad, bad)
-	expectImport(t, got(t, reply, err), 0, 0, 1200)
+	reply := must(w.importPois(t.Context(), bad, bad))(t)
+	expectImport(t, reply, 0, 0, 1200)
 	if failures := reply.GetFailures(); len(failures) != 1000 || failures[999].GetIndex() != 999 {
 		t.Errorf("%d failures are listed", len(failures))
 	}
@@ -115,19 +113,16 @@ func TestAnImportListsTheFirstThousandFailuresAndCountsAll(t *testing.T) {
 func TestAnImportedLandmarkIsLikeAnyOther(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
-	reply, err := w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x")))
-	expectImport(t, got(t, reply, err), 1, 0, 0)
-	list, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
-	p := got(t, list, err).GetPois()[0]
+	reply := must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
+	expectImport(t, reply, 1, 0, 0)
+	p := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL}))(t).GetPois()[0]
 	if p.GetName() != "x" || p.GetOwner().GetUserId() != owner || !proto.Equal(p.GetLocation(), taipei) {
 		t.Errorf("got %v", p)
 	}
 	// The key is free again after its landmark is deleted.
-	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}); err != nil {
-		t.Fatal(err)
-	}
-	reply, err = w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y")))
-	expectImport(t, got(t, reply, err), 1, 0, 0)
+	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: p.GetPoiId()}))(t)
+	reply = must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "y"))))(t)
+	expectImport(t, reply, 1, 0, 0)
 }
 
 func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
@@ -147,10 +142,10 @@ func TestAWholeImportFailsAsTheContractSays(t *testing.T) {
 	expectFault(t, failed(w.importPois(ctx, badMode)), codes.InvalidArgument, "INVALID_PARAMETER", "mode")
 	expectFault(t, failed(w.importPois(ctx, batchOf(owner, item), batchOf(1, item))), codes.NotFound, "USER_NOT_FOUND")
 	// Landmarks of the earlier batch remain.
-	reply, err := w.importPois(ctx, batchOf(owner, item))
-	expectImport(t, got(t, reply, err), 0, 1, 0)
-	reply, err = w.importPois(ctx, batchOf(owner, item), batchOf(other, item), batchOf(owner, item))
-	expectImport(t, got(t, reply, err), 1, 2, 0)
+	reply := must(w.importPois(ctx, batchOf(owner, item)))(t)
+	expectImport(t, reply, 0, 1, 0)
+	reply = must(w.importPois(ctx, batchOf(owner, item), batchOf(other, item), batchOf(owner, item)))(t)
+	expectImport(t, reply, 1, 2, 0)
 }
 
 func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
@@ -167,8 +162,8 @@ func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
 		send := func(batch *poiv1.ImportPoisRequest, mode poiv1.ImportMode, validateOnly bool, created, updated, unchanged, failed int64) {
 			t.Helper()
 			batch.Mode, batch.ValidateOnly = mode, validateOnly
-			reply, err := p.importPois(t.Context(), batch)
-			expectImport(t, got(t, reply, err), created, unchanged, failed)
+			reply := must(p.importPois(t.Context(), batch))(t)
+			expectImport(t, reply, created, unchanged, failed)
 			if reply.GetUpdatedCount() != updated {
 				t.Errorf("%d updated, want %d", reply.GetUpdatedCount(), updated)
 			}
@@ -194,10 +189,10 @@ func TestAnImportUpdatesWhatDiffersIfAskedTo(t *testing.T) {
 		for _, poiID := range append(ids, single) {
 			p.getPoi(poiID)
 		}
-		near, err := p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
+		near := must(p.poi.SearchNearby(t.Context(), &poiv1.SearchNearbyRequest{
 			Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{Center: &typev1.Location{Lat: -1, Lng: 2}}},
-		})
-		if found := got(t, near, err).GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
+		}))(t)
+		if found := near.GetPois(); len(found) != 1 || !slices.Contains(ids, found[0].GetPoi().GetPoiId()) {
 			t.Errorf("nearby there are %v", found)
 		}
 	})

@@ -219,8 +219,7 @@ func TestTheLongestTextsReadBackTheSame(t *testing.T) {
 	author := w.newUser(long(100))
 	request := newBlogRequest(author)
 	request.Title, request.Content = long(200), strings.Repeat("𠮷", 100_000)
-	created, err := w.blog.CreateBlog(t.Context(), request)
-	b := w.getBlog(got(t, created, err).GetBlog().GetBlogId()).GetBlog()
+	b := w.getBlog(must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()).GetBlog()
 	if b.GetTitle() != request.GetTitle() || b.GetContent() != request.GetContent() || b.GetAuthor().GetName() != long(100) {
 		t.Error("the entry differs from what was sent")
 	}

@@ -28,8 +28,7 @@ func onEachStore(t *testing.T, test func(*testing.T, *parts)) {
 // newLogin creates a user with an address and a password.
 func (w *waybook) newLogin(email, password string) *accountv1.User {
 	w.t.Helper()
-	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password})
-	return got(w.t, reply, err).GetUser()
+	return must(w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: "x", Email: email, Password: password}))(w.t).GetUser()
 }
 
 func (w *waybook) logIn(email, password string) (*accountv1.User, error) {
@@ -42,8 +41,8 @@ func (w *waybook) logIn(email, password string) (*accountv1.User, error) {
 // expectLogin checks that an address and a password belong to a user.
 func (w *waybook) expectLogin(email, password string, want int64) {
 	w.t.Helper()
-	found, err := w.logIn(email, password)
-	if got(w.t, found, err).GetUserId() != want {
+	found := must(w.logIn(email, password))(w.t)
+	if found.GetUserId() != want {
 		w.t.Errorf("%s is %v, want user %d", email, found, want)
 	}
 }
@@ -63,8 +62,8 @@ func TestAUserLogsInWithAnyLetterCaseOfTheAddress(t *testing.T) {
 		w.expectLogin(email, "password of a", a.GetUserId())
 	}
 	w.expectLogin("b@waybook.example", "  密碼密碼密碼  ", b.GetUserId())
-	found, err := w.logIn("ann@waybook.example", "password of a")
-	if !proto.Equal(got(t, found, err), a) {
+	found := must(w.logIn("ann@waybook.example", "password of a"))(t)
+	if !proto.Equal(found, a) {
 		t.Errorf("logged in as %v, created %v", found, a)
 	}
 	w.expectNoLogin("ann@waybook.example", "Password of a")
@@ -80,8 +79,7 @@ func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 	update := func(request *accountv1.UpdateUserRequest) *accountv1.User {
 		t.Helper()
 		request.UserId = user
-		reply, err := w.account.UpdateUser(t.Context(), request)
-		return got(t, reply, err).GetUser()
+		return must(w.account.UpdateUser(t.Context(), request))(t).GetUser()
 	}
 	if u := update(&accountv1.UpdateUserRequest{Email: proto.String("a@waybook.example")}); u.GetEmail() != "a@waybook.example" || u.GetHasPassword() {
 		t.Errorf("with an address: %v", u)
@@ -100,12 +98,12 @@ func TestAUserWithoutAPasswordCannotLogIn(t *testing.T) {
 func TestABatchOfUsersDoesNotShowHowTheyLogIn(t *testing.T) {
 	w := start(t)
 	user := w.newLogin("a@waybook.example", "long enough").GetUserId()
-	read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: user})
-	if u := got(t, read, err).GetUser(); u.GetEmail() != "a@waybook.example" || !u.GetHasPassword() {
+	read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: user}))(t)
+	if u := read.GetUser(); u.GetEmail() != "a@waybook.example" || !u.GetHasPassword() {
 		t.Errorf("GetUser: %v", u)
 	}
-	batch, err := w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{user}})
-	if u := got(t, batch, err).GetUsers()[0]; u.GetEmail() != "" || u.GetHasPassword() || u.GetName() != "x" {
+	batch := must(w.account.BatchGetUsers(t.Context(), &accountv1.BatchGetUsersRequest{UserIds: []int64{user}}))(t)
+	if u := batch.GetUsers()[0]; u.GetEmail() != "" || u.GetHasPassword() || u.GetName() != "x" {
 		t.Errorf("BatchGetUsers: %v", u)
 	}
 }
@@ -129,8 +127,8 @@ func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 			}
 			expectFault(t, move(second, email), codes.AlreadyExists, "EMAIL_TAKEN")
 		}
-		read, err := w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: second})
-		if u := got(t, read, err).GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
+		read := must(w.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: second}))(t)
+		if u := read.GetUser(); u.GetName() != "x" || u.GetEmail() != "b@waybook.example" {
 			t.Errorf("a refused change left %v", u)
 		}
 		// Users may change the letter case of their address. An address that is no longer used
@@ -141,8 +139,8 @@ func TestAnAddressBelongsToOneUserInAnyLetterCase(t *testing.T) {
 		if err := move(first, "c@waybook.example"); err != nil {
 			t.Error(err)
 		}
-		third, err := create("a@waybook.example", requestID(1))
-		if got(t, third, err).GetUserId() == first {
+		third := must(create("a@waybook.example", requestID(1)))(t)
+		if third.GetUserId() == first {
 			t.Errorf("created %v", third)
 		}
 		w.expectLogin("c@waybook.example", "password of a", first)
@@ -221,8 +219,7 @@ func TestANewPasswordClosesTheUsersSessions(t *testing.T) {
 			t.Errorf("after %v: %v", request, err)
 		}
 	}
-	reply, err := w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
-	got(t, reply, err)
+	must(w.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")}))(t)
 	for _, token := range mine {
 		expectFault(t, verify(user, token), codes.Unauthenticated, "LOGIN_REQUIRED")
 	}

@@ -124,8 +124,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAnEntry(t *testing.T) {
 	author := w.newUser("a")
 	request := newBlogRequest(author)
 	request.ZoomLevel, request.MapType, request.ReplyBlogId = proto.Int32(3), blogv1.MapType_MAP_TYPE_SATELLITE, w.newBlog(author)
-	created, err := w.blog.CreateBlog(t.Context(), request)
-	b := got(t, created, err).GetBlog()
+	b := must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog()
 	send := func(m proto.Message) (proto.Message, error) {
 		reply, err := w.blog.UpdateBlog(t.Context(), m.(*blogv1.UpdateBlogRequest))
 		return reply.GetBlog(), err
@@ -146,12 +145,9 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAPhotoAndALandmark(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	album, poi := w.newAlbum(owner, "x"), w.newPoi(owner, "x")
-	ofAlbum, err := w.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x", Description: "d"})
-	photo := got(t, ofAlbum, err).GetPhoto()
-	ofPoi, err := w.poi.AddPhoto(t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x", Description: "d"})
-	poiPhoto := got(t, ofPoi, err).GetPhoto()
-	shown, err := w.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: poi})
-	landmark := got(t, shown, err).GetPoi()
+	photo := must(w.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x", Description: "d"}))(t).GetPhoto()
+	poiPhoto := must(w.poi.AddPhoto(t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x", Description: "d"}))(t).GetPhoto()
+	landmark := must(w.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: poi}))(t).GetPoi()
 
 	expectMasked(t, &albumv1.UpdatePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: photo.GetPhotoId(), ThumbnailUrl: proto.String("y")}, photo,
 		func(m proto.Message) (proto.Message, error) {
@@ -181,10 +177,9 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAPhotoAndALandmark(t *testing.T) {
 
 func TestAMaskChangesExactlyTheNamedFieldsOfAUserAndAnApplication(t *testing.T) {
 	w := start(t)
-	created, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+	user := must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 		Name: "x", IconUrl: "y", Email: "x@waybook.example", Password: "a long password",
-	})
-	user := got(t, created, err).GetUser()
+	}))(t).GetUser()
 	expectMasked(t, &accountv1.UpdateUserRequest{UserId: user.GetUserId(), Disabled: proto.Bool(true)}, user,
 		func(m proto.Message) (proto.Message, error) {
 			reply, err := w.account.UpdateUser(t.Context(), m.(*accountv1.UpdateUserRequest))
@@ -207,8 +202,7 @@ func TestAMaskChangesExactlyTheNamedFieldsOfAUserAndAnApplication(t *testing.T) 
 		t.Errorf("the password changed: %v", err)
 	}
 
-	made, err := w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "x", AllowLegacy: true})
-	application := got(t, made, err).GetApplication()
+	application := must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "x", AllowLegacy: true}))(t).GetApplication()
 	expectMasked(t, &accountv1.UpdateApplicationRequest{Key: application.GetKey(), Name: proto.String("y")}, application,
 		func(m proto.Message) (proto.Message, error) {
 			reply, err := w.account.UpdateApplication(t.Context(), m.(*accountv1.UpdateApplicationRequest))

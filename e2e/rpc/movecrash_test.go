@@ -88,12 +88,12 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 	for writes, died := 0, true; died; writes++ {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
-			engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-			p := startPartsOn(t, newBrittleOf(t, got(t, engine, err)))
+			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			store, mortal := docstoretest.NewMortal(engine, writes, outcome)
 			crashing := startPartsOn(t, newBrittleOf(t, store))
-			err = crashing.run(m)
+			err := crashing.run(m)
 			if died = mortal.Died(); died != (err != nil) {
 				t.Fatalf("it died: %v; it failed: %v", died, err)
 			}
@@ -112,8 +112,8 @@ func TestAMoveThatCrashesIsFinishedByTheNext(t *testing.T) {
 func TestAMoveThatCrashesIsFinishedWithWhatChangedSince(t *testing.T) {
 	for writes, died := 0, true; died; writes++ {
 		t.Run(fmt.Sprint("writes=", writes), func(t *testing.T) {
-			engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-			p := startPartsOn(t, newBrittleOf(t, got(t, engine, err)))
+			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			store, mortal := docstoretest.NewMortal(engine, writes, docstoretest.Happened)
 			crashing := startPartsOn(t, newBrittleOf(t, store))
@@ -129,8 +129,8 @@ func TestAnUpdateThatCrashesIsFinishedByTheNext(t *testing.T) {
 	for writes, died := 0, true; died; writes++ {
 		outcome := docstoretest.Outcome(writes%2 == 0)
 		t.Run(fmt.Sprintf("happened=%v, writes=%d", outcome, writes), func(t *testing.T) {
-			engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-			p := startPartsOn(t, newBrittleOf(t, got(t, engine, err)))
+			engine := must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)
+			p := startPartsOn(t, newBrittleOf(t, engine))
 			m := newMove(p.newUser("a"), p.newUser("b"))
 			got(t, 0, p.run(m))
 			store, mortal := docstoretest.NewMortal(engine, writes, outcome)

@@ -28,8 +28,7 @@ func BenchmarkMoveInAlbums(b *testing.B) {
 			request.Albums = append(request.Albums, moved)
 			next++
 		}
-		reply, err := w.album.MoveInAlbums(b.Context(), request)
-		for _, result := range got(b, reply, err).GetResults() {
+		for _, result := range must(w.album.MoveInAlbums(b.Context(), request))(b).GetResults() {
 			if result.GetOutcome() != created {
 				b.Fatalf("got %v", result)
 			}

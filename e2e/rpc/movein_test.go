@@ -44,8 +44,7 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 	if want := id.OfOld(4711, id.PlaceOf(owner)); results[0].GetId() != want {
 		t.Errorf("it is %d, want %d", results[0].GetId(), want)
 	}
-	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711})
-	got(t, reply, err)
+	reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 4711}))(t)
 	album := reply.GetAlbum()
 	if album.GetTitle() != "舊相簿 4711" || album.GetScore() != 9 || !proto.Equal(album.GetCreateTime(), longAgo(0)) || !proto.Equal(album.GetUpdateTime(), longAgo(5)) {
 		t.Errorf("got %v", album)
@@ -64,12 +63,12 @@ func TestAnAlbumMovesInWithAllThatBelongsToIt(t *testing.T) {
 		t.Errorf("the second comment is %v", second)
 	}
 	p.check()
-	again, err := p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend})
-	if got(t, again, err).GetScore() != 9 {
+	again := must(p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 4711, UserId: friend}))(t)
+	if again.GetScore() != 9 {
 		t.Errorf("a recommendation that was moved in counted again: %v", again)
 	}
-	withdrawn, err := p.album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend})
-	if got(t, withdrawn, err).GetScore() != 8 {
+	withdrawn := must(p.album.WithdrawRecommendation(t.Context(), &albumv1.WithdrawRecommendationRequest{AlbumId: 4711, UserId: friend}))(t)
+	if withdrawn.GetScore() != 8 {
 		t.Errorf("after a withdrawal the score is %v", withdrawn)
 	}
 	p.check()
@@ -118,8 +117,7 @@ func TestAnEntryMovesInWithItsVote(t *testing.T) {
 	p := startParts(t)
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveBlogs(nil, fullBlog("5", a, 100, a, b)), created)
-	reply, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5})
-	blog := got(t, reply, err).GetBlog()
+	blog := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: 5}))(t).GetBlog()
 	var votes []int64
 	for _, choice := range blog.GetVote().GetChoices() {
 		votes = append(votes, choice.GetVotes())
@@ -127,12 +125,11 @@ func TestAnEntryMovesInWithItsVote(t *testing.T) {
 	if !slices.Equal(votes, []int64{11, 1, 1}) || blog.GetScore() != 2 || blog.GetReward() != 25 || blog.GetZoomLevel() != 14 {
 		t.Errorf("votes %v in %v", votes, blog)
 	}
-	cast, err := p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1})
-	if got(t, cast, err).GetVote().GetChoices()[0].GetVotes() != 12 {
+	cast := must(p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: c, Choice: 1}))(t)
+	if cast.GetVote().GetChoices()[0].GetVotes() != 12 {
 		t.Errorf("after a ballot: %v", cast)
 	}
-	_, err = p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})
-	expectFault(t, err, codes.AlreadyExists, "ALREADY_VOTED")
+	expectFault(t, failed(p.blog.CastBallot(t.Context(), &blogv1.CastBallotRequest{BlogId: 5, VoterId: b, Choice: 1})), codes.AlreadyExists, "ALREADY_VOTED")
 	p.sweep()
 	if n := p.store.count(t, "rewards"); n != 0 {
 		t.Errorf("%d rewards were granted again", n)
@@ -160,8 +157,8 @@ func TestAQuoteIsCompletedWhenTheQuotedEntryIsThere(t *testing.T) {
 	results = p.moveBlogs(nil, quoting)
 	expectOutcomes(t, results, updated)
 	for _, blogID := range []int64{10, 11} {
-		reply, err := p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID})
-		if quoted := got(t, reply, err).GetBlog().GetReplyBlogId(); quoted != id.OfOld(20, id.PlaceOf(b)) {
+		reply := must(p.blog.GetBlog(t.Context(), &blogv1.GetBlogRequest{BlogId: blogID}))(t)
+		if quoted := reply.GetBlog().GetReplyBlogId(); quoted != id.OfOld(20, id.PlaceOf(b)) {
 			t.Errorf("entry %d quotes %d", blogID, quoted)
 		}
 	}
@@ -176,10 +173,8 @@ func anUpdateMakesContentEqualToItsRecord(t *testing.T, p *parts) {
 	a, b, c := p.newUser("a"), p.newUser("b"), p.newUser("c")
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100, a, b)), created)
 	// What users have added since stays.
-	added, err := p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"})
-	got(t, added, err)
-	recommended, err := p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c})
-	got(t, recommended, err)
+	must(p.album.AddPhoto(t.Context(), &albumv1.AddPhotoRequest{ActorId: a, AlbumId: 1, ThumbnailUrl: "new.jpg"}))(t)
+	must(p.album.Recommend(t.Context(), &albumv1.RecommendRequest{AlbumId: 1, UserId: c}))(t)
 
 	changed := fullAlbum("1", a, 100, a)
 	changed.Title, changed.UnnamedScore = "新", 8
@@ -218,12 +213,11 @@ func splitContentIsVisibleWithItsLastRecord(t *testing.T, p *parts) {
 	for range 2 {
 		expectOutcomes(t, p.moveAlbums(nil, first), created)
 	}
-	_, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
-	expectFault(t, err, codes.NotFound, "ALBUM_NOT_FOUND")
+	expectFault(t, failed(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})), codes.NotFound, "ALBUM_NOT_FOUND")
 	// The last two come in one request.
 	expectOutcomes(t, p.moveAlbums(nil, second, last), created, created)
-	reply, err := p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1})
-	if len(got(t, reply, err).GetPhotos()) != 9 || len(reply.GetComments()) != 12 || reply.GetAlbum().GetScore() != 9 {
+	reply := must(p.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: 1}))(t)
+	if len(reply.GetPhotos()) != 9 || len(reply.GetComments()) != 12 || reply.GetAlbum().GetScore() != 9 {
 		t.Errorf("got %v", reply)
 	}
 	p.check()
@@ -266,8 +260,7 @@ func TestDeletedContentIsNotMovedInAgainAtOnce(t *testing.T) {
 	p := startParts(t)
 	a := p.newUser("a")
 	expectOutcomes(t, p.moveAlbums(nil, fullAlbum("1", a, 100)), created)
-	deleted, err := p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: 1})
-	got(t, deleted, err)
+	must(p.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: a, AlbumId: 1}))(t)
 	expectProblem(t, p.moveAlbums(nil, fullAlbum("1", a, 100))[0], "", "DELETED")
 	p.sweep()
 	p.advance(10 * time.Minute)

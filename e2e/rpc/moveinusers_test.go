@@ -27,8 +27,8 @@ func movedAnn(hash string) *accountv1.MovedUser {
 
 func (w *waybook) moveIn(options *typev1.MoveOptions, users ...*accountv1.MovedUser) (outcomes []typev1.MoveOutcome) {
 	w.t.Helper()
-	reply, err := w.account.MoveInUsers(w.t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users})
-	for _, result := range got(w.t, reply, err).GetResults() {
+	reply := must(w.account.MoveInUsers(w.t.Context(), &accountv1.MoveInUsersRequest{Options: options, Users: users}))(w.t)
+	for _, result := range reply.GetResults() {
 		outcomes = append(outcomes, result.GetOutcome())
 	}
 	return outcomes
@@ -49,19 +49,17 @@ func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testin
 					t.Fatalf("got %v", got)
 				}
 				shown := func() *accountv1.User {
-					reply, err := p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})
-					return got(t, reply, err).GetUser()
+					return must(p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456}))(t).GetUser()
 				}
 				if u := shown(); u.GetPasswordForm() != c.form || !u.GetCreateTime().AsTime().Equal(moved.GetCreateTime().AsTime()) {
 					t.Errorf("moved in %v", u)
 				}
-				listed, err := p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: c.form})
-				if users := got(t, listed, err).GetUsers(); len(users) != 1 || users[0].GetUserId() != 123456 {
+				listed := must(p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PasswordForm: c.form}))(t)
+				if users := listed.GetUsers(); len(users) != 1 || users[0].GetUserId() != 123456 {
 					t.Errorf("listed %v", users)
 				}
 				session := &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}
-				verified, err := p.account.VerifySession(t.Context(), session)
-				got(t, verified, err)
+				must(p.account.VerifySession(t.Context(), session))(t)
 				browser := p.newBrowser(t, p.account, "192.0.2.1")
 				browser.expectLogin("a wrong password", "ann@waybook.example", "hashcats", "PASSWORD_INCORRECT")
 				browser.expectLogin("the old password", "ann@waybook.example", "hashcat", "")
@@ -69,10 +67,9 @@ func TestAUserOfAnOldServiceLogsInWithTheOldPasswordAndHasANewHashThen(t *testin
 					t.Errorf("after the login %v", u)
 				}
 				browser.expectLogin("with the new hash", "ann@waybook.example", "hashcat", "")
-				verified, err = p.account.VerifySession(t.Context(), session)
-				got(t, verified, err)
-				total, err := p.account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456})
-				if total := got(t, total, err); total.GetTotal() != 30 || total.GetRewardCount() != 2 {
+				must(p.account.VerifySession(t.Context(), session))(t)
+				total := must(p.account.GetRewardTotal(t.Context(), &accountv1.GetRewardTotalRequest{UserId: 123456}))(t)
+				if total := total; total.GetTotal() != 30 || total.GetRewardCount() != 2 {
 					t.Errorf("rewards %v", total)
 				}
 				for _, options := range []*typev1.MoveOptions{nil, {Update: true}} {
@@ -126,8 +123,8 @@ func TestUsersAreFoundOnEachStore(t *testing.T) {
 				t.Errorf("%v found %v, want %v", c.request, ids, c.want)
 			}
 		}
-		listed, err := p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 2})
-		if page := got(t, listed, err); len(page.GetUsers()) != 2 || page.GetNextPageToken() == "" {
+		listed := must(p.account.ListUsers(t.Context(), &accountv1.ListUsersRequest{PageSize: 2}))(t)
+		if page := listed; len(page.GetUsers()) != 2 || page.GetNextPageToken() == "" {
 			t.Errorf("the first page is %v", page)
 		}
 	})
@@ -138,30 +135,21 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
 	onEachStore(t, func(t *testing.T, p *parts) {
 		p.moveIn(nil, movedAnn("8743b52063cd84097a65d1633f5c74f5"))
 		owner := p.newUser("b")
-		album, err := p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
+		id := must(p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
 			OwnerId: owner, Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
-		})
-		id := got(t, album, err).GetAlbum().GetAlbumId()
-		if _, err := p.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}); err != nil {
-			t.Fatal(err)
-		}
-		_, err = p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})
-		expectFault(t, err, codes.FailedPrecondition, "USER_NOT_DISABLED")
-		updated, err := p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)})
-		got(t, updated, err)
-		_, err = p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)})
-		expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+		}))(t).GetAlbum().GetAlbumId()
+		must(p.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: 123456, AlbumId: id, Text: "nice"}))(t)
+		expectFault(t, failed(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})), codes.FailedPrecondition, "USER_NOT_DISABLED")
+		must(p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
+		expectFault(t, failed(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)})), codes.Unauthenticated, "LOGIN_REQUIRED")
 		for range 2 {
-			deleted, err := p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456})
-			got(t, deleted, err)
+			must(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
 		}
-		_, err = p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})
-		expectFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+		expectFault(t, failed(p.account.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 123456})), codes.NotFound, "USER_NOT_FOUND")
 		// The address is free.
-		created, err := p.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"})
-		got(t, created, err)
-		comments, err := p.album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id})
-		if listed := got(t, comments, err).GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
+		must(p.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{Name: "c", Email: "ANN@waybook.example"}))(t)
+		comments := must(p.album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: id}))(t)
+		if listed := comments.GetComments(); len(listed) != 1 || listed[0].GetText() != "nice" || listed[0].GetAuthor().GetUserId() != 123456 {
 			t.Errorf("the comments are %v", listed)
 		}
 	})

@@ -28,8 +28,8 @@ func (w *waybook) namesNearby(request *poiv1.SearchNearbyRequest, size int32) []
 	w.t.Helper()
 	var names []string
 	for request.PageSize, request.PageToken = size, ""; ; {
-		r, err := w.poi.SearchNearby(w.t.Context(), request)
-		for _, f := range got(w.t, r, err).GetPois() {
+		r := must(w.poi.SearchNearby(w.t.Context(), request))(w.t)
+		for _, f := range r.GetPois() {
 			names = append(names, f.GetPoi().GetName())
 		}
 		if request.PageToken = r.GetNextPageToken(); request.PageToken == "" {
@@ -44,11 +44,10 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 	at := func(key string, category poiv1.PoiCategory, lat, lng float64) *poiv1.ImportedPoi {
 		return &poiv1.ImportedPoi{Key: key, Name: key, Category: category, Location: &typev1.Location{Lat: lat, Lng: lng}}
 	}
-	reply, err := w.importPois(t.Context(), batchOf(owner,
+	expectImport(t, must(w.importPois(t.Context(), batchOf(owner,
 		at("east", 1, 0, -179.99), at("west", 2, 0, 179.98), at("line", 1, 0, 180), at("line too", 2, 0, -180),
 		at("pole", 1, 90, 17), at("below the pole", 2, 89.99, -163), at("far", 1, 0, 178),
-	))
-	expectImport(t, got(t, reply, err), 7, 0, 0)
+	)))(t), 7, 0, 0)
 	category := func(request *poiv1.SearchNearbyRequest, category poiv1.PoiCategory) *poiv1.SearchNearbyRequest {
 		request.Category = category
 		return request
@@ -74,8 +73,8 @@ func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 	}
 	r, err := w.poi.SearchNearby(t.Context(), circle(1, 178, 100_001))
 	expectFault(t, failed(r, err), codes.InvalidArgument, "INVALID_PARAMETER", "circle.radius_meters")
-	r, err = w.poi.SearchNearby(t.Context(), circle(0.5, 178, 100_000))
-	found := got(t, r, err).GetPois()
+	r = must(w.poi.SearchNearby(t.Context(), circle(0.5, 178, 100_000)))(t)
+	found := r.GetPois()
 	if want := 6371008.8 * math.Pi / 360; len(found) != 1 || math.Abs(found[0].GetDistanceMeters()-want) > 1e-6 || found[0].GetPoi().GetOwner().GetName() != "a" {
 		t.Errorf("got %v, want one %v away", found, want)
 	}
@@ -89,14 +88,11 @@ func TestSearchNearbyFollowsMovedAndDeletedLandmarks(t *testing.T) {
 	if names := w.namesNearby(here, 5); len(names) != 1 {
 		t.Errorf("before: %q", names)
 	}
-	updated, err := w.poi.UpdatePoi(t.Context(), &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Location: &typev1.Location{Lat: -89.999, Lng: 5}})
-	got(t, updated, err)
+	must(w.poi.UpdatePoi(t.Context(), &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Location: &typev1.Location{Lat: -89.999, Lng: 5}}))(t)
 	if gone, come := w.namesNearby(here, 5), w.namesNearby(there, 5); len(gone) != 0 || len(come) != 1 {
 		t.Errorf("after the move: %q here, %q there", gone, come)
 	}
-	if _, err := w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}); err != nil {
-		t.Fatal(err)
-	}
+	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}))(t)
 	if names := w.namesNearby(there, 5); len(names) != 0 {
 		t.Errorf("after the deletion: %q", names)
 	}
@@ -109,8 +105,8 @@ func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
 	w.newPoi(owner, "y")
 	first := circle(25.034, 121.5645, 10)
 	first.PageSize = 1
-	r, err := w.poi.SearchNearby(ctx, first)
-	token := got(t, r, err).GetNextPageToken()
+	r := must(w.poi.SearchNearby(ctx, first))(t)
+	token := r.GetNextPageToken()
 	with := func(request *poiv1.SearchNearbyRequest, change func(*poiv1.SearchNearbyRequest)) *poiv1.SearchNearbyRequest {
 		change(request)
 		return request

@@ -43,10 +43,9 @@ func (w *waybook) mapped() map[string]mapped {
 		"albums": {
 			field: "category",
 			create: func(owner int64, category int32, lat, lng float64) int64 {
-				r, err := w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+				return must(w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
 					OwnerId: owner, Title: "x", Category: albumv1.AlbumCategory(category), Location: &typev1.Location{Lat: lat, Lng: lng},
-				})
-				return got(w.t, r, err).GetAlbum().GetAlbumId()
+				}))(w.t).GetAlbum().GetAlbumId()
 			},
 			move: func(owner, id int64, lat, lng float64) error {
 				return failed(w.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Lat: proto.Float64(lat), Lng: proto.Float64(lng)}))
@@ -73,8 +72,7 @@ func (w *waybook) mapped() map[string]mapped {
 			create: func(owner int64, category int32, lat, lng float64) int64 {
 				request := newBlogRequest(owner)
 				request.Type, request.Location = blogv1.BlogType(category), &typev1.Location{Lat: lat, Lng: lng}
-				r, err := w.blog.CreateBlog(ctx, request)
-				return got(w.t, r, err).GetBlog().GetBlogId()
+				return must(w.blog.CreateBlog(ctx, request))(w.t).GetBlog().GetBlogId()
 			},
 			move: func(owner, id int64, lat, lng float64) error {
 				return failed(w.blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: owner, BlogId: id, Location: &typev1.Location{Lat: lat, Lng: lng}}))

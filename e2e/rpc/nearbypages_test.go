@@ -97,8 +97,7 @@ func TestAllLandmarksAreReadInPartsWithoutGapOrDouble(t *testing.T) {
 		for batch := range slices.Chunk(pois, 1000) {
 			batches = append(batches, batchOf(owner, batch...))
 		}
-		imported, err := p.importPois(t.Context(), batches...)
-		expectImport(t, got(t, imported, err), int64(len(pois)), 0, 0)
+		expectImport(t, must(p.importPois(t.Context(), batches...))(t), int64(len(pois)), 0, 0)
 		handler := edge.New(edge.Config{Account: p.account, Album: p.album, Blog: p.blog, Poi: p.poi, Zone: time.UTC})
 
 		holds := func(p *poiv1.ImportedPoi, south, west, north, east float64) bool {
@@ -176,8 +175,8 @@ func TestListPoisInBoxFailsAsTheContractSays(t *testing.T) {
 	w.newPoi(owner, "y")
 	first := bounds(-90, -180, 90, 180)
 	first.PageSize = 1
-	r, err := w.poi.ListPoisInBox(ctx, first)
-	token := got(t, r, err).GetNextPageToken()
+	r := must(w.poi.ListPoisInBox(ctx, first))(t)
+	token := r.GetNextPageToken()
 	with := func(change func(*poiv1.ListPoisInBoxRequest)) *poiv1.ListPoisInBoxRequest {
 		request := bounds(-90, -180, 90, 180)
 		change(request)

@@ -24,31 +24,25 @@ type front struct {
 
 func startFront(t *testing.T, identifiers edge.Identifiers) *front {
 	t.Helper()
-	started, err := app.Start(t.Context(), newConfig(t, func(config *app.Config) {
+	started := must(app.Start(t.Context(), newConfig(t, func(config *app.Config) {
 		config.Interface.HasAdditions, config.Interface.Identifiers = true, identifiers
-	}), newEnv(t))
-	got(t, started, err)
+	}), newEnv(t)))(t)
 	f := &front{waybook: connect(t, started.GRPC), url: "http://" + started.HTTP.String() + "/API.php"}
 	f.user = f.newUser("a")
-	session, err := f.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: f.user})
-	f.cookie = fmt.Sprintf("id=%d; idrand=%s", f.user, got(t, session, err).GetToken())
+	f.cookie = fmt.Sprintf("id=%d; idrand=%s", f.user, must(f.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: f.user}))(t).GetToken())
 	return f
 }
 
 // post sends a request and returns the reply.
 func (f *front) post(parameters string) string {
 	f.t.Helper()
-	values, err := url.ParseQuery(parameters)
-	got(f.t, values, err)
-	request, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(values.Encode()))
-	got(f.t, request, err)
+	values := must(url.ParseQuery(parameters))(f.t)
+	request := must(http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url, strings.NewReader(values.Encode())))(f.t)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	request.Header.Set("Cookie", f.cookie)
-	reply, err := http.DefaultClient.Do(request)
-	got(f.t, reply, err)
+	reply := must(http.DefaultClient.Do(request))(f.t)
 	defer func() { _ = reply.Body.Close() }()
-	body, err := io.ReadAll(reply.Body)
-	return string(got(f.t, body, err))
+	return string(must(io.ReadAll(reply.Body))(f.t))
 }
 
 // diary are the parameters that postBlog and updateBlog need.

@@ -266,6 +266,6 @@ func TestOldIdentifiersThatAreNoNumbersAreResolvedOnRequest(t *testing.T) {
 	if got(t, blogs, err).GetIds()[0] != 0 || got(t, pois, poiErr).GetIds()[0] == 0 {
 		t.Errorf("the other services: %v, %v", blogs, pois)
 	}
-	_, err = w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})
-	expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "old_ids[0].kind")
+	expectFault(t, failed(w.album.ResolveOldIds(t.Context(), &albumv1.ResolveOldIdsRequest{OldIds: []*typev1.OldIdentifier{of(typev1.Identifies_IDENTIFIES_USER, "5", 0)}})),
+		codes.InvalidArgument, "INVALID_PARAMETER", "old_ids[0].kind")
 }

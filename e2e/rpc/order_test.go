@@ -45,8 +45,7 @@ func writeTogether(t *testing.T, writers int, processes ...*parts) {
 		add(turn, fmt.Sprintf("turn comment %d", turn))
 	}
 
-	reply, err := processes[0].album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000})
-	comments := got(t, reply, err).GetComments()
+	comments := must(processes[0].album.ListComments(t.Context(), &albumv1.ListCommentsRequest{AlbumId: album, PageSize: 1000}))(t).GetComments()
 	if ids := idsOf(comments, (*typev1.Comment).GetCommentId); len(ids) != writers*each+turns || !slices.IsSorted(ids) {
 		t.Errorf("%d comments: %v", len(ids), ids)
 	}

@@ -60,13 +60,10 @@ func (w *waybook) pages(owner int64) map[string]page {
 			w.newAlbum(owner, fmt.Sprint(i))
 			w.newBlog(owner)
 		}
-		_, err := w.album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"})
-		got(w.t, 0, err)
-		_, err = w.poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"})
-		got(w.t, 0, err)
+		must(w.album.AddPhoto(w.t.Context(), &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(w.t)
+		must(w.poi.AddPhoto(w.t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"}))(w.t)
 		for _, thread := range threads {
-			_, err := thread.add(w.t.Context(), owner, "", "x")
-			got(w.t, 0, err)
+			must(thread.add(w.t.Context(), owner, "", "x"))(w.t)
 		}
 	}
 	all := map[string]page{
@@ -113,9 +110,9 @@ func (w *waybook) addChoices(to map[string]page) {
 	for i := range listed {
 		user := w.newUser(fmt.Sprint(i))
 		for _, item := range items {
-			got(w.t, 0, failed(item.recommend(w.t.Context(), user, item.id)))
+			must(item.recommend(w.t.Context(), user, item.id))(w.t)
 		}
-		got(w.t, 0, failed(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1 + int32(i%3)})))
+		must(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1 + int32(i%3)}))(w.t)
 	}
 	for _, item := range items {
 		to[item.kind+" ListRecommenders"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
@@ -203,16 +200,16 @@ func TestAStreamHasTheItemsOfTheListInItsOrder(t *testing.T) {
 	})
 	var want, all []string
 	for token := ""; ; {
-		r, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: 1000, PageToken: token})
-		for _, a := range got(t, r, err).GetAlbums() {
+		r := must(w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: 1000, PageToken: token}))(t)
+		for _, a := range r.GetAlbums() {
 			want = append(want, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
 		}
 		if token = r.GetNextPageToken(); token == "" {
 			break
 		}
 	}
-	albums, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: owner}))
-	for _, batch := range got(t, albums, err) {
+	albums := must(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: owner})))(t)
+	for _, batch := range albums {
 		for _, a := range batch.GetAlbums() {
 			all = append(all, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
 		}
@@ -222,16 +219,16 @@ func TestAStreamHasTheItemsOfTheListInItsOrder(t *testing.T) {
 	}
 	want, all = nil, nil
 	for token := ""; ; {
-		r, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 3, PageSize: 1000, PageToken: token})
-		for _, p := range got(t, r, err).GetPois() {
+		r := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 3, PageSize: 1000, PageToken: token}))(t)
+		for _, p := range r.GetPois() {
 			want = append(want, fmt.Sprint(p.GetPoiId(), p.GetName()))
 		}
 		if token = r.GetNextPageToken(); token == "" {
 			break
 		}
 	}
-	pois, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 3}))
-	for _, batch := range got(t, pois, err) {
+	pois := must(collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 3})))(t)
+	for _, batch := range pois {
 		for _, p := range batch.GetPois() {
 			all = append(all, fmt.Sprint(p.GetPoiId(), p.GetName()))
 		}
@@ -239,12 +236,12 @@ func TestAStreamHasTheItemsOfTheListInItsOrder(t *testing.T) {
 	if !slices.Equal(all, want) || len(all) != count {
 		t.Errorf("%d landmarks streamed, %d listed", len(all), len(want))
 	}
-	empty, err := collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 4}))
-	if len(got(t, empty, err)) != 0 {
+	empty := must(collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 4})))(t)
+	if len(empty) != 0 {
 		t.Errorf("an empty category sends %v", empty)
 	}
-	idle, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: w.newUser("b")}))
-	if len(got(t, idle, err)) != 0 {
+	idle := must(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: w.newUser("b")})))(t)
+	if len(idle) != 0 {
 		t.Errorf("a user without albums has %v", idle)
 	}
 }

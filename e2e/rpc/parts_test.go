@@ -69,25 +69,18 @@ func startPartsOn(t *testing.T, store *brittle) *parts {
 	t.Helper()
 	p := &parts{store: store, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	env := newEnv(t)
-	validator, err := protovalidate.New()
-	got(t, validator, err)
+	validator := must(protovalidate.New())(t)
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(p.store, validator, env.Log)}
 	host.Deps.Now = p.clock
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: kept}
-	accounts, err := account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}})
-	got(t, accounts, err)
-	deps, err := content.NewDeps(host, direct{server: accounts, parts: p})
-	got(t, deps, err)
-	albums, err := album.New(t.Context(), deps)
-	got(t, albums, err)
-	blogs, err := blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC})
-	got(t, blogs, err)
-	pois, err := poi.New(t.Context(), deps)
-	got(t, pois, err)
+	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: sessionTTL}}))(t)
+	deps := must(content.NewDeps(host, direct{server: accounts, parts: p}))(t)
+	albums := must(album.New(t.Context(), deps))(t)
+	blogs := must(blog.New(t.Context(), deps, blog.Config{Reward: 10, Zone: time.UTC}))(t)
+	pois := must(poi.New(t.Context(), deps))(t)
 	p.services = []service.Service{accounts, albums, blogs, pois}
 
-	listener, err := process.Listen(t.Context(), "grpc", "127.0.0.1:0")
-	got(t, listener, err)
+	listener := must(process.Listen(t.Context(), "grpc", "127.0.0.1:0"))(t)
 	service.Serve(env, "grpc port", listener, nil, service.NewInterceptors(validator, service.Load{}, nil, host.Metrics, env.Log), p.store, p.services...)
 	p.waybook = connect(t, listener.Addr())
 	return p

@@ -12,8 +12,7 @@ import (
 
 func (w *waybook) getPoi(id int64) *poiv1.GetPoiResponse {
 	w.t.Helper()
-	reply, err := w.poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: id})
-	return got(w.t, reply, err)
+	return must(w.poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: id}))(w.t)
 }
 
 func TestALandmarkIsChangedInPartAndMovesBetweenCategories(t *testing.T) {
@@ -34,16 +33,15 @@ func TestALandmarkIsChangedInPartAndMovesBetweenCategories(t *testing.T) {
 	} {
 		change.request.ActorId, change.request.PoiId = owner, id
 		change.apply()
-		updated, err := w.poi.UpdatePoi(t.Context(), change.request)
-		now := got(t, updated, err).GetPoi()
+		now := must(w.poi.UpdatePoi(t.Context(), change.request))(t).GetPoi()
 		want.UpdateTime = now.GetUpdateTime()
 		if read := w.getPoi(id).GetPoi(); !proto.Equal(now, want) || !proto.Equal(read, want) {
 			t.Errorf("after %s: %v, read %v, want %v", change.name, now, read, want)
 		}
 	}
 	for category, count := range map[poiv1.PoiCategory]int{poiv1.PoiCategory_POI_CATEGORY_TENDER: 0, thrill: 1} {
-		list, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: category})
-		if len(got(t, list, err).GetPois()) != count {
+		list := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: category}))(t)
+		if len(list.GetPois()) != count {
 			t.Errorf("%v lists %v", category, list)
 		}
 	}
@@ -53,8 +51,7 @@ func TestALandmarkIsDeletedWithItsPhotosAndComments(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	id := w.newPoi(owner, "x")
-	added, err := w.poi.AddPhoto(t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: id, PhotoUrl: "http://images.example/1.jpg"})
-	got(t, added, err)
+	added := must(w.poi.AddPhoto(t.Context(), &poiv1.AddPhotoRequest{ActorId: owner, PoiId: id, PhotoUrl: "http://images.example/1.jpg"}))(t)
 	if whole := w.getPoi(id); len(whole.GetPhotos()) != 1 || whole.GetPhotos()[0].GetPhotoUrl() != "http://images.example/1.jpg" {
 		t.Errorf("got %v", whole)
 	}
@@ -69,15 +66,13 @@ func TestALandmarkIsDeletedWithItsPhotosAndComments(t *testing.T) {
 		{&poiv1.UpdatePhotoRequest{Description: proto.String("")}, &poiv1.Photo{PhotoUrl: "2.jpg"}},
 	} {
 		change.request.ActorId, change.request.PoiId, change.request.PhotoId, change.want.PhotoId = owner, id, photo, photo
-		updated, err := w.poi.UpdatePhoto(t.Context(), change.request)
-		if got(t, updated, err); !proto.Equal(updated.GetPhoto(), change.want) || !proto.Equal(w.getPoi(id).GetPhotos()[0], change.want) {
+		updated := must(w.poi.UpdatePhoto(t.Context(), change.request))(t)
+		if !proto.Equal(updated.GetPhoto(), change.want) || !proto.Equal(w.getPoi(id).GetPhotos()[0], change.want) {
 			t.Errorf("updated %v, want %v", updated, change.want)
 		}
 	}
 	request := &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}
-	if _, err := w.poi.DeletePoi(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
+	must(w.poi.DeletePoi(t.Context(), request))(t)
 	expectFault(t, failed(w.poi.DeletePoi(t.Context(), request)), codes.NotFound, "POI_NOT_FOUND")
 	expectFault(t, failed(w.poi.GetPoi(t.Context(), &poiv1.GetPoiRequest{PoiId: id})), codes.NotFound, "POI_NOT_FOUND")
 	expectFault(t, failed(w.poi.ListPhotos(t.Context(), &poiv1.ListPhotosRequest{PoiId: id})), codes.NotFound, "POI_NOT_FOUND")
@@ -87,10 +82,8 @@ func TestPoiFailsAsTheContractSays(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner, other := w.newUser("a"), w.newUser("b")
 	id, elsewhere := w.newPoi(owner, "x"), w.newPoi(owner, "y")
-	added, err := w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: elsewhere, PhotoUrl: "p"})
-	photo := got(t, added, err).GetPhoto().GetPhotoId()
-	written, err := w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: other, PoiId: elsewhere, Text: "t"})
-	comment := got(t, written, err).GetComment().GetCommentId()
+	photo := must(w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: elsewhere, PhotoUrl: "p"}))(t).GetPhoto().GetPhotoId()
+	comment := must(w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: other, PoiId: elsewhere, Text: "t"}))(t).GetComment().GetCommentId()
 
 	update := func(actor, poi int64) func() error {
 		return func() error {

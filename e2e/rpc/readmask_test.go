@@ -16,12 +16,8 @@ func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
 	w, ctx := start(t), t.Context()
 	owner := w.newUser("a")
 	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
-	if _, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: owner, BlogId: blog, Text: "y"}); err != nil {
-		t.Fatal(err)
-	}
+	must(w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"}))(t)
+	must(w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: owner, BlogId: blog, Text: "y"}))(t)
 	whole := w.getAlbum(album)
 
 	reply, err := w.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: album, ReadMask: mask("photos", "album.title", "album.owner.name")})
@@ -31,12 +27,12 @@ func TestAReadMaskReturnsThePartsThatItNames(t *testing.T) {
 	if diff := cmp.Diff(want, got(t, reply, err), protocmp.Transform()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	entry, err := w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("comments")})
-	if e := got(t, entry, err); e.GetBlog() != nil || len(e.GetComments()) != 1 || e.GetComments()[0].GetAuthor().GetName() != "a" {
+	entry := must(w.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: blog, ReadMask: mask("comments")}))(t)
+	if e := entry; e.GetBlog() != nil || len(e.GetComments()) != 1 || e.GetComments()[0].GetAuthor().GetName() != "a" {
 		t.Errorf("got %v", e)
 	}
-	landmark, err := w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("*")})
-	if p := got(t, landmark, err).GetPoi(); p.GetName() != "x" || p.GetOwner().GetName() != "a" {
+	landmark := must(w.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: poi, ReadMask: mask("*")}))(t)
+	if p := landmark.GetPoi(); p.GetName() != "x" || p.GetOwner().GetName() != "a" {
 		t.Errorf("got %v", p)
 	}
 	for name, err := range map[string]error{

@@ -47,10 +47,9 @@ func TestRecentAlbumsAreThoseOfAllUsersNewestFirst(t *testing.T) {
 	var want [3][]int64
 	for i := range 30 {
 		category := int32(1 + i%2)
-		r, err := w.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
+		id := must(w.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{
 			OwnerId: owners[i%3], Title: "x", Category: albumv1.AlbumCategory(category), Location: taipei,
-		})
-		id := got(t, r, err).GetAlbum().GetAlbumId()
+		}))(t).GetAlbum().GetAlbumId()
 		want[0], want[category] = append(want[0], id), append(want[category], id)
 	}
 	for category := range want {

@@ -95,13 +95,13 @@ func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
 	for _, r := range w.recommendable() {
 		t.Run(r.kind, func(t *testing.T) {
 			parallel(t, users, func(i int) error { return failed(r.recommend(t.Context(), ids[i], r.id)) })
-			score, err := r.score(t.Context())
-			if got(t, score, err) != users {
+			score := must(r.score(t.Context()))(t)
+			if score != users {
 				t.Errorf("score %d", score)
 			}
 			parallel(t, users/2, func(i int) error { return failed(r.withdraw(t.Context(), ids[i], r.id)) })
-			score, err = r.score(t.Context())
-			if got(t, score, err) != users/2 {
+			score = must(r.score(t.Context()))(t)
+			if score != users/2 {
 				t.Errorf("score %d after half were withdrawn", score)
 			}
 		})
@@ -155,10 +155,10 @@ func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
 			}
 			expect()
 			for _, user := range []int64{users[2], users[0], users[1]} {
-				got(t, 0, failed(r.recommend(t.Context(), user, r.id)))
+				must(r.recommend(t.Context(), user, r.id))(t)
 			}
 			expect("a", "b", "c")
-			got(t, 0, failed(r.withdraw(t.Context(), users[1], r.id)))
+			must(r.withdraw(t.Context(), users[1], r.id))(t)
 			expect("a", "c")
 		})
 	}
@@ -192,12 +192,10 @@ func TestCommentsAndRecommendationsLeaveTheUpdateTime(t *testing.T) {
 	album := w.newAlbum(owner, "x")
 	updated := func() time.Time {
 		t.Helper()
-		reply, err := w.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: album})
-		return got(t, reply, err).GetAlbum().GetUpdateTime().AsTime()
+		return must(w.album.GetAlbum(t.Context(), &albumv1.GetAlbumRequest{AlbumId: album}))(t).GetAlbum().GetUpdateTime().AsTime()
 	}
 	created := updated()
-	comment, err := w.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: "x"})
-	id := got(t, comment, err).GetComment().GetCommentId()
+	id := must(w.album.AddComment(t.Context(), &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: album, Text: "x"}))(t).GetComment().GetCommentId()
 	for what, err := range map[string]error{
 		"recommend": failed(w.album.Recommend(t.Context(), &albumv1.RecommendRequest{UserId: owner, AlbumId: album})),
 		"reply":     failed(w.album.ReplyToComment(t.Context(), &albumv1.ReplyToCommentRequest{ActorId: owner, AlbumId: album, CommentId: id, Text: "x"})),

@@ -60,21 +60,18 @@ func TestARepeatedRequestReturnsTheFirstResult(t *testing.T) {
 	owner := w.newUser("a")
 	for name, create := range w.creates(owner) {
 		t.Run(name, func(t *testing.T) {
-			first, err := create(t.Context(), owner, requestID(1), "first")
-			got(t, first, err)
-			again, err := create(t.Context(), owner, requestID(1), "first")
-			if got(t, again, err) != first {
+			first := must(create(t.Context(), owner, requestID(1), "first"))(t)
+			again := must(create(t.Context(), owner, requestID(1), "first"))(t)
+			if again != first {
 				t.Errorf("made %d, then %d", first, again)
 			}
-			_, err = create(t.Context(), owner, requestID(1), "second")
-			expectFault(t, err, codes.AlreadyExists, "REQUEST_ID_REUSED")
-			other, err := create(t.Context(), owner, requestID(2), "first")
-			if got(t, other, err) == first {
+			expectFault(t, failed(create(t.Context(), owner, requestID(1), "second")), codes.AlreadyExists, "REQUEST_ID_REUSED")
+			other := must(create(t.Context(), owner, requestID(2), "first"))(t)
+			if other == first {
 				t.Error("another request returned the same item")
 			}
 			for range 2 {
-				without, err := create(t.Context(), owner, "", "first")
-				if id := got(t, without, err); id == first || id == other {
+				if id := must(create(t.Context(), owner, "", "first"))(t); id == first || id == other {
 					t.Error("a request without id returned the same item")
 				}
 			}
@@ -87,8 +84,7 @@ func TestTheSameRequestIDOfAnotherUserIsAnotherRequest(t *testing.T) {
 	owner, other := w.newUser("a"), w.newUser("b")
 	for name, create := range w.creates(owner) {
 		t.Run(name, func(t *testing.T) {
-			first, err := create(t.Context(), owner, requestID(1), "first")
-			got(t, first, err)
+			first := must(create(t.Context(), owner, requestID(1), "first"))(t)
 			second, err := create(t.Context(), other, requestID(1), "second")
 			switch name {
 			case "CreateUser": // a user has no owner
@@ -129,16 +125,16 @@ func TestConcurrentCopiesOfARequestCreateOneItem(t *testing.T) {
 		})
 	}
 	// The lists show one new item of each kind, in addition to those of threads and creates.
-	albums, err := w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner})
-	if n := len(got(t, albums, err).GetAlbums()); n != 3 {
+	albums := must(w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner}))(t)
+	if n := len(albums.GetAlbums()); n != 3 {
 		t.Errorf("%d albums", n)
 	}
-	blogs, err := w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: owner})
-	if n := len(got(t, blogs, err).GetBlogs()); n != 2 {
+	blogs := must(w.blog.ListBlogs(t.Context(), &blogv1.ListBlogsRequest{AuthorId: owner}))(t)
+	if n := len(blogs.GetBlogs()); n != 2 {
 		t.Errorf("%d entries", n)
 	}
-	pois, err := w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 1})
-	if n := len(got(t, pois, err).GetPois()); n != 3 {
+	pois := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 1}))(t)
+	if n := len(pois.GetPois()); n != 3 {
 		t.Errorf("%d landmarks", n)
 	}
 	for _, a := range albums.GetAlbums() {
@@ -153,13 +149,11 @@ func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
 	author := w.newUser("a")
 	request := newBlogRequest(author)
 	request.RequestId, request.ReplyBlogId = requestID(1), w.newBlog(author)
-	reply, err := w.blog.CreateBlog(t.Context(), request)
-	first := got(t, reply, err).GetBlog()
-	if _, err := w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: request.GetReplyBlogId()}); err != nil {
-		t.Fatal(err)
-	}
-	reply, err = w.blog.CreateBlog(t.Context(), request)
-	if again := got(t, reply, err).GetBlog(); again.GetBlogId() != first.GetBlogId() {
+	reply := must(w.blog.CreateBlog(t.Context(), request))(t)
+	first := reply.GetBlog()
+	must(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: author, BlogId: request.GetReplyBlogId()}))(t)
+	reply = must(w.blog.CreateBlog(t.Context(), request))(t)
+	if again := reply.GetBlog(); again.GetBlogId() != first.GetBlogId() {
 		t.Errorf("made %d, then %d", first.GetBlogId(), again.GetBlogId())
 	}
 }
@@ -168,11 +162,9 @@ func TestARepeatMayNameTheDefaults(t *testing.T) {
 	w := start(t)
 	request := newBlogRequest(w.newUser("a"))
 	request.RequestId = requestID(1)
-	first, err := w.blog.CreateBlog(t.Context(), request)
-	id := got(t, first, err).GetBlog().GetBlogId()
+	id := must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId()
 	request.ZoomLevel, request.MapType = proto.Int32(14), blogv1.MapType_MAP_TYPE_MAP
-	again, err := w.blog.CreateBlog(t.Context(), request)
-	if got(t, again, err).GetBlog().GetBlogId() != id {
+	if must(w.blog.CreateBlog(t.Context(), request))(t).GetBlog().GetBlogId() != id {
 		t.Error("made a second entry")
 	}
 	request.ZoomLevel = proto.Int32(15)
@@ -183,14 +175,12 @@ func TestARepeatMayNameTheDefaults(t *testing.T) {
 func TestARepeatMayHaveAnotherPasswordOrSecret(t *testing.T) {
 	w := start(t)
 	for _, password := range []string{"the first password", "the second password", ""} {
-		reply, err := w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
+		must(w.account.CreateUser(t.Context(), &accountv1.CreateUserRequest{
 			RequestId: requestID(1), Name: "x", Email: "x@waybook.example", Password: password,
-		})
-		got(t, reply, err)
+		}))(t)
 	}
 	for _, secret := range []string{"the-first-secret-of-it", "the-second-secret-of-it", ""} {
-		reply, err := w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x", Secret: secret})
-		got(t, reply, err)
+		must(w.account.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x", Secret: secret}))(t)
 	}
 	other := &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "y"}
 	expectFault(t, failed(w.account.CreateApplication(t.Context(), other)), codes.AlreadyExists, "REQUEST_ID_REUSED")
@@ -200,12 +190,9 @@ func TestARepeatAfterAnUpdateIsComparedWithTheFirstRequest(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
 	request := &albumv1.CreateAlbumRequest{RequestId: requestID(1), OwnerId: owner, Title: "first", Category: 1, Location: taipei}
-	created, err := w.album.CreateAlbum(t.Context(), request)
-	id := got(t, created, err).GetAlbum().GetAlbumId()
-	changed, err := w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String("second")})
-	got(t, changed, err)
-	again, err := w.album.CreateAlbum(t.Context(), request)
-	if a := got(t, again, err).GetAlbum(); a.GetAlbumId() != id || a.GetTitle() != "second" {
+	id := must(w.album.CreateAlbum(t.Context(), request))(t).GetAlbum().GetAlbumId()
+	must(w.album.UpdateAlbum(t.Context(), &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: proto.String("second")}))(t)
+	if a := must(w.album.CreateAlbum(t.Context(), request))(t).GetAlbum(); a.GetAlbumId() != id || a.GetTitle() != "second" {
 		t.Errorf("got %v", a)
 	}
 	request.Title = "second"

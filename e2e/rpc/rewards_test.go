@@ -10,8 +10,8 @@ import (
 // expectRewards checks the total and the number of a user's rewards.
 func (w *waybook) expectRewards(user, total, count int64) {
 	w.t.Helper()
-	reply, err := w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user})
-	if got(w.t, reply, err).GetTotal() != total || reply.GetRewardCount() != count {
+	reply := must(w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user}))(w.t)
+	if reply.GetTotal() != total || reply.GetRewardCount() != count {
 		w.t.Errorf("user %d has %v, want %d in %d rewards", user, reply, total, count)
 	}
 }
@@ -33,10 +33,10 @@ func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
 		{user, "photo/1", 7, 0},
 		{other, "blog/1", 1_000_000_000, 1_000_000_000},
 	} {
-		reply, err := w.account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
+		reply := must(w.account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
 			UserId: grant.user, Source: grant.source, Amount: grant.amount,
-		})
-		if amount := got(t, reply, err).GetAmount(); amount != grant.want {
+		}))(t)
+		if amount := reply.GetAmount(); amount != grant.want {
 			t.Errorf("%v granted %d", grant, amount)
 		}
 	}

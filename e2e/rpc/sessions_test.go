@@ -12,14 +12,12 @@ import (
 
 func (w *waybook) openSession(user int64) string {
 	w.t.Helper()
-	reply, err := w.account.OpenSession(w.t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-	return got(w.t, reply, err).GetToken()
+	return must(w.account.OpenSession(w.t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(w.t).GetToken()
 }
 
 func (w *waybook) closeAllSessions(user int64) int64 {
 	w.t.Helper()
-	reply, err := w.account.CloseAllSessions(w.t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user})
-	return got(w.t, reply, err).GetClosedCount()
+	return must(w.account.CloseAllSessions(w.t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}))(w.t).GetClosedCount()
 }
 
 func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
@@ -31,8 +29,7 @@ func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
 		t.Errorf("closed %d", closed)
 	}
 	for _, token := range tokens {
-		_, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})
-		expectFault(t, err, codes.Unauthenticated, "LOGIN_REQUIRED")
+		expectFault(t, failed(w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: user, Token: token})), codes.Unauthenticated, "LOGIN_REQUIRED")
 	}
 	if _, err := w.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: other, Token: others}); err != nil {
 		t.Errorf("the session of another user: %v", err)
@@ -40,8 +37,7 @@ func TestClosingAllSessionsOfAUserSparesOtherUsers(t *testing.T) {
 	if closed := w.closeAllSessions(user); closed != 0 {
 		t.Errorf("closed %d sessions that were already closed", closed)
 	}
-	_, err := w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: 1})
-	expectFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+	expectFault(t, failed(w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: 1})), codes.NotFound, "USER_NOT_FOUND")
 }
 
 func TestExpiredSessionsDoNotCountAsClosed(t *testing.T) {

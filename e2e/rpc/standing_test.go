@@ -24,8 +24,8 @@ func TestEachServiceAndTheServerAreHealthy(t *testing.T) {
 	w := start(t)
 	client := healthv1.NewHealthClient(w.connection)
 	for _, service := range append([]string{""}, services...) {
-		reply, err := client.Check(t.Context(), &healthv1.HealthCheckRequest{Service: service})
-		if got(t, reply, err).GetStatus() != healthv1.HealthCheckResponse_SERVING {
+		reply := must(client.Check(t.Context(), &healthv1.HealthCheckRequest{Service: service}))(t)
+		if reply.GetStatus() != healthv1.HealthCheckResponse_SERVING {
 			t.Errorf("%q is %v", service, reply.GetStatus())
 		}
 	}
@@ -42,8 +42,7 @@ func TestReflectionDescribesTheServicesCompletely(t *testing.T) {
 		if err := stream.Send(request); err != nil {
 			t.Fatal(err)
 		}
-		reply, err := stream.Recv()
-		return got(t, reply, err)
+		return must(stream.Recv())(t)
 	}
 	listed := ask(&reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}})
 	var names []string

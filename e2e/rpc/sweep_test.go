@@ -65,8 +65,7 @@ func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 func TestASessionExpiresAndASweepRemovesIt(t *testing.T) {
 	p := startParts(t)
 	user := p.newUser("a")
-	opened, err := p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user})
-	request := &accountv1.VerifySessionRequest{UserId: user, Token: got(t, opened, err).GetToken()}
+	request := &accountv1.VerifySessionRequest{UserId: user, Token: must(p.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}
 	p.advance(sessionTTL - time.Millisecond)
 	if _, err := p.account.VerifySession(t.Context(), request); err != nil {
 		t.Errorf("a millisecond before the end: %v", err)

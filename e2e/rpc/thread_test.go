@@ -100,21 +100,19 @@ func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
 	for name, thread := range w.threads(owner) {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
-			comment, err := thread.add(ctx, guest, "", "好\r\n美 😊")
-			if c := got(t, comment, err); c.GetAuthor().GetName() != "客人" || c.GetText() != "好\r\n美 😊" || c.GetReply() != nil {
+			comment := must(thread.add(ctx, guest, "", "好\r\n美 😊"))(t)
+			if c := comment; c.GetAuthor().GetName() != "客人" || c.GetText() != "好\r\n美 😊" || c.GetReply() != nil {
 				t.Errorf("added %v", c)
 			}
 			id := comment.GetCommentId()
 			for _, text := range []string{"謝謝", "再來"} {
-				answered, err := thread.reply(ctx, owner, id, text)
-				if c := got(t, answered, err); c.GetReply().GetText() != text || c.GetText() != comment.GetText() {
+				if c := must(thread.reply(ctx, owner, id, text))(t); c.GetReply().GetText() != text || c.GetText() != comment.GetText() {
 					t.Errorf("answered %v", c)
 				}
 			}
 			expectFault(t, failed(thread.reply(ctx, guest, id, "x")), codes.PermissionDenied, "NOT_OWNER")
 			expectFault(t, thread.remove(ctx, third, id), codes.PermissionDenied, "NOT_OWNER")
-			second, err := thread.add(ctx, guest, "", "2")
-			got(t, second, err)
+			second := must(thread.add(ctx, guest, "", "2"))(t)
 			if err := thread.remove(ctx, guest, id); err != nil {
 				t.Errorf("its author can't remove it: %v", err)
 			}
@@ -163,9 +161,7 @@ func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 	for name, thread := range w.threads(owner) {
 		t.Run(name, func(t *testing.T) {
 			for i := range count {
-				if _, err := thread.add(t.Context(), owner, "", fmt.Sprint(i)); err != nil {
-					t.Fatal(err)
-				}
+				must(thread.add(t.Context(), owner, "", fmt.Sprint(i)))(t)
 			}
 			shown, next := thread.first()
 			if len(shown) != 200 || next == "" {

@@ -115,6 +115,15 @@ func got[T any](t testing.TB, reply T, err error) T {
 	return reply
 }
 
+// must returns what returns the reply of a call, or ends the test if the call failed:
+// must(w.blog.GetBlog(ctx, request))(t).
+func must[T any](reply T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		return got(t, reply, err)
+	}
+}
+
 // requestID returns the n-th UUID of a test.
 func requestID(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 
@@ -122,16 +131,14 @@ var taipei = &typev1.Location{Lat: 25.034, Lng: 121.5645}
 
 func (w *waybook) newUser(name string) int64 {
 	w.t.Helper()
-	reply, err := w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: name, IconUrl: name + ".jpg"})
-	return got(w.t, reply, err).GetUser().GetUserId()
+	return must(w.account.CreateUser(w.t.Context(), &accountv1.CreateUserRequest{Name: name, IconUrl: name + ".jpg"}))(w.t).GetUser().GetUserId()
 }
 
 func (w *waybook) newAlbum(owner int64, title string) int64 {
 	w.t.Helper()
-	reply, err := w.album.CreateAlbum(w.t.Context(), &albumv1.CreateAlbumRequest{
+	return must(w.album.CreateAlbum(w.t.Context(), &albumv1.CreateAlbumRequest{
 		OwnerId: owner, Title: title, Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: taipei,
-	})
-	return got(w.t, reply, err).GetAlbum().GetAlbumId()
+	}))(w.t).GetAlbum().GetAlbumId()
 }
 
 // newBlogRequest returns a valid request for an entry with a vote of three choices.
@@ -145,14 +152,12 @@ func newBlogRequest(author int64) *blogv1.CreateBlogRequest {
 
 func (w *waybook) newBlog(author int64) int64 {
 	w.t.Helper()
-	reply, err := w.blog.CreateBlog(w.t.Context(), newBlogRequest(author))
-	return got(w.t, reply, err).GetBlog().GetBlogId()
+	return must(w.blog.CreateBlog(w.t.Context(), newBlogRequest(author)))(w.t).GetBlog().GetBlogId()
 }
 
 func (w *waybook) newPoi(owner int64, name string) int64 {
 	w.t.Helper()
-	reply, err := w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
+	return must(w.poi.CreatePoi(w.t.Context(), &poiv1.CreatePoiRequest{
 		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
-	})
-	return got(w.t, reply, err).GetPoi().GetPoiId()
+	}))(w.t).GetPoi().GetPoiId()
 }
