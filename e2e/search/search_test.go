@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
@@ -103,6 +104,7 @@ func (s *search) await(words, want string) {
 }
 
 func TestSearchFollowsWhatIsWritten(t *testing.T) {
+	longform.Only(t)
 	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), "-grpc=")
 	connection := launch.Dial(t, "unix:"+filepath.Join(waybook.Data, "grpc.sock"))
 	index := filepath.Join(t.TempDir(), "index")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -33,6 +34,7 @@ func TestASignalDuringTheStartIsNotAFailure(t *testing.T) {
 // TestASignalEndsListsThatNobodyReads requests lists larger than all socket buffers, over HTTP and
 // gRPC, reads their beginning, and stops reading.
 func TestASignalEndsListsThatNobodyReads(t *testing.T) {
+	longform.Only(t)
 	t.Parallel() // it waits
 	p := launch.Start(t, binary, t.TempDir(), "-demo=false")
 	// Each name takes 1,000 bytes in XML, so 10,000 names exceed all socket buffers.

@@ -10,10 +10,13 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // The cases are in testdata/alerts.yaml. promtool evaluates them with the rules as Prometheus does.
 func TestTheAlertsFireWhenTheyShould(t *testing.T) {
+	longform.Only(t)
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {
 		t.Skip("SKIPPED: there is no promtool, from Debian's package prometheus")
