@@ -118,32 +118,16 @@ func TestASessionThatExpiredIsRefused(t *testing.T) {
 }
 
 func TestAccountFailsAsTheContractSays(t *testing.T) {
-	w, ctx := start(t), t.Context()
+	w := start(t)
 	name, password := "x", "long enough"
 	expectFailures(t, []failure{
-		{"GetUser of an unknown user", func() error {
-			return failed(w.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: 1}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser of an unknown user", func() error {
-			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"OpenSession of an unknown user", func() error {
-			return failed(w.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: 1}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"CloseAllSessions of an unknown user", func() error {
-			return failed(w.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: 1}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"UpdateUser with a password but no address", func() error {
-			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}))
-		}, codes.FailedPrecondition, "EMAIL_REQUIRED"},
-		{"a new password of an unknown user", func() error {
-			return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"GrantReward to an unknown user", func() error {
-			return failed(w.account.GrantReward(ctx, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
-		{"GetRewardTotal of an unknown user", func() error {
-			return failed(w.account.GetRewardTotal(ctx, &accountv1.GetRewardTotalRequest{UserId: 1}))
-		}, codes.NotFound, "USER_NOT_FOUND"},
+		{"GetUser of an unknown user", calling(w.account.GetUser, &accountv1.GetUserRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Name: &name}), codes.NotFound, "USER_NOT_FOUND"},
+		{"OpenSession of an unknown user", calling(w.account.OpenSession, &accountv1.OpenSessionRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"CloseAllSessions of an unknown user", calling(w.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"UpdateUser with a password but no address", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: w.newUser("a"), Password: &password}), codes.FailedPrecondition, "EMAIL_REQUIRED"},
+		{"a new password of an unknown user", calling(w.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 1, Password: &password}), codes.NotFound, "USER_NOT_FOUND"},
+		{"GrantReward to an unknown user", calling(w.account.GrantReward, &accountv1.GrantRewardRequest{UserId: 1, Source: "blog/1", Amount: 1}), codes.NotFound, "USER_NOT_FOUND"},
+		{"GetRewardTotal of an unknown user", calling(w.account.GetRewardTotal, &accountv1.GetRewardTotalRequest{UserId: 1}), codes.NotFound, "USER_NOT_FOUND"},
 	})
 }

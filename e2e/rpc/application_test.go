@@ -76,25 +76,15 @@ func TestCallsAboutApplicationsFailAsTheContractSays(t *testing.T) {
 	must(w.account.VerifySignature(ctx, used))(t)
 	used.RequestId = requestID(2)
 	expectFailures(t, []failure{
-		{"create with a key that is taken", func() error {
-			return failed(w.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "y", Key: "taken"}))
-		}, codes.AlreadyExists, "KEY_TAKEN"},
-		{"get", func() error {
-			return failed(w.account.GetApplication(ctx, &accountv1.GetApplicationRequest{Key: "Taken"}))
-		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
-		{"update", func() error {
-			return failed(w.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Key: "no"}))
-		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
-		{"rotate", func() error {
-			return failed(w.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: "no"}))
-		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
-		{"delete", func() error {
-			return failed(w.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: "no"}))
-		}, codes.NotFound, "APPLICATION_NOT_FOUND"},
-		{"verify for an unknown application", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("no", secret, now, "x"))) },
+		{"create with a key that is taken", calling(w.account.CreateApplication, &accountv1.CreateApplicationRequest{Name: "y", Key: "taken"}), codes.AlreadyExists, "KEY_TAKEN"},
+		{"get", calling(w.account.GetApplication, &accountv1.GetApplicationRequest{Key: "Taken"}), codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"update", calling(w.account.UpdateApplication, &accountv1.UpdateApplicationRequest{Key: "no"}), codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"rotate", calling(w.account.RotateApplicationSecret, &accountv1.RotateApplicationSecretRequest{Key: "no"}), codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"delete", calling(w.account.DeleteApplication, &accountv1.DeleteApplicationRequest{Key: "no"}), codes.NotFound, "APPLICATION_NOT_FOUND"},
+		{"verify for an unknown application", calling(w.account.VerifySignature, signatureOf("no", secret, now, "x")),
 			codes.Unauthenticated, "SIGNATURE_INVALID"},
-		{"verify after the window", func() error { return failed(w.account.VerifySignature(ctx, signatureOf("taken", secret, 0, "x"))) },
+		{"verify after the window", calling(w.account.VerifySignature, signatureOf("taken", secret, 0, "x")),
 			codes.Unauthenticated, "SIGNATURE_EXPIRED"},
-		{"verify again", func() error { return failed(w.account.VerifySignature(ctx, used)) }, codes.Unauthenticated, "SIGNATURE_REPLAYED"},
+		{"verify again", calling(w.account.VerifySignature, used), codes.Unauthenticated, "SIGNATURE_REPLAYED"},
 	})
 }

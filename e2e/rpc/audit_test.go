@@ -2,6 +2,7 @@ package rpc_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -135,86 +136,40 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range []struct {
 		what string
-		call func() error
+		call func(context.Context) error
 		want map[string]any // nil for no line
 	}{
-		{"a new user", func() error {
-			return failed(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID(1), Name: "Cy"}))
-		}, event("user_created", "ok", "", "operator", accounts+"CreateUser")},
-		{"a user with the address of another", func() error {
-			return failed(operator.account.CreateUser(ctx, &accountv1.CreateUserRequest{Name: "Di", Email: address}))
-		}, event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
-		{"a new name", func() error {
-			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}))
-		}, event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
-		{"a new password", func() error {
-			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}))
-		}, event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
-		{"a login", func() error { return logIn(address, password) },
+		{"a new user", calling(operator.account.CreateUser, &accountv1.CreateUserRequest{RequestId: requestID(1), Name: "Cy"}), event("user_created", "ok", "", "operator", accounts+"CreateUser")},
+		{"a user with the address of another", calling(operator.account.CreateUser, &accountv1.CreateUserRequest{Name: "Di", Email: address}), event("user_created", "refused", "EMAIL_TAKEN", "operator", accounts+"CreateUser", "email_hash", annHash)},
+		{"a new name", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Name: new("Anna")}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a new password", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: ann, Password: new(password)}), event("password_set", "ok", "", "operator", accounts+"UpdateUser", "user_id", user)},
+		{"a login", func(ctx context.Context) error { return logIn(address, password) },
 			event("login", "ok", "", "edge", accounts+"Authenticate", "user_id", user, "client_address", "192.0.2.7", "email_hash", annHash)},
-		{"a wrong password", func() error { return logIn(address, "wrong") },
+		{"a wrong password", func(ctx context.Context) error { return logIn(address, "wrong") },
 			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7", "email_hash", annHash)},
-		{"a password in the wrong field", func() error { return logIn(password, password) },
+		{"a password in the wrong field", func(ctx context.Context) error { return logIn(password, password) },
 			event("login", "refused", "PASSWORD_INCORRECT", "edge", accounts+"Authenticate", "client_address", "192.0.2.7")},
-		{"a login without a password", func() error { return logIn(address, "") }, nil},
-		{"a new session", func() error {
-			return failed(edge.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: bo}))
-		}, event("session_opened", "ok", "", "edge", accounts+"OpenSession", "user_id", float64(bo))},
-		{"a use of a session", func() error {
-			return failed(edge.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: bo, Token: token}))
-		}, nil},
-		{"a closed session", func() error {
-			return failed(edge.account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: ann, Token: token}))
-		}, event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
-		{"all sessions closed", func() error {
-			return failed(operator.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: ann}))
-		}, event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
-		{"a new application", func() error {
-			return failed(operator.account.CreateApplication(ctx, &accountv1.CreateApplicationRequest{Name: "Map", Key: key}))
-		}, event("application_created", "ok", "", "operator", accounts+"CreateApplication", "application", key)},
-		{"a changed application", func() error {
-			return failed(operator.account.UpdateApplication(ctx, &accountv1.UpdateApplicationRequest{Key: key, AllowLegacy: new(true)}))
-		}, event("application_changed", "ok", "", "operator", accounts+"UpdateApplication", "application", key)},
-		{"a new secret", func() error {
-			return failed(operator.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: key}))
-		}, event("secret_rotated", "ok", "", "operator", accounts+"RotateApplicationSecret", "application", key)},
-		{"a wrong signature", func() error {
-			return failed(edge.account.VerifySignature(ctx, signatureOf(key, "a wrong secret", time.Now().Unix(), "x")))
-		}, event("signature_refused", "refused", "SIGNATURE_INVALID", "edge", accounts+"VerifySignature", "application", key)},
-		{"a removed application", func() error {
-			return failed(operator.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: key}))
-		}, event("application_deleted", "ok", "", "operator", accounts+"DeleteApplication", "application", key)},
-		{"a removal of what is not there", func() error {
-			return failed(operator.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: key}))
-		}, event("application_deleted", "refused", "APPLICATION_NOT_FOUND", "operator", accounts+"DeleteApplication", "application", key)},
-		{"a read by the operator", func() error {
-			return failed(operator.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: ann}))
-		}, nil},
-		{"a change by an owner", func() error {
-			return failed(edge.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}))
-		}, nil},
-		{"a change by another user", func() error {
-			return failed(edge.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}))
-		}, event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
-		{"users of an old service", func() error {
-			return failed(operator.account.MoveInUsers(ctx, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}))
-		}, event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
-		{"a deletion too early", func() error {
-			return failed(operator.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: 123456}))
-		}, event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a disabled user", func() error {
-			return failed(operator.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}))
-		}, event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
-		{"a deletion", func() error {
-			return failed(operator.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: 123456}))
-		}, event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
-		{"a search by the operator", func() error {
-			return failed(operator.account.FindUsers(ctx, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}))
-		}, nil},
-		{"a change by the operator", func() error {
-			return failed(operator.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}))
-		}, event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
-		{"an import by the operator", func() error {
+		{"a login without a password", func(ctx context.Context) error { return logIn(address, "") }, nil},
+		{"a new session", calling(edge.account.OpenSession, &accountv1.OpenSessionRequest{UserId: bo}), event("session_opened", "ok", "", "edge", accounts+"OpenSession", "user_id", float64(bo))},
+		{"a use of a session", calling(edge.account.VerifySession, &accountv1.VerifySessionRequest{UserId: bo, Token: token}), nil},
+		{"a closed session", calling(edge.account.CloseSession, &accountv1.CloseSessionRequest{UserId: ann, Token: token}), event("session_closed", "ok", "", "edge", accounts+"CloseSession", "user_id", user)},
+		{"all sessions closed", calling(operator.account.CloseAllSessions, &accountv1.CloseAllSessionsRequest{UserId: ann}), event("sessions_closed", "ok", "", "operator", accounts+"CloseAllSessions", "user_id", user)},
+		{"a new application", calling(operator.account.CreateApplication, &accountv1.CreateApplicationRequest{Name: "Map", Key: key}), event("application_created", "ok", "", "operator", accounts+"CreateApplication", "application", key)},
+		{"a changed application", calling(operator.account.UpdateApplication, &accountv1.UpdateApplicationRequest{Key: key, AllowLegacy: new(true)}), event("application_changed", "ok", "", "operator", accounts+"UpdateApplication", "application", key)},
+		{"a new secret", calling(operator.account.RotateApplicationSecret, &accountv1.RotateApplicationSecretRequest{Key: key}), event("secret_rotated", "ok", "", "operator", accounts+"RotateApplicationSecret", "application", key)},
+		{"a wrong signature", calling(edge.account.VerifySignature, signatureOf(key, "a wrong secret", time.Now().Unix(), "x")), event("signature_refused", "refused", "SIGNATURE_INVALID", "edge", accounts+"VerifySignature", "application", key)},
+		{"a removed application", calling(operator.account.DeleteApplication, &accountv1.DeleteApplicationRequest{Key: key}), event("application_deleted", "ok", "", "operator", accounts+"DeleteApplication", "application", key)},
+		{"a removal of what is not there", calling(operator.account.DeleteApplication, &accountv1.DeleteApplicationRequest{Key: key}), event("application_deleted", "refused", "APPLICATION_NOT_FOUND", "operator", accounts+"DeleteApplication", "application", key)},
+		{"a read by the operator", calling(operator.account.GetUser, &accountv1.GetUserRequest{UserId: ann}), nil},
+		{"a change by an owner", calling(edge.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("u")}), nil},
+		{"a change by another user", calling(edge.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: bo, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("v")}), event("owner_mismatch", "refused", "NOT_OWNER", "edge", albums+"UpdateAlbum", "user_id", float64(bo))},
+		{"users of an old service", calling(operator.account.MoveInUsers, &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{{UserId: 123456, Name: "x"}}}), event("users_moved_in", "ok", "", "operator", accounts+"MoveInUsers")},
+		{"a deletion too early", calling(operator.account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "refused", "USER_NOT_DISABLED", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a disabled user", calling(operator.account.UpdateUser, &accountv1.UpdateUserRequest{UserId: 123456, Disabled: new(true)}), event("user_changed", "ok", "", "operator", accounts+"UpdateUser", "user_id", float64(123456))},
+		{"a deletion", calling(operator.account.DeleteUser, &accountv1.DeleteUserRequest{UserId: 123456}), event("user_deleted", "ok", "", "operator", accounts+"DeleteUser", "user_id", float64(123456))},
+		{"a search by the operator", calling(operator.account.FindUsers, &accountv1.FindUsersRequest{By: &accountv1.FindUsersRequest_EmailPrefix{EmailPrefix: "ann"}}), nil},
+		{"a change by the operator", calling(operator.album.UpdateAlbum, &albumv1.UpdateAlbumRequest{ActorId: ann, AlbumId: album.GetAlbum().GetAlbumId(), Title: new("w")}), event("operator_call", "ok", "", "operator", albums+"UpdateAlbum", "user_id", user)},
+		{"an import by the operator", func(ctx context.Context) error {
 			stream, err := operator.poi.ImportPois(ctx)
 			for _, name := range []string{"a", "b"} {
 				if err == nil {
@@ -226,20 +181,18 @@ func TestEachEventIsOneLineOfTheAuditLogWithItsFields(t *testing.T) {
 			}
 			return failed(stream.CloseAndRecv())
 		}, event("operator_call", "ok", "", "operator", "/waybook.poi.v1.PoiService/ImportPois", "user_id", user)},
-		{"an export by the operator", func() error {
+		{"an export by the operator", func(ctx context.Context) error {
 			return failed(collect(operator.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{})))
 		}, nil},
-		{"a copy of the store", func() error {
+		{"a copy of the store", func(ctx context.Context) error {
 			return failed(collect(operator.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("store_copied", "ok", "", "operator", "/waybook.store.v1.StoreService/Backup")},
-		{"a service that opens a session", func() error {
-			return failed(poi.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: ann}))
-		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", accounts+"OpenSession", "user_id", user)},
-		{"a service that copies the store", func() error {
+		{"a service that opens a session", calling(poi.account.OpenSession, &accountv1.OpenSessionRequest{UserId: ann}), event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", accounts+"OpenSession", "user_id", user)},
+		{"a service that copies the store", func(ctx context.Context) error {
 			return failed(collect(poi.store.Backup(ctx, &storev1.BackupRequest{})))
 		}, event("call_refused", "refused", "CLIENT_NOT_ALLOWED", "poi", "/waybook.store.v1.StoreService/Backup")},
 	} {
-		err := c.call()
+		err := c.call(ctx)
 		if isRefused := c.want != nil && c.want["outcome"] == "refused"; isRefused && err == nil || c.want["outcome"] == "ok" && err != nil {
 			t.Errorf("%s: %v", c.what, err)
 		}

@@ -8,12 +8,11 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 // gathered is the reply of a BatchGet of any kind.
@@ -23,45 +22,16 @@ type gathered struct {
 	missing, unread []int64
 }
 
-// batches returns the BatchGet of each kind.
-func (w *waybook) batches() map[string]func(context.Context, ...int64) (gathered, error) {
-	return map[string]func(context.Context, ...int64) (gathered, error){
-		"album_ids": func(ctx context.Context, ids ...int64) (g gathered, err error) {
-			r, err := w.album.BatchGetAlbums(ctx, &albumv1.BatchGetAlbumsRequest{AlbumIds: ids})
-			for _, a := range r.GetAlbums() {
-				g.ids, g.owners, g.names = append(g.ids, a.GetAlbumId()), append(g.owners, a.GetOwner().GetUserId()), append(g.names, a.GetOwner().GetName())
-			}
-			g.missing, g.unread = r.GetMissingAlbumIds(), r.GetUnreadAlbumIds()
-			return g, err
-		},
-		"blog_ids": func(ctx context.Context, ids ...int64) (g gathered, err error) {
-			r, err := w.blog.BatchGetBlogs(ctx, &blogv1.BatchGetBlogsRequest{BlogIds: ids})
-			for _, b := range r.GetBlogs() {
-				g.ids, g.owners, g.names = append(g.ids, b.GetBlogId()), append(g.owners, b.GetAuthor().GetUserId()), append(g.names, b.GetAuthor().GetName())
-			}
-			g.missing, g.unread = r.GetMissingBlogIds(), r.GetUnreadBlogIds()
-			return g, err
-		},
-		"poi_ids": func(ctx context.Context, ids ...int64) (g gathered, err error) {
-			r, err := w.poi.BatchGetPois(ctx, &poiv1.BatchGetPoisRequest{PoiIds: ids})
-			for _, p := range r.GetPois() {
-				g.ids, g.owners, g.names = append(g.ids, p.GetPoiId()), append(g.owners, p.GetOwner().GetUserId()), append(g.names, p.GetOwner().GetName())
-			}
-			g.missing, g.unread = r.GetMissingPoiIds(), r.GetUnreadPoiIds()
-			return g, err
-		},
+// gather calls the BatchGet of a kind.
+func (k kind) gather(ctx context.Context, ids ...int64) (g gathered, err error) {
+	reply, err := k.send(ctx, "BatchGet", fields{"ids": ids})
+	by := strings.TrimSuffix(string(k.owner), "_id")
+	for _, each := range readAll[proto.Message](reply, strings.ToLower(k.plural)) {
+		g.ids, g.owners = append(g.ids, read[int64](each, string(k.field("id")))), append(g.owners, read[int64](each, by+".user_id"))
+		g.names = append(g.names, read[string](each, by+".name"))
 	}
-}
-
-// newContent creates content of the kind that a field names.
-func (w *waybook) newContent(field string, owner int64) int64 {
-	switch field {
-	case "album_ids":
-		return w.newAlbum(owner, "x")
-	case "blog_ids":
-		return w.newBlog(owner)
-	}
-	return w.newPoi(owner, fmt.Sprint(owner))
+	g.missing, g.unread = readAll[int64](reply, fmt.Sprintf("missing_%s_ids", k.service)), readAll[int64](reply, fmt.Sprintf("unread_%s_ids", k.service))
+	return g, err
 }
 
 func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *testing.T) {
@@ -70,10 +40,11 @@ func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *te
 	w.moveAll(12, ann)
 	moved := id.OfOld(12, id.PlaceOf(ann))
 	const absent = int64(1 << 52)
-	for field, batch := range w.batches() {
+	for _, k := range w.kinds() {
+		field := string(k.field("ids"))
 		t.Run(field, func(t *testing.T) {
-			first, second, third := w.newContent(field, ann), w.newContent(field, ben), w.newContent(field, ann)
-			reply, err := batch(t.Context(), third, absent, second, third, 12, 13, first, moved, absent)
+			first, second, third := k.create(ann, "x"), k.create(ben, "x"), k.create(ann, "x")
+			reply, err := k.gather(t.Context(), third, absent, second, third, 12, 13, first, moved, absent)
 			want := []int64{third, second, reply.ids[2], first}
 			if field != "poi_ids" {
 				want[2] = moved
@@ -87,7 +58,7 @@ func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *te
 			if !slices.Equal(slices.DeleteFunc(reply.missing, func(id int64) bool { return id == moved }), []int64{absent, 13}) || len(reply.unread) > 0 {
 				t.Errorf("missing %d, unread %d", reply.missing, reply.unread)
 			}
-			none, err := batch(t.Context(), absent)
+			none, err := k.gather(t.Context(), absent)
 			if got(t, 0, err); len(none.ids) > 0 || !slices.Equal(none.missing, []int64{absent}) {
 				t.Errorf("of nothing: %+v", none)
 			}
@@ -98,13 +69,14 @@ func TestABatchHasEachDocumentOnceInTheOrderOfTheRequestAndNamesTheMissing(t *te
 func TestABatchTakesAThousandIdentifiersAndRefusesOthers(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
-	for field, batch := range w.batches() {
+	for _, k := range w.kinds() {
+		field := string(k.field("ids"))
 		t.Run(field, func(t *testing.T) {
-			ids := []int64{w.newContent(field, owner)}
+			ids := []int64{k.create(owner, "x")}
 			for n := range int64(999) {
 				ids = append(ids, 1<<52+n)
 			}
-			reply, err := batch(t.Context(), ids...)
+			reply, err := k.gather(t.Context(), ids...)
 			if got(t, 0, err); len(reply.ids) != 1 || !slices.Equal(reply.missing, ids[1:]) {
 				t.Errorf("%d found, %d missing", len(reply.ids), len(reply.missing))
 			}
@@ -116,7 +88,7 @@ func TestABatchTakesAThousandIdentifiersAndRefusesOthers(t *testing.T) {
 				{append(ids, 5), []string{field}},
 				{[]int64{1, 0, tooHigh}, []string{field + "[1]", field + "[2]"}},
 			} {
-				expectFault(t, failed(batch(t.Context(), invalid.ids...)), codes.InvalidArgument, "INVALID_PARAMETER", invalid.fields...)
+				expectFault(t, failed(k.gather(t.Context(), invalid.ids...)), codes.InvalidArgument, "INVALID_PARAMETER", invalid.fields...)
 			}
 		})
 	}

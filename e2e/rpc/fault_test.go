@@ -1,12 +1,14 @@
 package rpc_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
@@ -63,7 +65,7 @@ func expectFault(t testing.TB, err error, code codes.Code, reason string, fields
 // failure is a call with its expected failure.
 type failure struct {
 	name   string
-	call   func() error
+	call   func(context.Context) error
 	code   codes.Code
 	reason string
 }
@@ -71,8 +73,15 @@ type failure struct {
 func expectFailures(t *testing.T, failures []failure) {
 	t.Helper()
 	for _, f := range failures {
-		t.Run(f.name, func(t *testing.T) { expectFault(t, f.call(), f.code, f.reason) })
+		t.Run(f.name, func(t *testing.T) { expectFault(t, f.call(t.Context()), f.code, f.reason) })
 	}
+}
+
+// calling returns a call of a method that has one reply.
+func calling[Request, Reply any](
+	method func(context.Context, Request, ...grpc.CallOption) (Reply, error), request Request,
+) func(context.Context) error {
+	return func(ctx context.Context) error { return failed(method(ctx, request)) }
 }
 
 // failed returns only the error of a call.

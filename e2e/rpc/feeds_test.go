@@ -2,11 +2,12 @@ package rpc_test
 
 import (
 	"context"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
@@ -40,122 +41,57 @@ type feed struct {
 
 // feeds returns the feeds of all services.
 func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
-	return map[string]feed{
-		"User": {
-			list: func(token string, size int32, with bool) (changePage, error) {
-				reply, err := w.account.ListUserChanges(ctx, &accountv1.ListUserChangesRequest{PageToken: token, PageSize: size, IncludeUser: with})
-				return changePage{userChanges(reply.GetChanges()), reply.GetNextPageToken(), reply.GetHasMore()}, err
-			},
-			watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
-				stream, err := w.account.WatchUserChanges(ctx, &accountv1.WatchUserChangesRequest{PageToken: token, IncludeUser: true})
-				return func() (changePage, error) {
-					batch, err := stream.Recv()
-					return changePage{changes: userChanges(batch.GetChanges()), next: batch.GetNextPageToken()}, err
-				}, err
-			},
-			create: func(title string) int64 { return w.newUser(title) },
-			change: func(id int64, title string) error {
-				return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
-			},
-			remove: func(id int64) error {
-				yes := true
-				if err := failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Disabled: &yes})); err != nil {
-					return err
-				}
-				return failed(w.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
-			},
-		},
-		"Album": {
-			list: func(token string, size int32, with bool) (changePage, error) {
-				reply, err := w.album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token, PageSize: size, IncludeAlbum: with})
-				return changePage{albumChanges(reply.GetChanges()), reply.GetNextPageToken(), reply.GetHasMore()}, err
-			},
-			watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
-				stream, err := w.album.WatchAlbumChanges(ctx, &albumv1.WatchAlbumChangesRequest{PageToken: token, IncludeAlbum: true})
-				return func() (changePage, error) {
-					batch, err := stream.Recv()
-					return changePage{changes: albumChanges(batch.GetChanges()), next: batch.GetNextPageToken()}, err
-				}, err
-			},
-			create: func(title string) int64 { return w.newAlbum(owner, title) },
-			change: func(id int64, title string) error {
-				return failed(w.album.UpdateAlbum(ctx, &albumv1.UpdateAlbumRequest{ActorId: owner, AlbumId: id, Title: &title}))
-			},
-			remove: func(id int64) error {
-				return failed(w.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id}))
-			},
-		},
-		"Blog": {
-			list: func(token string, size int32, with bool) (changePage, error) {
-				reply, err := w.blog.ListBlogChanges(ctx, &blogv1.ListBlogChangesRequest{PageToken: token, PageSize: size, IncludeBlog: with})
-				return changePage{blogChanges(reply.GetChanges()), reply.GetNextPageToken(), reply.GetHasMore()}, err
-			},
-			watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
-				stream, err := w.blog.WatchBlogChanges(ctx, &blogv1.WatchBlogChangesRequest{PageToken: token, IncludeBlog: true})
-				return func() (changePage, error) {
-					batch, err := stream.Recv()
-					return changePage{changes: blogChanges(batch.GetChanges()), next: batch.GetNextPageToken()}, err
-				}, err
-			},
-			create: func(title string) int64 {
-				request := newBlogRequest(owner)
-				request.Title = title
-				return must(w.blog.CreateBlog(ctx, request))(w.t).GetBlog().GetBlogId()
-			},
-			change: func(id int64, title string) error {
-				return failed(w.blog.UpdateBlog(ctx, &blogv1.UpdateBlogRequest{ActorId: owner, BlogId: id, Title: &title}))
-			},
-			remove: func(id int64) error {
-				return failed(w.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id}))
-			},
-		},
-		"Poi": {
-			list: func(token string, size int32, with bool) (changePage, error) {
-				reply, err := w.poi.ListPoiChanges(ctx, &poiv1.ListPoiChangesRequest{PageToken: token, PageSize: size, IncludePoi: with})
-				return changePage{poiChanges(reply.GetChanges()), reply.GetNextPageToken(), reply.GetHasMore()}, err
-			},
-			watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
-				stream, err := w.poi.WatchPoiChanges(ctx, &poiv1.WatchPoiChangesRequest{PageToken: token, IncludePoi: true})
-				return func() (changePage, error) {
-					batch, err := stream.Recv()
-					return changePage{changes: poiChanges(batch.GetChanges()), next: batch.GetNextPageToken()}, err
-				}, err
-			},
-			create: func(title string) int64 { return w.newPoi(owner, title) },
-			change: func(id int64, title string) error {
-				return failed(w.poi.UpdatePoi(ctx, &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Name: &title}))
-			},
-			remove: func(id int64) error {
-				return failed(w.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}))
-			},
-		},
+	users := w.users().feed(ctx)
+	users.create = w.newUser
+	users.change = func(id int64, title string) error {
+		return failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Name: &title}))
 	}
-}
-
-func userChanges(found []*accountv1.UserChange) (all []change) {
-	for _, each := range found {
-		all = append(all, change{each.GetUserId(), each.GetKind(), each.GetRevision(), each.GetParts(), each.GetUser() != nil, each.GetUser().GetName()})
+	users.remove = func(id int64) error {
+		if err := failed(w.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: id, Disabled: new(true)})); err != nil {
+			return err
+		}
+		return failed(w.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: id}))
+	}
+	all := map[string]feed{"User": users}
+	for _, k := range w.kinds() {
+		f := k.feed(ctx)
+		f.create = func(title string) int64 { return k.create(owner, title) }
+		f.change = func(id int64, title string) error {
+			return failed(k.send(ctx, "Update", fields{"actor_id": owner, "id": id, "title": title}))
+		}
+		f.remove = func(id int64) error { return failed(k.send(ctx, "Delete", fields{"actor_id": owner, "id": id})) }
+		all[k.name] = f
 	}
 	return all
 }
 
-func albumChanges(found []*albumv1.AlbumChange) (all []change) {
-	for _, each := range found {
-		all = append(all, change{each.GetAlbumId(), each.GetKind(), each.GetRevision(), each.GetParts(), each.GetAlbum() != nil, each.GetAlbum().GetTitle()})
+// feed returns the feed of a kind without writes.
+func (k kind) feed(ctx context.Context) feed {
+	included := protoreflect.Name("include_" + strings.ToLower(k.name))
+	return feed{
+		list: func(token string, size int32, with bool) (changePage, error) {
+			reply, err := k.send(ctx, "List%sChanges", fields{"page_token": token, "page_size": size, included: with})
+			return changePage{k.changesIn(reply), read[string](reply, "next_page_token"), read[bool](reply, "has_more")}, err
+		},
+		watch: func(ctx context.Context, token string) (func() (changePage, error), error) {
+			stream, err := k.stream(ctx, "Watch%sChanges", fields{"page_token": token, included: true})
+			return func() (changePage, error) {
+				batch := newMessage(k.method("Watch%sChanges").Output())
+				err := stream.RecvMsg(batch)
+				return changePage{changes: k.changesIn(batch), next: read[string](batch, "next_page_token")}, err
+			}, err
+		},
 	}
-	return all
 }
 
-func blogChanges(found []*blogv1.BlogChange) (all []change) {
-	for _, each := range found {
-		all = append(all, change{each.GetBlogId(), each.GetKind(), each.GetRevision(), each.GetParts(), each.GetBlog() != nil, each.GetBlog().GetTitle()})
-	}
-	return all
-}
-
-func poiChanges(found []*poiv1.PoiChange) (all []change) {
-	for _, each := range found {
-		all = append(all, change{each.GetPoiId(), each.GetKind(), each.GetRevision(), each.GetParts(), each.GetPoi() != nil, each.GetPoi().GetName()})
+func (k kind) changesIn(page proto.Message) (all []change) {
+	name := strings.ToLower(k.name)
+	for _, each := range readAll[proto.Message](page, "changes") {
+		shown := each.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
+		all = append(all, change{
+			read[int64](each, string(k.field("id"))), typev1.ChangeKind(read[protoreflect.EnumNumber](each, "kind")), read[int64](each, "revision"),
+			read[*typev1.PartRevisions](each, "parts"), each.ProtoReflect().Has(shown), read[string](each, name+"."+string(k.title)),
+		})
 	}
 	return all
 }

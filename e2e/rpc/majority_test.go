@@ -73,7 +73,7 @@ func TestARepeatedChoiceRewardOrImportIsAsDurableAsTheFirst(t *testing.T) {
 		},
 	}
 	for _, each := range p.recommendable() {
-		calls[each.kind+" Recommend"] = func(ctx context.Context) error { return failed(each.recommend(ctx, user, each.id)) }
+		calls[each.service+" Recommend"] = func(ctx context.Context) error { return failed(each.recommend(ctx, user, each.id)) }
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {

@@ -125,15 +125,9 @@ func TestAnOldIdentifierGivesNoAccess(t *testing.T) {
 	w.moveAll(12, owner)
 	w.moveAll(500, other)
 	expectFailures(t, []failure{
-		{"album", func() error {
-			return failed(w.album.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}))
-		}, codes.PermissionDenied, "NOT_OWNER"},
-		{"entry", func() error {
-			return failed(w.blog.DeleteBlog(t.Context(), &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}))
-		}, codes.PermissionDenied, "NOT_OWNER"},
-		{"photo of another's album under one's own", func() error {
-			return failed(w.poi.RemovePhoto(t.Context(), &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}))
-		}, codes.NotFound, "PHOTO_NOT_FOUND"},
+		{"album", calling(w.album.DeleteAlbum, &albumv1.DeleteAlbumRequest{ActorId: other, AlbumId: 12}), codes.PermissionDenied, "NOT_OWNER"},
+		{"entry", calling(w.blog.DeleteBlog, &blogv1.DeleteBlogRequest{ActorId: other, BlogId: 12}), codes.PermissionDenied, "NOT_OWNER"},
+		{"photo of another's album under one's own", calling(w.poi.RemovePhoto, &poiv1.RemovePhotoRequest{ActorId: other, PoiId: 500, PhotoId: 12}), codes.NotFound, "PHOTO_NOT_FOUND"},
 	})
 }
 

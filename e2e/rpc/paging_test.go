@@ -14,7 +14,6 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // collect receives a stream to its end.
@@ -66,38 +65,18 @@ func (w *waybook) pages(owner int64) map[string]page {
 			must(thread.add(w.t.Context(), owner, "", "x"))(w.t)
 		}
 	}
+	kinds := w.kinds()
+	albums, blogs, pois := kinds[0], kinds[1], kinds[2]
 	all := map[string]page{
-		"ListAlbums": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			r, err := w.album.ListAlbums(ctx, &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: size, PageToken: token})
-			return idsOf(r.GetAlbums(), (*albumv1.Album).GetAlbumId), r.GetNextPageToken(), err
-		},
-		"ListBlogs": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			r, err := w.blog.ListBlogs(ctx, &blogv1.ListBlogsRequest{AuthorId: owner, PageSize: size, PageToken: token})
-			return idsOf(r.GetBlogs(), (*blogv1.Blog).GetBlogId), r.GetNextPageToken(), err
-		},
-		"ListPois": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			r, err := w.poi.ListPois(ctx, &poiv1.ListPoisRequest{Category: 1, PageSize: size, PageToken: token})
-			return idsOf(r.GetPois(), (*poiv1.Poi).GetPoiId), r.GetNextPageToken(), err
-		},
-		"album ListPhotos": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			r, err := w.album.ListPhotos(ctx, &albumv1.ListPhotosRequest{AlbumId: album, PageSize: size, PageToken: token})
-			return idsOf(r.GetPhotos(), (*albumv1.Photo).GetPhotoId), r.GetNextPageToken(), err
-		},
-		"poi ListPhotos": func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			r, err := w.poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{PoiId: poi, PageSize: size, PageToken: token})
-			return idsOf(r.GetPhotos(), (*poiv1.Photo).GetPhotoId), r.GetNextPageToken(), err
-		},
+		"ListAlbums":       albums.page("List", fields{"owner": owner}, "albums", "album_id"),
+		"ListBlogs":        blogs.page("List", fields{"owner": owner}, "blogs", "blog_id"),
+		"ListPois":         pois.page("List", fields{"category": 1}, "pois", "poi_id"),
+		"album ListPhotos": albums.page("ListPhotos", fields{"id": album}, "photos", "photo_id"),
+		"poi ListPhotos":   pois.page("ListPhotos", fields{"id": poi}, "photos", "photo_id"),
 	}
 	w.addChoices(all)
 	for name, thread := range threads {
-		all[name+" ListComments"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			shown, next, err := thread.list(ctx, size, token)
-			ids := make([]int64, len(shown))
-			for i, c := range shown {
-				ids[i] = c.GetCommentId()
-			}
-			return ids, next, err
-		}
+		all[name+" ListComments"] = thread.page("ListComments", fields{"id": thread.id}, "comments", "comment_id")
 	}
 	return all
 }
@@ -106,24 +85,18 @@ func (w *waybook) pages(owner int64) map[string]page {
 func (w *waybook) addChoices(to map[string]page) {
 	w.t.Helper()
 	items := w.recommendable()
-	blog := items[1].id
+	blog := items[1]
 	for i := range listed {
 		user := w.newUser(fmt.Sprint(i))
 		for _, item := range items {
 			must(item.recommend(w.t.Context(), user, item.id))(w.t)
 		}
-		must(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog, Choice: 1 + int32(i%3)}))(w.t)
+		must(w.blog.CastBallot(w.t.Context(), &blogv1.CastBallotRequest{VoterId: user, BlogId: blog.id, Choice: 1 + int32(i%3)}))(w.t)
 	}
 	for _, item := range items {
-		to[item.kind+" ListRecommenders"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-			users, next, err := item.list(ctx, item.id, size, token)
-			return idsOf(users, (*typev1.Profile).GetUserId), next, err
-		}
+		to[item.service+" ListRecommenders"] = item.page("ListRecommenders", fields{"id": item.id}, "recommenders", "user_id")
 	}
-	to["ListBallots"] = func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-		r, err := w.blog.ListBallots(ctx, &blogv1.ListBallotsRequest{BlogId: blog, PageSize: size, PageToken: token})
-		return idsOf(r.GetBallots(), func(b *blogv1.Ballot) int64 { return b.GetVoter().GetUserId() }), r.GetNextPageToken(), err
-	}
+	to["ListBallots"] = blog.page("ListBallots", fields{"id": blog.id}, "ballots", "voter.user_id")
 }
 
 func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {

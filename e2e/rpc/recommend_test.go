@@ -9,80 +9,43 @@ import (
 	"google.golang.org/grpc/codes"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // recommended is one item of content that users can recommend.
 type recommended struct {
-	kind      string
-	id        int64
-	missing   string
-	recommend func(ctx context.Context, user, id int64) (int64, error)
-	withdraw  func(ctx context.Context, user, id int64) (int64, error)
-	// score returns the score that a read shows.
-	score func(ctx context.Context) (int64, error)
-	list  func(ctx context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error)
+	kind
+	id int64
 }
 
 // recommendable returns an item of content of each kind.
-func (w *waybook) recommendable() []recommended {
+func (w *waybook) recommendable() (items []recommended) {
 	owner := w.newUser("owner")
-	album, blog, poi := w.newAlbum(owner, "a"), w.newBlog(owner), w.newPoi(owner, "p")
-	return []recommended{
-		{"album", album, "ALBUM_NOT_FOUND",
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.album.Recommend(c, &albumv1.RecommendRequest{UserId: user, AlbumId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.album.WithdrawRecommendation(c, &albumv1.WithdrawRecommendationRequest{UserId: user, AlbumId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context) (int64, error) {
-				reply, err := w.album.GetAlbum(c, &albumv1.GetAlbumRequest{AlbumId: album})
-				return reply.GetAlbum().GetScore(), err
-			},
-			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
-				reply, err := w.album.ListRecommenders(c, &albumv1.ListRecommendersRequest{AlbumId: id, PageSize: size, PageToken: token})
-				return reply.GetRecommenders(), reply.GetNextPageToken(), err
-			}},
-		{"blog", blog, "BLOG_NOT_FOUND",
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.blog.Recommend(c, &blogv1.RecommendRequest{UserId: user, BlogId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.blog.WithdrawRecommendation(c, &blogv1.WithdrawRecommendationRequest{UserId: user, BlogId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context) (int64, error) {
-				reply, err := w.blog.GetBlog(c, &blogv1.GetBlogRequest{BlogId: blog})
-				return reply.GetBlog().GetScore(), err
-			},
-			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
-				reply, err := w.blog.ListRecommenders(c, &blogv1.ListRecommendersRequest{BlogId: id, PageSize: size, PageToken: token})
-				return reply.GetRecommenders(), reply.GetNextPageToken(), err
-			}},
-		{"poi", poi, "POI_NOT_FOUND",
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.poi.Recommend(c, &poiv1.RecommendRequest{UserId: user, PoiId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context, user, id int64) (int64, error) {
-				reply, err := w.poi.WithdrawRecommendation(c, &poiv1.WithdrawRecommendationRequest{UserId: user, PoiId: id})
-				return reply.GetScore(), err
-			},
-			func(c context.Context) (int64, error) {
-				reply, err := w.poi.GetPoi(c, &poiv1.GetPoiRequest{PoiId: poi})
-				return reply.GetPoi().GetScore(), err
-			},
-			func(c context.Context, id int64, size int32, token string) ([]*typev1.Profile, string, error) {
-				reply, err := w.poi.ListRecommenders(c, &poiv1.ListRecommendersRequest{PoiId: id, PageSize: size, PageToken: token})
-				return reply.GetRecommenders(), reply.GetNextPageToken(), err
-			}},
+	for _, k := range w.kinds() {
+		items = append(items, recommended{k, k.create(owner, "x")})
 	}
+	return items
+}
+
+func (r recommended) recommend(ctx context.Context, user, id int64) (int64, error) {
+	reply, err := r.send(ctx, "Recommend", fields{"user_id": user, "id": id})
+	return read[int64](reply, "score"), err
+}
+
+func (r recommended) withdraw(ctx context.Context, user, id int64) (int64, error) {
+	reply, err := r.send(ctx, "WithdrawRecommendation", fields{"user_id": user, "id": id})
+	return read[int64](reply, "score"), err
+}
+
+// score returns the score that a read shows.
+func (r recommended) score(ctx context.Context) (int64, error) {
+	reply, err := r.send(ctx, "Get", fields{"id": r.id})
+	return read[int64](reply, r.service+".score"), err
+}
+
+func (r recommended) list(ctx context.Context, size int32, token string) ([]*typev1.Profile, string, error) {
+	reply, err := r.send(ctx, "ListRecommenders", fields{"id": r.id, "page_size": size, "page_token": token})
+	return readAll[*typev1.Profile](reply, "recommenders"), read[string](reply, "next_page_token"), err
 }
 
 func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
@@ -93,7 +56,7 @@ func TestConcurrentRecommendationsAreCountedExactly(t *testing.T) {
 		ids[i] = w.newUser("u")
 	}
 	for _, r := range w.recommendable() {
-		t.Run(r.kind, func(t *testing.T) {
+		t.Run(r.service, func(t *testing.T) {
 			parallel(t, users, func(i int) error { return failed(r.recommend(t.Context(), ids[i], r.id)) })
 			score := must(r.score(t.Context()))(t)
 			if score != users {
@@ -112,7 +75,7 @@ func TestARecommendationCountsOnceUntilItIsWithdrawn(t *testing.T) {
 	w := start(t)
 	user, other := w.newUser("a"), w.newUser("b")
 	for _, r := range w.recommendable() {
-		t.Run(r.kind, func(t *testing.T) {
+		t.Run(r.service, func(t *testing.T) {
 			for i, step := range []struct {
 				do   func(context.Context, int64, int64) (int64, error)
 				user int64
@@ -135,12 +98,12 @@ func TestRecommendersAreListedUntilTheyWithdraw(t *testing.T) {
 	w := start(t)
 	users := []int64{w.newUser("a"), w.newUser("b"), w.newUser("c")}
 	for _, r := range w.recommendable() {
-		t.Run(r.kind, func(t *testing.T) {
+		t.Run(r.service, func(t *testing.T) {
 			expect := func(want ...string) {
 				t.Helper()
 				var names []string
 				for token := ""; ; {
-					listed, next, err := r.list(t.Context(), r.id, 1, token)
+					listed, next, err := r.list(t.Context(), 1, token)
 					for _, user := range got(t, listed, err) {
 						names = append(names, user.GetName())
 					}
@@ -168,15 +131,12 @@ func TestRecommendingFailsAsTheContractsSay(t *testing.T) {
 	w := start(t)
 	user := w.newUser("a")
 	for _, r := range w.recommendable() {
-		t.Run(r.kind, func(t *testing.T) {
+		t.Run(r.service, func(t *testing.T) {
 			expectFailures(t, []failure{
-				{"nothing", func() error { return failed(r.recommend(t.Context(), user, 1)) }, codes.NotFound, r.missing},
-				{"withdrawing it from nothing", func() error { return failed(r.withdraw(t.Context(), user, 1)) }, codes.NotFound, r.missing},
-				{"listing those of nothing", func() error {
-					_, _, err := r.list(t.Context(), 1, 0, "")
-					return err
-				}, codes.NotFound, r.missing},
-				{"by an unknown user", func() error { return failed(r.recommend(t.Context(), 1, r.id)) }, codes.NotFound, "USER_NOT_FOUND"},
+				{"nothing", r.calling("Recommend", fields{"user_id": user, "id": int64(1)}), codes.NotFound, r.missing},
+				{"withdrawing it from nothing", r.calling("WithdrawRecommendation", fields{"user_id": user, "id": int64(1)}), codes.NotFound, r.missing},
+				{"listing those of nothing", r.calling("ListRecommenders", fields{"id": int64(1)}), codes.NotFound, r.missing},
+				{"by an unknown user", r.calling("Recommend", fields{"user_id": int64(1), "id": r.id}), codes.NotFound, "USER_NOT_FOUND"},
 			})
 			if score, err := r.score(t.Context()); err != nil || score != 0 {
 				t.Errorf("score %d, %v", score, err)

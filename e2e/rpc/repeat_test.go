@@ -17,34 +17,25 @@ import (
 // creates returns all RPCs that take a request id, each under its own content. text distinguishes
 // the results of two calls. Each call returns an id.
 func (w *waybook) creates(owner int64) map[string]func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-	album, poi := w.newAlbum(owner, "x"), w.newPoi(owner, "x")
 	all := map[string]func(context.Context, int64, string, string) (int64, error){
 		"CreateUser": func(ctx context.Context, _ int64, requestID, text string) (int64, error) {
 			r, err := w.account.CreateUser(ctx, &accountv1.CreateUserRequest{RequestId: requestID, Name: text})
 			return r.GetUser().GetUserId(), err
 		},
-		"CreateAlbum": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			r, err := w.album.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{RequestId: requestID, OwnerId: actor, Title: text, Category: 1, Location: taipei})
-			return r.GetAlbum().GetAlbumId(), err
-		},
-		"CreateBlog": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			request := newBlogRequest(actor)
-			request.RequestId, request.Title = requestID, text
-			r, err := w.blog.CreateBlog(ctx, request)
-			return r.GetBlog().GetBlogId(), err
-		},
-		"CreatePoi": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			r, err := w.poi.CreatePoi(ctx, &poiv1.CreatePoiRequest{RequestId: requestID, OwnerId: actor, Name: text, Category: 1, Location: taipei})
-			return r.GetPoi().GetPoiId(), err
-		},
-		"album AddPhoto": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			r, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{RequestId: requestID, ActorId: actor, AlbumId: album, ThumbnailUrl: text})
-			return r.GetPhoto().GetPhotoId(), err
-		},
-		"poi AddPhoto": func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
-			r, err := w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{RequestId: requestID, ActorId: actor, PoiId: poi, PhotoUrl: text})
-			return r.GetPhoto().GetPhotoId(), err
-		},
+	}
+	for _, k := range w.kinds() {
+		all["Create"+k.name] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			reply, err := k.send(ctx, "Create", k.valid(actor, text, fields{"request_id": requestID}))
+			return k.idIn(reply), err
+		}
+		if !k.hasPhotos() {
+			continue
+		}
+		content := k.create(owner, "x")
+		all[k.service+" AddPhoto"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {
+			reply, err := k.send(ctx, "AddPhoto", fields{"request_id": requestID, "actor_id": actor, "id": content, "photo": text})
+			return read[int64](reply, "photo.photo_id"), err
+		}
 	}
 	for name, thread := range w.threads(owner) {
 		all[name+" AddComment"] = func(ctx context.Context, actor int64, requestID, text string) (int64, error) {

@@ -8,90 +8,42 @@ import (
 
 	"google.golang.org/grpc/codes"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // thread is the comments on one album, entry or landmark.
 type thread struct {
-	add    func(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error)
-	reply  func(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error)
-	remove func(ctx context.Context, actor, comment int64) error
-	list   func(ctx context.Context, size int32, token string) ([]*typev1.Comment, string, error)
-	// first returns the comments that a read of the content includes.
-	first func() ([]*typev1.Comment, string)
+	kind
+	id int64
 }
 
 // threads returns a thread for each service, on new content of an owner.
 func (w *waybook) threads(owner int64) map[string]thread {
-	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
-	return map[string]thread{
-		"album": {
-			func(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
-				r, err := w.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: author, AlbumId: album, RequestId: requestID, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error) {
-				r, err := w.album.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{ActorId: actor, AlbumId: album, CommentId: comment, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64) error {
-				return failed(w.album.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: actor, AlbumId: album, CommentId: comment}))
-			},
-			func(ctx context.Context, size int32, token string) ([]*typev1.Comment, string, error) {
-				r, err := w.album.ListComments(ctx, &albumv1.ListCommentsRequest{AlbumId: album, PageSize: size, PageToken: token})
-				return r.GetComments(), r.GetNextPageToken(), err
-			},
-			func() ([]*typev1.Comment, string) {
-				r := w.getAlbum(album)
-				return r.GetComments(), r.GetNextCommentsToken()
-			},
-		},
-		"blog": {
-			func(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
-				r, err := w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: author, BlogId: blog, RequestId: requestID, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error) {
-				r, err := w.blog.ReplyToComment(ctx, &blogv1.ReplyToCommentRequest{ActorId: actor, BlogId: blog, CommentId: comment, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64) error {
-				return failed(w.blog.RemoveComment(ctx, &blogv1.RemoveCommentRequest{ActorId: actor, BlogId: blog, CommentId: comment}))
-			},
-			func(ctx context.Context, size int32, token string) ([]*typev1.Comment, string, error) {
-				r, err := w.blog.ListComments(ctx, &blogv1.ListCommentsRequest{BlogId: blog, PageSize: size, PageToken: token})
-				return r.GetComments(), r.GetNextPageToken(), err
-			},
-			func() ([]*typev1.Comment, string) {
-				r := w.getBlog(blog)
-				return r.GetComments(), r.GetNextCommentsToken()
-			},
-		},
-		"poi": {
-			func(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
-				r, err := w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: author, PoiId: poi, RequestId: requestID, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error) {
-				r, err := w.poi.ReplyToComment(ctx, &poiv1.ReplyToCommentRequest{ActorId: actor, PoiId: poi, CommentId: comment, Text: text})
-				return r.GetComment(), err
-			},
-			func(ctx context.Context, actor, comment int64) error {
-				return failed(w.poi.RemoveComment(ctx, &poiv1.RemoveCommentRequest{ActorId: actor, PoiId: poi, CommentId: comment}))
-			},
-			func(ctx context.Context, size int32, token string) ([]*typev1.Comment, string, error) {
-				r, err := w.poi.ListComments(ctx, &poiv1.ListCommentsRequest{PoiId: poi, PageSize: size, PageToken: token})
-				return r.GetComments(), r.GetNextPageToken(), err
-			},
-			func() ([]*typev1.Comment, string) {
-				r := w.getPoi(poi)
-				return r.GetComments(), r.GetNextCommentsToken()
-			},
-		},
+	all := map[string]thread{}
+	for _, k := range w.kinds() {
+		all[k.service] = thread{k, k.create(owner, "x")}
 	}
+	return all
+}
+
+func (th thread) add(ctx context.Context, author int64, requestID, text string) (*typev1.Comment, error) {
+	reply, err := th.send(ctx, "AddComment", fields{"author_id": author, "id": th.id, "request_id": requestID, "text": text})
+	return read[*typev1.Comment](reply, "comment"), err
+}
+
+func (th thread) reply(ctx context.Context, actor, comment int64, text string) (*typev1.Comment, error) {
+	reply, err := th.send(ctx, "ReplyToComment", fields{"actor_id": actor, "id": th.id, "comment_id": comment, "text": text})
+	return read[*typev1.Comment](reply, "comment"), err
+}
+
+func (th thread) remove(ctx context.Context, actor, comment int64) error {
+	return failed(th.send(ctx, "RemoveComment", fields{"actor_id": actor, "id": th.id, "comment_id": comment}))
+}
+
+// first returns the comments that a read of the content includes.
+func (th thread) first() ([]*typev1.Comment, string) {
+	reply := th.get(th.id)
+	return readAll[*typev1.Comment](reply, "comments"), read[string](reply, "next_comments_token")
 }
 
 func TestTheOwnerRepliesToACommentAndOwnerOrAuthorRemovesIt(t *testing.T) {
@@ -167,9 +119,10 @@ func TestTheFirst200CommentsComeWithTheContent(t *testing.T) {
 			if len(shown) != 200 || next == "" {
 				t.Fatalf("%d comments, token %q", len(shown), next)
 			}
-			rest, next, err := thread.list(t.Context(), 100, next)
-			if err != nil || next != "" || len(rest) != count-200 {
-				t.Fatalf("%d more, token %q, %v", len(rest), next, err)
+			reply := must(thread.send(t.Context(), "ListComments", fields{"id": thread.id, "page_size": int32(100), "page_token": next}))(t)
+			rest := readAll[*typev1.Comment](reply, "comments")
+			if next := read[string](reply, "next_page_token"); next != "" || len(rest) != count-200 {
+				t.Fatalf("%d more, token %q", len(rest), next)
 			}
 			for i, c := range append(shown, rest...) {
 				if c.GetText() != fmt.Sprint(i) {

@@ -1,0 +1,278 @@
+package rpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// kind is one of albums, entries and landmarks. Their RPCs have one shape, so a test calls them by the
+// names that they share. A kind of users has only what the services of content have in common with
+// AccountService.
+type kind struct {
+	w *waybook
+	// service, name and plural are as in album.CreateAlbum and ListAlbums.
+	service, name, plural string
+	// owner, title, photo and category are the fields that differ between the kinds.
+	owner, title, photo, category protoreflect.Name
+	missing                       string
+	methods                       map[string]protoreflect.MethodDescriptor
+}
+
+// kinds returns albums, entries and landmarks.
+func (w *waybook) kinds() []kind {
+	methods := everyMethod()
+	return []kind{
+		{w, "album", "Album", "Albums", "owner_id", "title", "thumbnail_url", "category", "ALBUM_NOT_FOUND", methods},
+		{w, "blog", "Blog", "Blogs", "author_id", "title", "", "type", "BLOG_NOT_FOUND", methods},
+		{w, "poi", "Poi", "Pois", "owner_id", "name", "photo_url", "category", "POI_NOT_FOUND", methods},
+	}
+}
+
+// users returns the kind of users.
+func (w *waybook) users() kind {
+	return kind{w: w, service: "account", name: "User", plural: "Users", title: "name", missing: "USER_NOT_FOUND", methods: everyMethod()}
+}
+
+// hasPhotos reports whether content of the kind has photos.
+func (k kind) hasPhotos() bool { return k.photo != "" }
+
+// fields are values of fields of a request. The names id, owner, title, photo and category stand for
+// the field of each kind.
+type fields map[protoreflect.Name]any
+
+func (k kind) field(name protoreflect.Name) protoreflect.Name {
+	switch name {
+	case "id", "ids":
+		return protoreflect.Name(strings.ToLower(k.name)+"_") + name
+	case "owner":
+		return k.owner
+	case "title":
+		return k.title
+	case "photo":
+		return k.photo
+	case "category":
+		return k.category
+	}
+	return name
+}
+
+// method returns a method by its name, which may lack the name of the kind: Get is GetAlbum, and List
+// is ListAlbums.
+func (k kind) method(name string) protoreflect.MethodDescriptor {
+	for _, whole := range []string{name, name + k.name, name + k.plural, fmt.Sprintf(name, k.name)} {
+		if found := k.methods[k.service+"."+whole]; found != nil {
+			return found
+		}
+	}
+	panic(k.service + " has no " + name)
+}
+
+func (k kind) request(method string, values fields) proto.Message {
+	request := newMessage(k.method(method).Input())
+	k.set(request, values)
+	return request
+}
+
+// set sets fields of a message.
+func (k kind) set(message proto.Message, values fields) {
+	to := message.ProtoReflect()
+	for name, value := range values {
+		field := to.Descriptor().Fields().ByName(k.field(name))
+		if field == nil {
+			panic(fmt.Sprint(to.Descriptor().FullName(), " has no ", k.field(name)))
+		}
+		switch value := value.(type) {
+		case proto.Message:
+			to.Set(field, protoreflect.ValueOfMessage(value.ProtoReflect()))
+		case []int64:
+			for _, each := range value {
+				to.Mutable(field).List().Append(protoreflect.ValueOfInt64(each))
+			}
+		case int:
+			to.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(value)))
+		default:
+			to.Set(field, protoreflect.ValueOf(value))
+		}
+	}
+}
+
+// send calls a method that has one reply.
+func (k kind) send(ctx context.Context, method string, values fields) (proto.Message, error) {
+	called := k.method(method)
+	reply := newMessage(called.Output())
+	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
+	return reply, k.w.connection.Invoke(ctx, path, k.request(method, values), reply)
+}
+
+// stream calls a method that has many replies.
+func (k kind) stream(ctx context.Context, method string, values fields) (grpc.ClientStream, error) {
+	called := k.method(method)
+	path := fmt.Sprintf("/%s/%s", called.Parent().FullName(), called.Name())
+	stream, err := k.w.connection.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, path)
+	if err != nil {
+		return nil, err
+	}
+	return stream, errors.Join(stream.SendMsg(k.request(method, values)), stream.CloseSend())
+}
+
+// calling returns a call of a method, whose replies it reads to the end.
+func (k kind) calling(method string, values fields) func(context.Context) error {
+	return func(ctx context.Context) error { return k.w.call(ctx, k.method(method), k.request(method, values)) }
+}
+
+// valid returns the fields of a valid Create, with changes.
+func (k kind) valid(owner int64, title string, changes fields) fields {
+	values := fields{"owner": owner, "title": title, "category": 1, "location": taipei}
+	if k.name == "Blog" {
+		entry := newBlogRequest(owner)
+		values["category"], values["content"], values["post_date"] = int(entry.GetType()), entry.GetContent(), entry.GetPostDate()
+		values["weather"], values["vote"] = int(blogv1.Weather_WEATHER_RAINBOW), entry.GetVote()
+	}
+	for name, value := range changes {
+		values[name] = value
+	}
+	return values
+}
+
+// create creates content and returns its identifier.
+func (k kind) create(owner int64, title string) int64 {
+	k.w.t.Helper()
+	return k.idIn(must(k.send(k.w.t.Context(), "Create", k.valid(owner, title, nil)))(k.w.t))
+}
+
+// get returns the reply of a Get.
+func (k kind) get(id int64) proto.Message {
+	k.w.t.Helper()
+	return must(k.send(k.w.t.Context(), "Get", fields{"id": id}))(k.w.t)
+}
+
+// idIn returns the identifier of the resource in a reply.
+func (k kind) idIn(reply proto.Message) int64 {
+	return read[int64](reply, strings.ToLower(k.name)+"."+string(k.field("id")))
+}
+
+// page returns a list of a method: items is the field of its replies, and id the path in an item.
+func (k kind) page(method string, values fields, items, id string) page {
+	return func(ctx context.Context, size int32, token string) ([]int64, string, error) {
+		all := fields{"page_size": size, "page_token": token}
+		for name, value := range values {
+			all[name] = value
+		}
+		reply, err := k.send(ctx, method, all)
+		return idsOf(readAll[proto.Message](reply, items), func(item proto.Message) int64 { return read[int64](item, id) }),
+			read[string](reply, "next_page_token"), err
+	}
+}
+
+// read returns what a message has at a path of fields, such as photo.photo_id.
+func read[T any](from proto.Message, path string) T {
+	at := protoreflect.ValueOfMessage(from.ProtoReflect())
+	for name := range strings.SplitSeq(path, ".") {
+		at = at.Message().Get(at.Message().Descriptor().Fields().ByName(protoreflect.Name(name)))
+	}
+	return valueAs[T](at)
+}
+
+// readAll returns the elements of a list at a path.
+func readAll[T any](from proto.Message, path string) (all []T) {
+	list := read[protoreflect.List](from, path)
+	for i := range list.Len() {
+		all = append(all, valueAs[T](list.Get(i)))
+	}
+	return all
+}
+
+func valueAs[T any](value protoreflect.Value) T {
+	if message, ok := value.Interface().(protoreflect.Message); ok {
+		return message.Interface().(T)
+	}
+	return value.Interface().(T)
+}
+
+func TestContentFailsAsTheContractsSay(t *testing.T) {
+	w := start(t)
+	owner, other, third := w.newUser("a"), w.newUser("b"), w.newUser("c")
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			id, elsewhere := k.create(owner, "x"), k.create(owner, "y")
+			unknown := int64(1)
+			written := must(k.send(t.Context(), "AddComment", fields{"author_id": other, "id": elsewhere, "text": "t"}))(t)
+			comment := read[int64](written, "comment.comment_id")
+			addComment := func(author, id int64) func(context.Context) error {
+				return k.calling("AddComment", fields{"author_id": author, "id": id, "text": "t"})
+			}
+			reply := func(actor, id, comment int64) func(context.Context) error {
+				return k.calling("ReplyToComment", fields{"actor_id": actor, "id": id, "comment_id": comment, "text": "t"})
+			}
+			removeComment := func(actor, id, comment int64) func(context.Context) error {
+				return k.calling("RemoveComment", fields{"actor_id": actor, "id": id, "comment_id": comment})
+			}
+			expectFailures(t, []failure{
+				{"Create for an unknown user", k.calling("Create", k.valid(unknown, "x", nil)), codes.NotFound, "USER_NOT_FOUND"},
+				{"Update of unknown content", k.calling("Update", fields{"actor_id": owner, "id": unknown, "title": "z"}), codes.NotFound, k.missing},
+				{"Update by another user", k.calling("Update", fields{"actor_id": other, "id": id, "title": "z"}), codes.PermissionDenied, "NOT_OWNER"},
+				{"Delete of unknown content", k.calling("Delete", fields{"actor_id": owner, "id": unknown}), codes.NotFound, k.missing},
+				{"Delete by another user", k.calling("Delete", fields{"actor_id": other, "id": id}), codes.PermissionDenied, "NOT_OWNER"},
+				{"Get of unknown content", k.calling("Get", fields{"id": unknown}), codes.NotFound, k.missing},
+				{"AddComment to unknown content", addComment(owner, unknown), codes.NotFound, k.missing},
+				{"AddComment by an unknown user", addComment(unknown, id), codes.NotFound, "USER_NOT_FOUND"},
+				{"ReplyToComment in unknown content", reply(owner, unknown, comment), codes.NotFound, k.missing},
+				{"ReplyToComment by its author", reply(other, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+				{"ReplyToComment to an unknown comment", reply(owner, id, unknown), codes.NotFound, "COMMENT_NOT_FOUND"},
+				{"ReplyToComment in other content", reply(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
+				{"RemoveComment from unknown content", removeComment(owner, unknown, comment), codes.NotFound, k.missing},
+				{"RemoveComment by a third user", removeComment(third, elsewhere, comment), codes.PermissionDenied, "NOT_OWNER"},
+				{"RemoveComment of an unknown comment", removeComment(owner, id, unknown), codes.NotFound, "COMMENT_NOT_FOUND"},
+				{"RemoveComment of another content's", removeComment(owner, id, comment), codes.NotFound, "COMMENT_NOT_FOUND"},
+				{"ListComments of unknown content", k.calling("ListComments", fields{"id": unknown}), codes.NotFound, k.missing},
+			})
+			if k.name != "Poi" {
+				expectFailures(t, []failure{
+					{"List of an unknown user", k.calling("List", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
+					{"Stream of an unknown user", k.calling("Stream", fields{"owner": unknown}), codes.NotFound, "USER_NOT_FOUND"},
+				})
+			}
+			if k.hasPhotos() {
+				k.expectPhotoFailures(t, owner, other, id, elsewhere)
+			}
+			after := k.get(elsewhere)
+			comments := readAll[*typev1.Comment](after, "comments")
+			if len(comments) != 1 || comments[0].GetReply() != nil || k.hasPhotos() && len(readAll[proto.Message](after, "photos")) != 1 {
+				t.Errorf("a failed call changed %v", after)
+			}
+		})
+	}
+}
+
+func (k kind) expectPhotoFailures(t *testing.T, owner, other, id, elsewhere int64) {
+	t.Helper()
+	unknown := int64(1)
+	photo := read[int64](must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": elsewhere, "photo": "p"}))(t), "photo.photo_id")
+	failures := []failure{
+		{"AddPhoto to unknown content", k.calling("AddPhoto", fields{"actor_id": owner, "id": unknown, "photo": "p"}), codes.NotFound, k.missing},
+		{"AddPhoto by another user", k.calling("AddPhoto", fields{"actor_id": other, "id": id, "photo": "p"}), codes.PermissionDenied, "NOT_OWNER"},
+		{"ListPhotos of unknown content", k.calling("ListPhotos", fields{"id": unknown}), codes.NotFound, k.missing},
+	}
+	for _, method := range []string{"UpdatePhoto", "RemovePhoto"} {
+		call := func(actor, id, photo int64) func(context.Context) error {
+			return k.calling(method, fields{"actor_id": actor, "id": id, "photo_id": photo})
+		}
+		failures = append(failures,
+			failure{method + " of unknown content", call(owner, unknown, photo), codes.NotFound, k.missing},
+			failure{method + " by another user", call(other, elsewhere, photo), codes.PermissionDenied, "NOT_OWNER"},
+			failure{method + " of an unknown photo", call(owner, id, unknown), codes.NotFound, "PHOTO_NOT_FOUND"},
+			failure{method + " of another content's", call(owner, id, photo), codes.NotFound, "PHOTO_NOT_FOUND"})
+	}
+	expectFailures(t, failures)
+}
