@@ -9,13 +9,13 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/comments"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
-	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
@@ -32,9 +32,10 @@ type Spec[P any] struct {
 	// Noun names a document in error messages. NotFound is the reason of the error for an
 	// unknown id.
 	Name, Noun, NotFound string
-	// ID returns a document's id. Owner returns its owner's id. RequestKey returns the key of the
-	// request that created it.
+	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
+	// RequestKey returns the key of the request that created it, without the owner.
 	ID, Owner  func(*P) int64
+	OwnerField string
 	RequestKey func(*P) string
 	// CommentCount returns the document's number of comments, which the field CommentCounter
 	// holds; see child.Set.
@@ -68,6 +69,8 @@ type Kind[P any] struct {
 	Aliases *aliases.Aliases
 
 	attached []attached
+	// kept is how long a deletion is shown to followers.
+	kept time.Duration
 	// RequestKey is Spec.RequestKey.
 	RequestKey func(*P) string
 }
@@ -78,8 +81,8 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 	if err != nil {
 		return nil, err
 	}
-	kind := &Kind[P]{RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
-		Documents: documents, ID: spec.ID, Owner: spec.Owner,
+	kind := &Kind[P]{kept: deps.Changes.KeptTime(), RequestKey: spec.RequestKey, Collection: &owned.Collection[P]{
+		Documents: documents, ID: spec.ID, Owner: spec.Owner, OwnerField: spec.OwnerField,
 		NotFound: notFound(spec.NotFound, spec.Noun), NotOwner: notOwner(spec.Noun),
 	}}
 	common := []Attachment[P]{commentsOf(&kind.Comments, spec), recommendationsOf(&kind.Recommendations, spec)}
@@ -89,10 +92,6 @@ func Open[P any](ctx context.Context, deps Deps, spec Spec[P]) (*Kind[P], error)
 			return nil, err
 		}
 		kind.attached = append(kind.attached, opened)
-	}
-	kind.Tombstones, err = tombstone.Open(ctx, deps.Store, spec.Name+"_trash", deps.Now)
-	if err != nil {
-		return nil, err
 	}
 	kind.Aliases, err = aliases.Open(ctx, deps.Store, spec.Name+"_aliases")
 	if err != nil {
@@ -115,9 +114,9 @@ func (k *Kind[P]) oldIDs(ctx context.Context, ids []int64) (map[int64]string, er
 }
 
 // Sweep removes the attached documents of deleted documents, and finishes what callers
-// began under the others.
+// began under the others. It forgets old deletions.
 func (k *Kind[P]) Sweep(ctx context.Context) error {
-	failed := []error{k.Collection.Sweep(ctx, func(ctx context.Context, id int64) error {
+	failed := []error{k.Documents.Sweep(ctx, k.kept, func(ctx context.Context, id int64) error {
 		var failed []error
 		for _, each := range k.attached {
 			failed = append(failed, each.RemoveAll(ctx, id))

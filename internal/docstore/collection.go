@@ -172,11 +172,6 @@ func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amoun
 	return c.wrap("increment", c.table.Increment(ctx, ValueOf(id), c.spec.Feed.raised(amounts)))
 }
 
-// Delete removes a document, or returns ErrNotFound.
-func (c *Collection[K, T]) Delete(ctx context.Context, id K) error {
-	return c.wrap("delete", c.table.Delete(ctx, ValueOf(id)))
-}
-
 // DeleteAll deletes the documents of a selection, in chunks, and returns how many it
 // deleted. It is not atomic: if it fails, some of them may be deleted, and a retry deletes
 // the rest.

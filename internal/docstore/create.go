@@ -22,8 +22,10 @@ const RequestIndex = "request"
 // Request identifies the request that creates a document.
 type Request struct {
 	// By selects, in RequestIndex, all documents that the caller may have created: it fixes
-	// the fields before the request key.
+	// the fields before the request key, or their place.
 	By Where
+	// Owner, unless 0, is the owner of the document, whose request keys are those of OwnedKey.
+	Owner int64
 	// ID is the caller's request id; empty if the caller sent none.
 	ID string
 	// Digest is a digest of what the request asks for; 0 for none.
@@ -45,22 +47,42 @@ const (
 	Repeated
 )
 
-// key selects the document that a request has created.
-func (r Request) key(requestKey string) Where {
+// selects selects the document that the request has created.
+func (r Request) selects() Where {
 	by := r.By
 	by.index = RequestIndex
-	return by.And(ValueOf(requestKey))
+	return by.And(ValueOf(OwnedKey(r.Owner, r.ID)))
+}
+
+// ownerDigits is how many digits an owner has in a request key: those of id.Max.
+const ownerDigits = 16
+
+// OwnedKey returns the request key of a document that an owner created. It has the owner in it, so that a
+// tombstone needs no other field to keep the request taken. Keys sort by owner, then by key.
+func OwnedKey(owner int64, key string) string {
+	if owner == 0 {
+		return key
+	}
+	return fmt.Sprintf("%0*d/%s", ownerDigits, owner, key)
+}
+
+// BareKey returns a request key without the owner.
+func BareKey(key string) string {
+	if len(key) > ownerDigits && key[ownerDigits] == '/' {
+		return key[ownerDigits+1:]
+	}
+	return key
 }
 
 // Answered returns the document that an earlier call with the same request id created,
 // in its current state. found is false if the request is new or has no id. The document is
 // durable, even if the earlier call never learned that it was stored. Errors: ErrRequestReused if
-// the earlier call had another digest.
+// the earlier call had another digest, ErrGone if the document was deleted.
 func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (document T, found bool, err error) {
 	if request.ID == "" {
 		return document, false, nil
 	}
-	raws, _, err := c.table.Scan(ctx, Scan{Where: request.key(request.ID), Limit: 1})
+	raws, _, err := c.table.Scan(ctx, Scan{Where: request.selects(), Limit: 1, WithTombstones: true})
 	if err != nil || len(raws) == 0 {
 		return document, false, c.wrap("find", err)
 	}
@@ -70,6 +92,9 @@ func (c *Collection[K, T]) Answered(ctx context.Context, request Request) (docum
 	}
 	raw, err := c.table.GetLinearizable(ctx, id)
 	if errors.Is(err, ErrNotFound) {
+		if IsTombstone(raws[0]) {
+			return document, false, c.wrap("find", ErrGone)
+		}
 		return document, false, nil
 	}
 	if err != nil {
@@ -102,7 +127,7 @@ func (c *Collection[K, T]) InsertFor(ctx context.Context, request Request, docum
 // draw until an id is free. If the same owner has sent the same request before, Create
 // stores nothing and returns the existing document in its current state. It does so even
 // if another document has taken a key that a new document would need. The collection declares
-// RequestIndex (rule 14.2: a create may be repeated safely). Errors: ErrRequestReused as with
+// RequestIndex (rule 14.2: a create may be repeated safely). Errors: ErrRequestReused and ErrGone as with
 // Answered, *DuplicateError in a unique index other than RequestIndex, and ErrConflict if 256
 // times in a row the request's document was there for the insert and deleted before it was read.
 func Create[T any](
@@ -138,7 +163,7 @@ func createAs[T any](
 		// As unique as the id; no UUID starts with #.
 		requestKey = "#" + strconv.FormatInt(id, 10)
 	}
-	document := build(id, requestKey)
+	document := build(id, OwnedKey(request.Owner, requestKey))
 	for try := range maxTries {
 		err := c.InsertFor(ctx, request, document)
 		if err == nil {

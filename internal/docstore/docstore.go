@@ -39,6 +39,8 @@ var (
 	ErrBadToken = errors.New("docstore: bad page token")
 	// ErrRequestReused: the id of a request was that of an earlier one, with another digest.
 	ErrRequestReused = errors.New("docstore: request id reused")
+	// ErrGone: the document that the request created was deleted.
+	ErrGone = errors.New("docstore: what the request created was deleted")
 	// ErrUnavailable: the store cannot be reached now. The caller may retry.
 	ErrUnavailable = errors.New("docstore: unavailable")
 )
@@ -80,13 +82,16 @@ type Spec struct {
 	// the id of its owner or of its parent. Only collections sharded ByPlace have them. Insert
 	// refuses a document whose field names another place, and no Update changes one.
 	PlaceFields []string
-	// Feed, unless nil, makes the changes of the collection known to followers.
+	// Tombstones says that a deleted document stays as its own tombstone; see Deletion. A collection with
+	// tombstones allows no DeleteAll.
+	Tombstones bool
+	// Feed, unless nil, makes the changes of the collection known to followers. It needs Tombstones.
 	Feed *Feed
 }
 
 // Format is the number of the form in which stores and dumps keep documents. That of 0.1.0, the first
-// release, is 4. No release has a lower one.
-const Format = 4
+// release, is 5. No release has a lower one.
+const Format = 5
 
 // CheckFormat returns an error if a store has another format. name says what the store is.
 func CheckFormat(name, format string) error {
@@ -173,8 +178,9 @@ type Table interface {
 	// the revision alone and raises AddsField by one. The fields are not indexed. Errors:
 	// ErrNotFound.
 	Increment(ctx context.Context, id Value, amounts []Amount) error
-	// Delete removes a document, or returns ErrNotFound.
-	Delete(ctx context.Context, id Value) error
+	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
+	// conditions.
+	Delete(ctx context.Context, deletion Deletion) error
 	// Scan returns documents in the order of an index. more reports whether more documents
 	// follow the last one.
 	Scan(ctx context.Context, scan Scan) (documents []bson.Raw, more bool, err error)
@@ -184,7 +190,19 @@ type Table interface {
 	// deleted. It is not atomic: if it fails, some of them may be deleted, and a retry
 	// deletes the rest.
 	DeleteAll(ctx context.Context, where Where) (int64, error)
-	Follower
+	// Feed returns changes after a position, in a collection with a Feed. It shows a change once the
+	// change is durable and older than Feed.Settling, so no later call finds one that belongs before. If
+	// there is none to show, Feed waits until the changes of the present are old enough.
+	Feed(ctx context.Context, scan FeedScan) (FeedBatch, error)
+	// Tombstones returns the tombstones, in a collection that has them, that became due after a moment, in
+	// that order, and the present moment of the store. No failure of a server undoes the deletions that it
+	// returns.
+	Tombstones(ctx context.Context, after Moment, limit int) (due []Tombstone, now Moment, err error)
+	// Postpone makes a tombstone clear, and due at a moment. Errors: ErrNotFound.
+	Postpone(ctx context.Context, tombstone Tombstone, until Moment) error
+	// Forget removes a tombstone for good. The feed knows from then on that deletions up to its moment
+	// may be missing. Errors: ErrNotFound.
+	Forget(ctx context.Context, tombstone Tombstone) error
 }
 
 // The fields of a stored document that engines maintain.

@@ -68,7 +68,7 @@ func (s Spec) Validate() error {
 
 // isMaintained reports whether engines maintain a field.
 func isMaintained(field string) bool {
-	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField}, field) || strings.HasPrefix(field, partPrefix)
+	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField}, field) || strings.HasPrefix(field, partPrefix)
 }
 
 // CheckDocument returns an error if every engine must refuse the document. There are

@@ -1,7 +1,6 @@
 package docstore
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,8 +11,7 @@ import (
 )
 
 // Feed declares that the changes of a collection can be followed. The engine stamps a write with a
-// moment if followers are shown it. A deletion leaves a tombstone; see Table.Feed. DeleteAll refuses
-// such a collection.
+// moment if followers are shown it; see Table.Feed.
 type Feed struct {
 	// Parts are the parts of a document. Each change raises the revisions of the parts that have
 	// a changed field; a part begins with 0.
@@ -106,16 +104,6 @@ type RawChange struct {
 	Document bson.Raw
 }
 
-// Follower is the part of a Table that serves the changes of a collection with a Feed.
-type Follower interface {
-	// Feed returns changes after a position. It shows a change once the change is durable and older
-	// than Feed.Settling, so no later call finds one that belongs before. If there is none to show, Feed
-	// waits until the changes of the present are old enough.
-	Feed(ctx context.Context, scan FeedScan) (FeedBatch, error)
-	// Forget deletes the tombstones that are older than keep, and returns how many.
-	Forget(ctx context.Context, keep time.Duration) (int64, error)
-}
-
 // partField returns the field that counts the changes of a part.
 func partField(part string) string { return partPrefix + part }
 
@@ -200,6 +188,9 @@ func (s Spec) SettlingTime() time.Duration { return s.Feed.settling() }
 func (s Spec) checkFeed() error {
 	if s.Feed == nil {
 		return nil
+	}
+	if !s.Tombstones {
+		return fmt.Errorf("docstore: collection %q has a feed and no tombstones", s.Name)
 	}
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 	seen := map[string]bool{}

@@ -149,12 +149,6 @@ func (c *Collection[K, T]) Touch(ctx context.Context, id K, part string) error {
 	return c.wrap("touch", c.table.Increment(ctx, ValueOf(id), []Amount{{partField(part), 1}}))
 }
 
-// Forget deletes the tombstones that are older than keep.
-func (c *Collection[K, T]) Forget(ctx context.Context, keep time.Duration) error {
-	_, err := c.table.Forget(ctx, keep)
-	return c.wrap("forget", err)
-}
-
 // SettlingTime returns the settling time of the collection's feed; 0 if it has none.
 func (c *Collection[K, T]) SettlingTime() time.Duration {
 	if c.spec.Feed == nil {
@@ -236,18 +230,7 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 	return parsed, nil
 }
 
-// errFollowed refuses a DeleteAll that would leave no tombstones.
-var errFollowed = errors.New("docstore: a collection with a feed deletes one document at a time")
-
-// CheckDeleteAll returns an error if a collection allows no DeleteAll.
-func (s Spec) CheckDeleteAll() error {
-	if s.Feed != nil {
-		return errFollowed
-	}
-	return nil
-}
-
-// errNoFeed is the error of Feed and Forget in a collection that declares no feed.
+// errNoFeed is the error of Feed in a collection that declares no feed.
 var errNoFeed = errors.New("docstore: the collection declares no feed")
 
 // CheckFeed returns an error if a collection declares no feed, or the scan is not valid.

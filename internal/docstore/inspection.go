@@ -3,7 +3,6 @@ package docstore
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -41,7 +40,7 @@ func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
 
 func (readOnly) Increment(ctx context.Context, _ Value, _ []Amount) error { return refuseWrite(ctx) }
 
-func (readOnly) Delete(ctx context.Context, _ Value) error { return refuseWrite(ctx) }
+func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWrite(ctx) }
 
 func (readOnly) DeleteAll(ctx context.Context, _ Where) (int64, error) { return 0, refuseWrite(ctx) }
 
@@ -49,9 +48,9 @@ func (readOnly) Feed(ctx context.Context, _ FeedScan) (FeedBatch, error) {
 	return FeedBatch{}, refuseWrite(ctx)
 }
 
-func (readOnly) Forget(ctx context.Context, _ time.Duration) (int64, error) {
-	return 0, refuseWrite(ctx)
-}
+func (readOnly) Postpone(ctx context.Context, _ Tombstone, _ Moment) error { return refuseWrite(ctx) }
+
+func (readOnly) Forget(ctx context.Context, _ Tombstone) error { return refuseWrite(ctx) }
 
 func refuseWrite(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {

@@ -23,6 +23,8 @@ type Scan struct {
 	// Fields, unless nil, are the top-level fields that the caller reads. Others may be
 	// missing from the documents.
 	Fields []string
+	// WithTombstones includes tombstones, in an index that has them: that of _id, or a unique one.
+	WithTombstones bool
 }
 
 // Bounds is a selection in the form that engines serve.
@@ -38,6 +40,8 @@ type Bounds struct {
 	After []Value
 	// Descending is that of the scan.
 	Descending bool
+	// WithTombstones is that of the scan.
+	WithTombstones bool
 	// Empty reports that no document can match.
 	Empty bool
 }
@@ -48,7 +52,7 @@ func (s Scan) Resolve(fields []Field) (Bounds, error) {
 		return Bounds{}, fmt.Errorf("docstore: the limit is %d; it must be 1 or more", s.Limit)
 	}
 	b, err := s.Where.Resolve(fields)
-	b.Descending = s.Descending
+	b.Descending, b.WithTombstones = s.Descending, s.WithTombstones
 	if err != nil || s.After == nil {
 		return b, err
 	}

@@ -70,6 +70,10 @@ func IsDrawn(number int64, now time.Time) bool {
 	return ticks >= drawnTicks && ticks <= int64(now.Sub(epoch)/tick)
 }
 
+// TimeOf returns the time that the clock of a source showed when it drew an identifier, or a later one
+// if identifiers ran ahead of it.
+func TimeOf(id int64) time.Time { return epoch.Add(time.Duration(id>>PlaceBits) * tick) }
+
 // ParseOld reads an old identifier that is a number from 1 to Max in its usual form: decimal digits
 // without a leading zero.
 func ParseOld(text string) (old int64, ok bool) {

@@ -57,7 +57,7 @@ func byOldForm() docstore.Index1[string] {
 
 func usersSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "users", ID: docstore.Int64, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
+		Name: "users", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: changes.Content, Settling: settings.Settling},
 		Indexes: []docstore.Index{byRequest().Declare(), byEmail().Declare(), byName().Declare(), byOldForm().Declare()},
 	}
 }
@@ -153,7 +153,7 @@ type application struct {
 
 func applicationsSpec() docstore.Spec {
 	return docstore.Spec{
-		Name: "applications", ID: docstore.String, Indexes: []docstore.Index{byRequest().Declare()},
+		Name: "applications", ID: docstore.String, Tombstones: true, Indexes: []docstore.Index{byRequest().Declare()},
 	}
 }
 

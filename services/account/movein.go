@@ -115,9 +115,18 @@ func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
 		for _, u := range found {
 			stored[u.ID] = u
 		}
+		// They are read after those who are stored, so a user who is deleted meanwhile is one of them.
+		gone, err := m.users.AreGone(ctx, ids)
+		if err != nil {
+			return err
+		}
 		var created, again []*incoming
 		for _, each := range open {
 			before, exists := stored[each.record.GetUserId()]
+			if gone[each.record.GetUserId()] {
+				refuse(each.result, &typev1.MoveProblem{Field: "user_id", Reason: "DELETED", Message: "the user was deleted here"})
+				continue
+			}
 			if !exists {
 				created = append(created, each)
 				continue

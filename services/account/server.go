@@ -77,10 +77,12 @@ type Server struct {
 	ids          *id.Source
 	validator    protovalidate.Validator
 	now          func() time.Time
-	life         SessionLife
-	maxSessions  int
-	tidyTimeout  time.Duration
-	log          *slog.Logger
+	// kept is how long a deletion is shown to followers.
+	kept        time.Duration
+	life        SessionLife
+	maxSessions int
+	tidyTimeout time.Duration
+	log         *slog.Logger
 }
 
 // New returns the service. It opens its collections in deps.Store.
@@ -124,7 +126,7 @@ func New(ctx context.Context, deps service.Deps, config Config) (*Server, error)
 		passwords: newPasswords(), logins: newLimiter(attempts, deps.Now),
 		devices:      &devices{stored: known, now: deps.Now, turns: newTurns()},
 		applications: applications, signatures: newVerifier(used, deps.Now, config.SignatureWindow),
-		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
+		ids: deps.NewIDs(), validator: deps.Validator, now: deps.Now, kept: deps.Changes.KeptTime(), life: config.Sessions, maxSessions: config.SessionsPerUser, tidyTimeout: tidyTimeout, log: deps.Log,
 	}
 	s.changes = changes.New(users, deps.Changes, s.showChanges)
 	return s, nil
@@ -139,11 +141,12 @@ func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 }
 
 // Sweep removes expired sessions, devices and used signatures, and old counts of login
-// attempts and of rewards. It forgets old deletions.
+// attempts and of rewards. It removes what belonged to deleted users, and forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
 	return errors.Join(
 		s.removeExpiredSessions(ctx), s.logins.removeExpired(ctx), s.devices.removeExpired(ctx),
-		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx), s.changes.Sweep(ctx),
+		s.signatures.removeExpired(ctx), s.daily.removeExpired(ctx),
+		s.users.Sweep(ctx, s.kept, s.deleteBelongings), s.applications.Sweep(ctx, s.kept, nil),
 	)
 }
 

@@ -208,7 +208,7 @@ func upsert[K docstore.Key, T any](
 }
 
 // DeleteUser deletes a user. It deletes the user last, so a repeated call finishes what an
-// earlier one began. Sessions that are left after a crash belong to nobody, so they are not open.
+// earlier one began. Sweeps delete what calls from before the deletion add.
 func (s *Server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRequest) (*accountv1.DeleteUserResponse, error) {
 	u, err := s.users.Get(ctx, request.GetUserId())
 	isGone := errors.Is(err, docstore.ErrNotFound)
@@ -221,7 +221,8 @@ func (s *Server) DeleteUser(ctx context.Context, request *accountv1.DeleteUserRe
 	if err := s.deleteBelongings(ctx, request.GetUserId()); err != nil {
 		return nil, err
 	}
-	err = s.users.Delete(ctx, request.GetUserId())
+	// The address becomes free.
+	err = s.users.DeleteSetting(ctx, request.GetUserId(), []docstore.Condition{docstore.Is(byEmail().A, noEmailKey(request.GetUserId()))})
 	if errors.Is(err, docstore.ErrNotFound) {
 		// An earlier call may have deleted the user and failed: make that durable.
 		_, err = s.users.GetLinearizable(ctx, request.GetUserId())

@@ -26,7 +26,7 @@ func (s *Server) CreateAlbum(ctx context.Context, request *albumv1.CreateAlbumRe
 		return nil, err
 	}
 	created, _, err := docstore.Create(ctx, s.albums.Documents, s.ids.In(id.PlaceOf(request.GetOwnerId())),
-		docstore.Request{By: byRequest().First(request.GetOwnerId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(id.PlaceOf(request.GetOwnerId())), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) album {
 			now := s.now()
 			return album{

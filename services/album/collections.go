@@ -14,8 +14,9 @@ import (
 
 // album is the stored form of an album.
 type album struct {
-	ID         int64   `bson:"_id"`
-	OwnerID    int64   `bson:"owner_id"`
+	ID      int64 `bson:"_id"`
+	OwnerID int64 `bson:"owner_id"`
+	// RequestKey is the result of docstore.OwnedKey.
 	RequestKey string  `bson:"request_key"`
 	Title      string  `bson:"title"`
 	Category   int32   `bson:"category"`
@@ -46,8 +47,8 @@ func byCategory() docstore.Index1[int64] {
 }
 
 // byRequest finds the album that a request created.
-func byRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true}
+func byRequest() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
 // onMap are the indexes for SearchNearby.
@@ -58,7 +59,7 @@ const photoCounter = "photo_count"
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"owner_id"},
+		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
 		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Counters: []string{photoCounter, content.CommentCounter},
 		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),

@@ -6,6 +6,7 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -15,8 +16,10 @@ func (s *Server) newMover() *moving.Mover[album, photo] {
 	return &moving.Mover[album, photo]{
 		Kind: s.albums, Profiles: s.profiles, Now: s.now,
 		Content: moving.Content[album]{
-			Identify: func(a *album, id int64, requestKey string) { a.ID, a.RequestKey = id, requestKey },
-			IsSame:   hasMoved, Take: takeMoved,
+			Identify: func(a *album, id int64, requestKey string) {
+				a.ID, a.RequestKey = id, docstore.OwnedKey(a.OwnerID, requestKey)
+			},
+			IsSame: hasMoved, Take: takeMoved,
 			PlaceOf: func(ownerID int64, _ string) id.Place { return id.PlaceOf(ownerID) },
 		},
 		Photos: s.photos,

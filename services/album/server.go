@@ -3,7 +3,6 @@ package album
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -18,6 +17,7 @@ import (
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
 	"github.com/waybook/waybook/internal/content/profiles"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
@@ -51,7 +51,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Name:      "album", Noun: "album", NotFound: "ALBUM_NOT_FOUND",
 		ID:              func(a *album) int64 { return a.ID },
 		Owner:           func(a *album) int64 { return a.OwnerID },
-		RequestKey:      func(a *album) string { return a.RequestKey },
+		OwnerField:      "owner_id",
+		RequestKey:      func(a *album) string { return docstore.BareKey(a.RequestKey) },
 		CommentCount:    func(a *album) *int64 { return &a.CommentCount },
 		Score:           func(a *album) *int64 { return &a.Score },
 		Recommendations: func(a *album) *choices.Mark { return &a.Recommendations },
@@ -94,7 +95,7 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 // Sweep removes the photos, comments and recommendations of deleted albums, and forgets old
 // deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.albums.Sweep(ctx), s.changes.Sweep(ctx))
+	return s.albums.Sweep(ctx)
 }
 
 // Constraints returns the constraints between albums and their attachments.

@@ -26,7 +26,9 @@ const defaultZoomLevel = 14
 // CreateBlog creates an entry.
 func (s *Server) CreateBlog(ctx context.Context, request *blogv1.CreateBlogRequest) (*blogv1.CreateBlogResponse, error) {
 	request = withDefaults(request)
-	asked := docstore.Request{By: byRequest().First(request.GetAuthorId()), ID: request.GetRequestId(), Digest: service.Digest(request)}
+	asked := docstore.Request{
+		By: byRequest().All().At(id.PlaceOf(request.GetAuthorId())), Owner: request.GetAuthorId(), ID: request.GetRequestId(), Digest: service.Digest(request),
+	}
 	var author profiles.Profile
 	var earlier blog
 	var found bool
@@ -182,7 +184,7 @@ func (s *Server) DeleteBlog(ctx context.Context, request *blogv1.DeleteBlogReque
 	if _, err := s.settle(ctx, found); err != nil {
 		return nil, err
 	}
-	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteRead(ctx, found.ID)
+	return &blogv1.DeleteBlogResponse{}, s.blogs.DeleteBy(ctx, request.GetActorId(), found.ID)
 }
 
 // GetBlog returns an entry with its first comments.

@@ -13,8 +13,9 @@ import (
 
 // blog is the stored form of a diary entry.
 type blog struct {
-	ID         int64   `bson:"_id"`
-	AuthorID   int64   `bson:"author_id"`
+	ID       int64 `bson:"_id"`
+	AuthorID int64 `bson:"author_id"`
+	// RequestKey is the result of docstore.OwnedKey.
 	RequestKey string  `bson:"request_key"`
 	Type       int32   `bson:"type"`
 	Lat        float64 `bson:"lat"`
@@ -111,8 +112,8 @@ func byDue() docstore.Index1[int64] {
 }
 
 // byRequest finds the entry that a request created.
-func byRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "author_id", B: "request_key", Unique: true}
+func byRequest() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true}
 }
 
 // onMap are the indexes for SearchNearby.
@@ -120,7 +121,7 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "type"} }
 
 func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, PlaceFields: []string{"author_id"},
+		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
 		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
 		Counters: []string{content.CommentCounter},
 		Indexes: append([]docstore.Index{

@@ -7,6 +7,7 @@ import (
 	"github.com/waybook/waybook/internal/content/aliases"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 )
@@ -19,8 +20,10 @@ func (s *Server) newMover() *moving.Mover[blog, noPhoto] {
 	return &moving.Mover[blog, noPhoto]{
 		Kind: s.blogs, Profiles: s.profiles, Now: s.now,
 		Content: moving.Content[blog]{
-			Identify: func(b *blog, id int64, requestKey string) { b.ID, b.RequestKey = id, requestKey },
-			IsSame:   hasMoved, Take: takeMoved,
+			Identify: func(b *blog, id int64, requestKey string) {
+				b.ID, b.RequestKey = id, docstore.OwnedKey(b.AuthorID, requestKey)
+			},
+			IsSame: hasMoved, Take: takeMoved,
 			Completes: func(stored, from *blog) bool {
 				quoting := *stored
 				quoting.ReplyBlogID = from.ReplyBlogID
@@ -115,7 +118,7 @@ func (s *Server) linkQuotes(ctx context.Context, links []moving.Link[blog], quot
 	var oldIDs []string
 	here := map[string]int64{}
 	for _, link := range links {
-		here[link.Document.RequestKey] = link.Document.ID
+		here[docstore.BareKey(link.Document.RequestKey)] = link.Document.ID
 		if quoted := quotes[link.Document]; quoted != "" {
 			oldIDs = append(oldIDs, quoted)
 		}

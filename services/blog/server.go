@@ -90,7 +90,8 @@ func New(ctx context.Context, deps content.Deps, config Config) (_ *Server, err 
 		Name:      "blog", Noun: "entry", NotFound: "BLOG_NOT_FOUND",
 		ID:              func(b *blog) int64 { return b.ID },
 		Owner:           func(b *blog) int64 { return b.AuthorID },
-		RequestKey:      func(b *blog) string { return b.RequestKey },
+		OwnerField:      "author_id",
+		RequestKey:      func(b *blog) string { return docstore.BareKey(b.RequestKey) },
 		CommentCount:    func(b *blog) *int64 { return &b.CommentCount },
 		Score:           func(b *blog) *int64 { return &b.Score },
 		Recommendations: func(b *blog) *choices.Mark { return &b.Recommendations },
@@ -131,7 +132,7 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 // Sweep removes the attachments of deleted entries, settles the rewards that are due, and
 // forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx), s.changes.Sweep(ctx))
+	return errors.Join(s.blogs.Sweep(ctx), s.settleDue(ctx))
 }
 
 // Constraints returns the constraints between entries and their attachments.

@@ -14,8 +14,9 @@ import (
 
 // poi is the stored form of a landmark.
 type poi struct {
-	ID         int64   `bson:"_id"`
-	OwnerID    int64   `bson:"owner_id"`
+	ID      int64 `bson:"_id"`
+	OwnerID int64 `bson:"owner_id"`
+	// RequestKey is the result of docstore.OwnedKey.
 	RequestKey string  `bson:"request_key"`
 	Name       string  `bson:"name"`
 	Category   int64   `bson:"category"`
@@ -45,8 +46,8 @@ func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
 // byRequest finds the landmark that a request or an import created, in the place of its owner and
 // key. An export reads the landmarks in its order.
-func byRequest() docstore.Index2[int64, string] {
-	return docstore.Index2[int64, string]{Name: docstore.RequestIndex, A: "owner_id", B: "request_key", Unique: true, Walked: true}
+func byRequest() docstore.Index1[string] {
+	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true, Walked: true}
 }
 
 // photoCounter is the field that holds the number of photos.
@@ -54,7 +55,7 @@ const photoCounter = "photo_count"
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{photoCounter, content.CommentCounter},
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{photoCounter, content.CommentCounter},
 		Feed:    changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}

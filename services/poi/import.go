@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	// importPrefix begins the request key of an imported landmark. No UUID and no key of
-	// docstore.Create begins that way. importEnd is after all of them.
+	// importPrefix begins the request key of an imported landmark, and freedPrefix that of one that was
+	// deleted. No UUID and no key of docstore.Create begins that way. importEnd is after all of the former.
 	importPrefix, importEnd = "import:", "import;"
+	freedPrefix             = "freed:"
 	// maxFailures is how many rejected items a reply lists. maxShownKey is how many bytes
 	// of each key it shows.
 	maxFailures = 1000
@@ -134,7 +135,7 @@ func (s *Server) recogniseOwn(
 	}
 	own := make(map[string]poi, len(found))
 	for _, p := range found {
-		if p.OwnerID == batch.GetOwnerId() && !strings.HasPrefix(p.RequestKey, importPrefix) {
+		if p.OwnerID == batch.GetOwnerId() && !strings.HasPrefix(docstore.BareKey(p.RequestKey), importPrefix) {
 			own[exportKey(p)] = p
 		}
 	}
@@ -174,7 +175,7 @@ func (s *Server) recogniseImported(ctx context.Context, batch *poiv1.ImportPoisR
 
 func (s *Server) findImported(ctx context.Context, ownerID int64, item *poiv1.ImportedPoi) (poi, error) {
 	key := importPrefix + item.GetKey()
-	return s.pois.Documents.Find(ctx, byRequest().Is(ownerID, key).At(id.PlaceOfKey(ownerID, key)))
+	return s.pois.Documents.Find(ctx, byRequest().Is(docstore.OwnedKey(ownerID, key)).At(id.PlaceOfKey(ownerID, key)))
 }
 
 // insertImported stores the open items and returns those to retry. taken is how often they were
@@ -190,7 +191,7 @@ func (s *Server) insertImported(
 		if err != nil {
 			return nil, err
 		}
-		documents[n] = poi{ID: poiID, OwnerID: ownerID, RequestKey: key, CreateTime: now, UpdateTime: now}
+		documents[n] = poi{ID: poiID, OwnerID: ownerID, RequestKey: docstore.OwnedKey(ownerID, key), CreateTime: now, UpdateTime: now}
 		take(&documents[n], items[i])
 	}
 	errs, err := s.pois.Documents.InsertMany(ctx, documents)

@@ -55,7 +55,7 @@ func (s *Server) inKeyOrder(ctx context.Context, ownerID int64) iter.Seq2[poi, e
 // owner next comes after them. There may be none, because next has more than a page.
 func (s *Server) nextOwners(ctx context.Context, from int64) (whole []poi, next int64, isEnd bool, err error) {
 	page, err := s.pois.Documents.Page(ctx, docstore.Query{
-		Where: byRequest().All().Within(docstore.Span{From: docstore.ValueOf(from)}).Everywhere(), Limit: service.StreamBatch,
+		Where: byRequest().All().Within(docstore.Span{From: docstore.ValueOf(docstore.OwnedKey(from, ""))}).Everywhere(), Limit: service.StreamBatch,
 	})
 	if err != nil {
 		return nil, 0, false, err
@@ -117,7 +117,8 @@ func (s *Server) ofOwner(ctx context.Context, ownerID int64, kept int) iter.Seq2
 // importedOf iterates over an owner's imported landmarks in the order of their keys, which is that of
 // the index.
 func (s *Server) importedOf(ctx context.Context, ownerID int64) iter.Seq2[poi, error] {
-	query := docstore.Query{Where: byRequest().In(ownerID, docstore.Between(importPrefix, importEnd)).Everywhere(), Limit: service.StreamBatch}
+	query := docstore.Query{Where: byRequest().In(docstore.Between(
+		docstore.OwnedKey(ownerID, importPrefix), docstore.OwnedKey(ownerID, importEnd))).Everywhere(), Limit: service.StreamBatch}
 	return func(yield func(poi, error) bool) {
 		for pois, err := range s.pois.Documents.Batches(ctx, query) {
 			if err != nil {
@@ -168,7 +169,10 @@ func (s *Server) ownOf(ctx context.Context, ownerID int64, kept int) iter.Seq2[p
 // the order of ownOf. more is true if there are more than kept.
 func (s *Server) firstOwn(ctx context.Context, ownerID, after int64, kept int) (ids []int64, more bool, err error) {
 	query := docstore.Query{
-		Where: byRequest().In(ownerID, docstore.UpTo(importPrefix), docstore.From(importEnd)).Everywhere(), Limit: ownIDs,
+		Where: byRequest().In(
+			docstore.Between(docstore.OwnedKey(ownerID, ""), docstore.OwnedKey(ownerID, importPrefix)),
+			docstore.Between(docstore.OwnedKey(ownerID, importEnd), docstore.OwnedKey(ownerID+1, ""))).Everywhere(),
+		Limit: ownIDs,
 	}
 	for page, err := range s.identifiers.BatchesUpTo(ctx, query, 0) {
 		if err != nil {

@@ -120,7 +120,7 @@ func exported(p poi, withIDs bool) *poiv1.ImportedPoi {
 
 // exportKey returns the key of a landmark in exports.
 func exportKey(p poi) string {
-	if key, isImported := strings.CutPrefix(p.RequestKey, importPrefix); isImported {
+	if key, isImported := strings.CutPrefix(docstore.BareKey(p.RequestKey), importPrefix); isImported {
 		return key
 	}
 	return ownPrefix + strconv.FormatInt(p.ID, 10)

@@ -8,6 +8,7 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/moving"
 	"github.com/waybook/waybook/internal/content/nearby"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
@@ -17,8 +18,10 @@ func (s *Server) newMover() *moving.Mover[poi, photo] {
 	return &moving.Mover[poi, photo]{
 		Kind: s.pois, Profiles: s.profiles, Now: s.now,
 		Content: moving.Content[poi]{
-			Identify: func(p *poi, id int64, requestKey string) { p.ID, p.RequestKey = id, requestKey },
-			IsSame:   hasMoved, Take: takeMoved,
+			Identify: func(p *poi, id int64, requestKey string) {
+				p.ID, p.RequestKey = id, docstore.OwnedKey(p.OwnerID, requestKey)
+			},
+			IsSame: hasMoved, Take: takeMoved,
 			PlaceOf: s.placeOfMoved,
 		},
 		Photos: s.photos,

@@ -2,6 +2,8 @@ package poi
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -30,7 +32,7 @@ func (s *Server) CreatePoi(ctx context.Context, request *poiv1.CreatePoiRequest)
 		place = id.PlaceOfKey(request.GetOwnerId(), request.GetRequestId())
 	}
 	created, _, err := docstore.Create(ctx, s.pois.Documents, s.ids.InOrder(place),
-		docstore.Request{By: byRequest().First(request.GetOwnerId()).At(place), ID: request.GetRequestId(), Digest: service.Digest(request)},
+		docstore.Request{By: byRequest().All().At(place), Owner: request.GetOwnerId(), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		func(id int64, requestKey string) poi {
 			now := s.now()
 			return poi{
@@ -76,9 +78,18 @@ func (s *Server) changeTo(request *poiv1.UpdatePoiRequest) func(*poi) error {
 	}
 }
 
-// DeletePoi deletes a landmark. The next sweep removes its photos and comments.
+// DeletePoi deletes a landmark. The next sweep removes its photos and comments. The key of an imported one
+// becomes free, because an import makes landmarks what the file says.
 func (s *Server) DeletePoi(ctx context.Context, request *poiv1.DeletePoiRequest) (*poiv1.DeletePoiResponse, error) {
-	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId())
+	found, err := s.pois.GetBy(ctx, request.GetActorId(), request.GetPoiId())
+	if err != nil {
+		return nil, err
+	}
+	var set []docstore.Condition
+	if strings.HasPrefix(docstore.BareKey(found.RequestKey), importPrefix) {
+		set = append(set, docstore.Is("request_key", docstore.OwnedKey(found.OwnerID, freedPrefix+strconv.FormatInt(found.ID, 10))))
+	}
+	return &poiv1.DeletePoiResponse{}, s.pois.DeleteBy(ctx, request.GetActorId(), request.GetPoiId(), set...)
 }
 
 // GetPoi returns a landmark with its first photos and comments.

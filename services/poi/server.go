@@ -3,7 +3,6 @@ package poi
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"buf.build/go/protovalidate"
@@ -55,7 +54,8 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 		Name:      "poi", Noun: "landmark", NotFound: "POI_NOT_FOUND",
 		ID:              func(p *poi) int64 { return p.ID },
 		Owner:           func(p *poi) int64 { return p.OwnerID },
-		RequestKey:      func(p *poi) string { return p.RequestKey },
+		OwnerField:      "owner_id",
+		RequestKey:      func(p *poi) string { return docstore.BareKey(p.RequestKey) },
 		CommentCount:    func(p *poi) *int64 { return &p.CommentCount },
 		Score:           func(p *poi) *int64 { return &p.Score },
 		Recommendations: func(p *poi) *choices.Mark { return &p.Recommendations },
@@ -99,7 +99,7 @@ func (s *Server) ResolveIDs(ctx context.Context, request proto.Message) error {
 
 // Sweep removes the photos, comments and recommendations of deleted landmarks, and forgets old deletions.
 func (s *Server) Sweep(ctx context.Context) error {
-	return errors.Join(s.pois.Sweep(ctx), s.changes.Sweep(ctx))
+	return s.pois.Sweep(ctx)
 }
 
 // Constraints returns the constraints between landmarks and their attachments.

@@ -23,7 +23,7 @@ func OldID(newID int64, requestKey string) string {
 	if !IsText(newID) {
 		return ""
 	}
-	oldID, _ := strings.CutPrefix(requestKey, RequestPrefix)
+	oldID, _ := strings.CutPrefix(docstore.BareKey(requestKey), RequestPrefix)
 	return oldID
 }
 

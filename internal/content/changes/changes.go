@@ -53,8 +53,6 @@ const (
 	watchEvery, heartbeat = 250 * time.Millisecond, 5 * time.Second
 	// watchTime is how long a stream takes at most.
 	watchTime = 10 * time.Minute
-	// forgetTime bounds a sweep.
-	forgetTime = time.Minute
 )
 
 // Feed serves the changes of documents of type T, as messages of type M. It may be used
@@ -139,13 +137,6 @@ func (f *Feed[T, M]) Watch(ctx context.Context, token string, withDocuments bool
 
 // End ends the streams, also those that begin later.
 func (f *Feed[T, M]) End() { f.end() }
-
-// Sweep forgets old deletions.
-func (f *Feed[T, M]) Sweep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, forgetTime)
-	defer cancel()
-	return f.documents.Forget(ctx, f.settings.KeptTime())
-}
 
 // Head is what all changes have.
 type Head struct {

@@ -185,15 +185,14 @@ func found(all ...Finding) (some []Finding) {
 }
 
 // judgeOrphans rechecks children whose parent the first pass did not find. The order of the
-// reads matters. A deleted parent has a tombstone from before its deletion until its
-// children are purged. If both the parent and the tombstone are missing, nothing will ever
-// purge the children that are left.
+// reads matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
+// parent is missing and no sweep is still to come, nothing will ever purge the children that are left.
 func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
 	exists, err := r.Parents.Documents.Exists(ctx, parentID)
 	if err != nil || exists {
 		return err
 	}
-	awaitsSweep, err := r.Parents.Tombstones.Holds(ctx, parentID)
+	awaitsSweep, err := r.Parents.Documents.IsGoing(ctx, parentID)
 	if err != nil || awaitsSweep {
 		return err
 	}

@@ -72,6 +72,11 @@ func (m *Mover[P, C]) locateAt(
 	if err != nil {
 		return nil, err
 	}
+	// They are read after what is present, so content that is deleted meanwhile is in one of the two.
+	gone, err := m.Kind.Documents.AreGone(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	for _, u := range units {
 		key := aliases.RequestPrefix + u.oldID
 		stored, isStored := present[u.id]
@@ -92,17 +97,11 @@ func (m *Mover[P, C]) locateAt(
 			id.PlaceOf(u.id) != m.Content.PlaceOf(records[u.n].OwnerID, key) && id.IsMoved(u.id):
 			u.refuse("OWNER_CHANGED", "this old identifier was moved in for another owner")
 			continue
+		case gone[u.id]:
+			u.refuse("DELETED", "the content was deleted here")
+			continue
 		case isStored:
 			u.stored = &stored
-		case u.isKnown:
-			isDeleted, err := m.Kind.Tombstones.Holds(ctx, u.id)
-			if err != nil {
-				return nil, err
-			}
-			if isDeleted {
-				u.refuse("DELETED", "the content was deleted in the last minutes")
-				continue
-			}
 		}
 		taken[u.id] = true
 		m.Content.Identify(u.document, u.id, key)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
@@ -16,10 +15,9 @@ import (
 // It may be used concurrently.
 type Collection[T any] struct {
 	Documents *docstore.Collection[int64, T]
-	// Tombstones ensure that deletions are finished.
-	Tombstones *tombstone.Records
-	// ID returns a document's id. Owner returns its owner's id.
-	ID, Owner func(*T) int64
+	// ID returns a document's id. Owner returns its owner's id, which is in the field OwnerField.
+	ID, Owner  func(*T) int64
+	OwnerField string
 	// NotFound returns the error for an unknown id. NotOwner returns the error for a user
 	// who does not own the document.
 	NotFound, NotOwner func(id int64) *apierror.Error
@@ -108,23 +106,14 @@ func (c *Collection[T]) Beside(ctx context.Context, id int64, part string, store
 	return err
 }
 
-// DeleteBy deletes a document that must belong to the user. A later sweep removes its
-// children.
-func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64) error {
-	if _, err := c.GetBy(ctx, actorID, id); err != nil {
-		return err
+// DeleteBy deletes a document that must belong to the user. A later sweep removes its children. set are
+// values of its tombstone; see docstore.Deletion.
+func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, set ...docstore.Condition) error {
+	err := c.Documents.DeleteSetting(ctx, id, set, docstore.Is(c.OwnerField, actorID))
+	if errors.Is(err, docstore.ErrConflict) {
+		return c.NotOwner(id)
 	}
-	return c.DeleteRead(ctx, id)
-}
-
-// DeleteRead deletes a document that GetBy has returned. A later sweep removes its children.
-func (c *Collection[T]) DeleteRead(ctx context.Context, id int64) error {
-	return c.errorOf(c.Tombstones.Delete(ctx, id, c.Documents.Delete), id)
-}
-
-// Sweep purges the children of deleted documents.
-func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, int64) error) error {
-	return c.Tombstones.Sweep(ctx, c.Documents.Exists, purge)
+	return c.errorOf(err, id)
 }
 
 func (c *Collection[T]) errorOf(err error, id int64) error {

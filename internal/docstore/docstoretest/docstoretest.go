@@ -48,7 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) docstore.Engine) {
 // RunWith is Run with settings.
 func RunWith(t *testing.T, settings Settings, open func(t *testing.T) docstore.Engine) {
 	settings = settings.withDefaults()
-	groups := [][]testCase{orderCases(), feedCases(), placedCases(settings)}
+	groups := [][]testCase{orderCases(), feedCases(), tombstoneCases(), placedCases(settings)}
 	if !settings.IsShort {
 		groups = append(groups,
 			readCases(), rangeCases(), descendingCases(), duplicateCases(), createCases(), writeCases(), refusalCases(), updateCases(), changeCases(), counterCases(), manyCases(),

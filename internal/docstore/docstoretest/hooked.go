@@ -102,8 +102,21 @@ func (t *hookedTable) Increment(ctx context.Context, id docstore.Value, amounts 
 	return t.write(ctx, "Increment", func() error { return t.Table.Increment(ctx, id, amounts) })
 }
 
-func (t *hookedTable) Delete(ctx context.Context, id docstore.Value) error {
-	return t.write(ctx, "Delete", func() error { return t.Table.Delete(ctx, id) })
+func (t *hookedTable) Delete(ctx context.Context, deletion docstore.Deletion) error {
+	return t.write(ctx, "Delete", func() error { return t.Table.Delete(ctx, deletion) })
+}
+
+func (t *hookedTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) (due []docstore.Tombstone, now docstore.Moment, err error) {
+	err = t.read(ctx, "Tombstones", func() (err error) { due, now, err = t.Table.Tombstones(ctx, after, limit); return err })
+	return due, now, err
+}
+
+func (t *hookedTable) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
+	return t.write(ctx, "Postpone", func() error { return t.Table.Postpone(ctx, tombstone, until) })
+}
+
+func (t *hookedTable) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
+	return t.write(ctx, "Forget", func() error { return t.Table.Forget(ctx, tombstone) })
 }
 
 func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
@@ -117,7 +130,7 @@ func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (dele
 		if err != nil {
 			return deleted, err
 		}
-		switch err := t.write(ctx, "DeleteAll", func() error { return t.Table.Delete(ctx, id) }); {
+		switch err := t.write(ctx, "DeleteAll", func() error { return t.Table.Delete(ctx, docstore.Deletion{ID: id}) }); {
 		case err == nil:
 			deleted++
 		case !errors.Is(err, docstore.ErrNotFound):

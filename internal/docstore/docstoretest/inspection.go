@@ -93,7 +93,7 @@ func inspectionRefusesWrites(t *testing.T, engine docstore.Engine) {
 	_, err = table.UpdateMany(t.Context(), []docstore.Change{setting(t, 1, 1)})
 	wantPlain(t, err)
 	wantPlain(t, table.Increment(t.Context(), number(1), []docstore.Amount{{Field: "seen", By: 1}}))
-	wantPlain(t, table.Delete(t.Context(), number(1)))
+	wantPlain(t, table.Delete(t.Context(), docstore.Deletion{ID: number(1)}))
 	_, err = table.DeleteAll(t.Context(), byCode().All())
 	wantPlain(t, err)
 	wantContents(t, c, somePlaces(1, 3))

@@ -130,7 +130,7 @@ func misfitSelections(t *testing.T, engine docstore.Engine) {
 		wantPlain(t, err)
 		wantPlain(t, table.Update(t.Context(), docstore.Change{ID: id, Revision: 1}))
 		wantPlain(t, table.Increment(t.Context(), id, []docstore.Amount{{Field: "seen", By: 1}}))
-		wantPlain(t, table.Delete(t.Context(), id))
+		wantPlain(t, table.Delete(t.Context(), docstore.Deletion{ID: id}))
 	}
 	for _, misfit := range []docstore.Where{
 		where("code", number(1)),

@@ -242,7 +242,9 @@ func (p *pair) getMany(rt *rapid.T) {
 
 func (p *pair) delete(rt *rapid.T) {
 	id := number(drawID(rt))
-	p.same(rt, "delete", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Delete(ctx, id)) })
+	p.same(rt, "delete", func(ctx context.Context, i int) any {
+		return kindOf(p.tables[i].Delete(ctx, docstore.Deletion{ID: id}))
+	})
 }
 
 // drawValues draws values for an index's first fields. Occasionally it draws too many

@@ -51,6 +51,9 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 	if err := t.checkFeed(ctx, tx); err != nil {
 		errs = append(errs, fmt.Errorf("feed: %w", err))
 	}
+	if err := t.checkTombstones(ctx, tx); err != nil {
+		errs = append(errs, fmt.Errorf("tombstones: %w", err))
+	}
 	for i := range t.indexes {
 		if !found.Indexes[i].Complete {
 			continue
@@ -63,10 +66,10 @@ func (e *Engine) checkCollection(ctx context.Context, tx *bolt.Tx, name string) 
 }
 
 // checkIndex checks that each document has its index entry and each entry its document.
-// In a unique index it also checks that no two entries have equal fields.
+// In a unique index it also checks that no two entries have equal fields, and that tombstones have theirs.
 func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	entries := tx.Bucket(ix.bucket).Cursor()
-	documents, n := t.walk(tx, nil, docstore.Bounds{}), 0
+	documents, n := t.walk(tx, nil, docstore.Bounds{WithTombstones: ix.unique}), 0
 	for ; documents.valid(); documents.next() {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -83,7 +86,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		}
 	}
 	var last []byte
-	for w := t.walk(tx, ix, docstore.Bounds{}); w.valid(); w.next() {
+	for w := t.walk(tx, ix, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
 		if n--; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -95,7 +98,7 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 		if err != nil {
 			return fmt.Errorf("entry %x: %w", w.key, err)
 		}
-		if !bytes.Equal(wanted.key, w.key) {
+		if !bytes.Equal(wanted.key, w.key) || found.isTombstone != (len(w.value) > 0) {
 			return fmt.Errorf("entry %x should be %x", w.key, wanted.key)
 		}
 		if ix.unique && bytes.Equal(last, w.key[:wanted.fields]) {

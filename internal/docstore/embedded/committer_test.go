@@ -231,7 +231,7 @@ func TestALinearizableReadWaitsUntilTheCommitThatItSeesIsSynced(t *testing.T) {
 	for name, change := range map[string]func(ctx context.Context, table docstore.Table) error{
 		"an insert": func(ctx context.Context, table docstore.Table) error { return insert(ctx, table, 2) },
 		"a deletion": func(ctx context.Context, table docstore.Table) error {
-			return table.Delete(ctx, docstore.ValueOf(int64(2)))
+			return table.Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(int64(2))})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,9 +17,9 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// The feed of a collection is two buckets: one with the entries of the documents, and one with the
-// tombstones, both moment and encoded _id → nothing. A document has one entry, of its latest change.
-// Its moments are stored behind it. The catalog has the state of the feed.
+// The feed of a collection is a bucket with an entry for each document and each tombstone, of its latest
+// change: moment and encoded _id → nothing. Its moments are stored behind it. The catalog has the state of
+// the feed.
 
 // feedState is the state of a feed in the catalog.
 type feedState struct {
@@ -29,8 +29,6 @@ type feedState struct {
 }
 
 func feedBucket(collection string) []byte { return []byte("feed/" + collection) }
-
-func tombstonesBucket(collection string) []byte { return []byte("tombstones/" + collection) }
 
 // feedKey is the key of a feed's state in the catalog.
 func feedKey(collection string) []byte { return []byte("feed/" + collection) }
@@ -68,19 +66,16 @@ func (b buckets) stamp(id []byte, before record, now *record) error {
 	now.changed = b.table.engine.commit.moments.next()
 	if before.bson == nil {
 		now.made = now.changed
-	} else if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
-		return err
+	}
+	if b.feed == nil {
+		return nil
+	}
+	if before.bson != nil {
+		if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
+			return err
+		}
 	}
 	return b.feed.Put(entryKey(now.changed, id), nil)
-}
-
-// bury replaces the entry of a document by a tombstone.
-func (b buckets) bury(id []byte, before record) error {
-	if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
-		return err
-	}
-	tombstones := b.tx.Bucket(tombstonesBucket(b.table.spec.Name))
-	return tombstones.Put(entryKey(b.table.engine.commit.moments.next(), id), nil)
 }
 
 // openFeed makes the feed of a collection without documents, if there is none. It continues the moments
@@ -96,10 +91,8 @@ func (t *table) openFeed(ctx context.Context) error {
 		}
 		if found {
 			moments := &t.engine.commit.moments
-			for _, bucket := range t.feedBuckets() {
-				if last, _ := tx.Bucket(bucket).Cursor().Last(); len(last) >= momentBytes {
-					moments.raise(docstore.Moment(binary.BigEndian.Uint64(last)))
-				}
+			if last, _ := tx.Bucket(t.feed).Cursor().Last(); len(last) >= momentBytes {
+				moments.raise(docstore.Moment(binary.BigEndian.Uint64(last)))
 			}
 			moments.raise(docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
 			return false, nil
@@ -107,17 +100,13 @@ func (t *table) openFeed(ctx context.Context) error {
 		if first, _ := tx.Bucket(t.documents).Cursor().First(); first != nil {
 			return false, errors.New("it has documents that no feed shows")
 		}
-		for _, bucket := range t.feedBuckets() {
-			if _, err := tx.CreateBucket(bucket); err != nil {
-				return true, err
-			}
+		if _, err := tx.CreateBucket(t.feed); err != nil {
+			return true, err
 		}
 		begun := t.engine.commit.moments.next()
 		return true, writeFeedState(tx, t.spec.Name, feedState{Epoch: newEpoch(), Forgotten: int64(begun)}) // #nosec G115 -- the same bits
 	})
 }
-
-func (t *table) feedBuckets() [][]byte { return [][]byte{t.feed, tombstonesBucket(t.spec.Name)} }
 
 // newEpoch draws the name of a feed.
 func newEpoch() int64 {
@@ -160,33 +149,37 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		batch.Epoch, batch.Forgotten = state.Epoch, docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
 		documents, size, n := tx.Bucket(t.documents), 0, 0
 		defer func() { t.engine.scanned(tx, n, size) }()
-		for w := t.walkFeed(tx, scan); w.key != nil; w.next() {
+		entries := tx.Bucket(t.feed).Cursor()
+		for key, _ := entries.Seek(seekFeed(scan.After)); key != nil; key, _ = entries.Next() {
 			if n++; n%checkEvery == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			change, err := t.entryOf(w.key)
+			change, err := t.entryOf(key)
 			if err != nil || change.At > settled {
 				return err
 			}
 			if change.At == scan.After.At && change.ID == scan.After.ID {
 				continue
 			}
+			id := key[momentBytes:]
+			found := documents.Get(id)
+			if found == nil {
+				return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", key)
+			}
+			r := recordOf(found)
+			if r.isTombstone && change.At <= scan.Since {
+				continue
+			}
 			if len(batch.Changes) == scan.Limit {
 				batch.More = true
 				return nil
 			}
-			if !w.isTombstone {
-				id := w.key[momentBytes:]
-				found := documents.Get(id)
-				if found == nil {
-					return fmt.Errorf("the store is damaged: feed entry %x refers to a missing document", w.key)
-				}
-				r := recordOf(found)
+			change.Made = r.made
+			if !r.isTombstone {
 				if size += r.size(); scan.MaxBytes > 0 && len(batch.Changes) > 0 && size > scan.MaxBytes {
 					batch.More = true
 					return nil
 				}
-				change.Made = r.made
 				if change.Document, err = t.whole(tx, id, r, scan.Fields); err != nil {
 					return err
 				}
@@ -202,44 +195,6 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 	return batch, err
 }
 
-// feedWalk walks over the entries and the tombstones of a feed in their common order.
-type feedWalk struct {
-	entries, tombstones *bolt.Cursor
-	entry, tombstone    []byte
-	// key is the present one.
-	key         []byte
-	isTombstone bool
-}
-
-func (t *table) walkFeed(tx *bolt.Tx, scan docstore.FeedScan) *feedWalk {
-	w := &feedWalk{entries: tx.Bucket(t.feed).Cursor(), tombstones: tx.Bucket(tombstonesBucket(t.spec.Name)).Cursor()}
-	start := seekFeed(scan.After)
-	w.entry, _ = w.entries.Seek(start)
-	if since := entryKey(scan.Since+1, nil); bytes.Compare(start, since) < 0 {
-		start = since
-	}
-	w.tombstone, _ = w.tombstones.Seek(start)
-	w.choose()
-	return w
-}
-
-func (w *feedWalk) next() {
-	if w.isTombstone {
-		w.tombstone, _ = w.tombstones.Next()
-	} else {
-		w.entry, _ = w.entries.Next()
-	}
-	w.choose()
-}
-
-func (w *feedWalk) choose() {
-	w.isTombstone = w.entry == nil || w.tombstone != nil && bytes.Compare(w.tombstone, w.entry) < 0
-	w.key = w.entry
-	if w.isTombstone {
-		w.key = w.tombstone
-	}
-}
-
 // seekFeed returns the first key that may be behind a position.
 func seekFeed(after docstore.FeedPosition) []byte {
 	if after.ID.IsNone() {
@@ -248,10 +203,10 @@ func seekFeed(after docstore.FeedPosition) []byte {
 	return entryKey(after.At, docstore.AppendValues(nil, after.ID))
 }
 
-// entryOf decodes an entry of the feed.
+// entryOf decodes an entry: a moment and an encoded _id.
 func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
 	if len(key) < momentBytes {
-		return change, errors.New("the store is damaged: an entry of the feed is too short")
+		return change, errors.New("the store is damaged: an entry with a moment is too short")
 	}
 	change.At = docstore.Moment(binary.BigEndian.Uint64(key))
 	if t.spec.ID == docstore.Int64 {
@@ -266,56 +221,14 @@ func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
 	return change, err
 }
 
-// Forget deletes tombstones in chunks. It notes the last one in the same transaction.
-func (t *table) Forget(ctx context.Context, keep time.Duration) (total int64, err error) {
-	if err := t.spec.CheckFeed(docstore.FeedScan{Limit: 1}); err != nil {
-		return 0, err
-	}
-	for {
-		forgotten := int64(0)
-		err := t.engine.write(ctx, deleteChunkBytes, func(tx *bolt.Tx) (_ bool, err error) {
-			forgotten, err = t.forgetChunk(tx, docstore.MomentOf(t.engine.commit.moments.now().Add(-keep)))
-			return forgotten > 0, err
-		})
-		total += forgotten
-		if err != nil || forgotten < deleteChunkDocuments {
-			return total, err
-		}
-	}
-}
-
-func (t *table) forgetChunk(tx *bolt.Tx, horizon docstore.Moment) (forgotten int64, err error) {
-	tombstones := tx.Bucket(tombstonesBucket(t.spec.Name))
-	var doomed [][]byte
-	cursor := tombstones.Cursor()
-	end := entryKey(horizon+1, nil)
-	for key, _ := cursor.First(); key != nil && bytes.Compare(key, end) < 0 && len(doomed) < deleteChunkDocuments; key, _ = cursor.Next() {
-		doomed = append(doomed, bytes.Clone(key))
-	}
-	if len(doomed) == 0 {
-		return 0, nil
-	}
-	for _, key := range doomed {
-		if err := tombstones.Delete(key); err != nil {
-			return 0, err
-		}
-	}
-	state, _, err := readFeedState(tx, t.spec.Name)
-	if err != nil {
-		return 0, err
-	}
-	state.Forgotten = int64(binary.BigEndian.Uint64(doomed[len(doomed)-1])) // #nosec G115 -- the same bits
-	return int64(len(doomed)), writeFeedState(tx, t.spec.Name, state)
-}
-
-// checkFeed checks that each document has its entry, and that the feed has no others.
+// checkFeed checks that each document and each tombstone has its entry, and that the feed has no others.
 func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
 	_, hasFeed, err := readFeedState(tx, t.spec.Name)
 	if err != nil || !hasFeed {
 		return err
 	}
 	feed, n := tx.Bucket(t.feed), 0
-	for w := t.walk(tx, nil, docstore.Bounds{}); w.valid(); w.next() {
+	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
 		if n++; n%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -14,7 +14,7 @@ import (
 func followedArticles(t *testing.T, engine *embedded.Engine) *docstore.Collection[int64, article] {
 	t.Helper()
 	articles, err := docstore.Open[int64, article](t.Context(), engine, docstore.Spec{
-		Name: "followed", ID: docstore.Int64, Feed: &docstore.Feed{Rest: "content", Settling: time.Millisecond},
+		Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "content", Settling: time.Millisecond},
 	})
 	must(t, err)
 	return articles

@@ -62,10 +62,14 @@ type record struct {
 	// changed and made are the moments of the latest change and of the insert; 0 if the document is
 	// not stamped. They follow the document.
 	changed, made docstore.Moment
+	// due is when a sweep has something to do for a tombstone, which has all three moments.
+	isTombstone bool
+	due         docstore.Moment
 }
 
-// stampBytes is the size of the two moments of a stored document.
-const stampBytes = 16
+// stampBytes is the size of the two moments of a stored document, tombstoneBytes that of the three of a
+// tombstone.
+const stampBytes, tombstoneBytes = 16, 24
 
 func recordOf(stored []byte) record {
 	if len(stored) < 4 {
@@ -80,6 +84,11 @@ func recordOf(stored []byte) record {
 		r.bson, r.hasReferences = stored[:n], len(stored)-n > stampBytes
 		r.changed = docstore.Moment(binary.BigEndian.Uint64(stored[n:]))
 		r.made = docstore.Moment(binary.BigEndian.Uint64(stored[n+8:]))
+	case tombstoneBytes:
+		r.bson, r.isTombstone = stored[:n], true
+		r.changed = docstore.Moment(binary.BigEndian.Uint64(stored[n:]))
+		r.made = docstore.Moment(binary.BigEndian.Uint64(stored[n+8:]))
+		r.due = docstore.Moment(binary.BigEndian.Uint64(stored[n+16:]))
 	}
 	return r
 }
@@ -89,11 +98,14 @@ func (r record) stored() []byte {
 	if !r.hasReferences && r.changed == 0 {
 		return r.bson
 	}
-	into := make([]byte, 0, len(r.bson)+stampBytes+1)
+	into := make([]byte, 0, len(r.bson)+tombstoneBytes)
 	into = append(into, r.bson...)
 	if r.changed != 0 {
 		into = binary.BigEndian.AppendUint64(into, uint64(r.changed))
 		into = binary.BigEndian.AppendUint64(into, uint64(r.made))
+	}
+	if r.isTombstone {
+		into = binary.BigEndian.AppendUint64(into, uint64(r.due))
 	}
 	if r.hasReferences {
 		into = append(into, referencesMark)

@@ -161,7 +161,7 @@ func (ix *index) fill(bucket *bolt.Bucket, entries []entry) error {
 		if ix.unique && added.taken(cursor) {
 			return &docstore.DuplicateError{Index: ix.name}
 		}
-		if err := bucket.Put(added.key, nil); err != nil {
+		if err := bucket.Put(added.key, added.value()); err != nil {
 			return err
 		}
 	}
@@ -177,10 +177,15 @@ func (ix *index) chunk(documents *bolt.Bucket, from []byte) (entries []entry, re
 		if len(entries) == buildChunkDocuments || size > buildChunkBytes {
 			return entries, bytes.Clone(id), nil
 		}
-		added, err := ix.entryOf(recordOf(raw).bson)
+		r := recordOf(raw)
+		if r.isTombstone && !ix.unique {
+			continue
+		}
+		added, err := ix.entryOf(r.bson)
 		if err != nil {
 			return nil, nil, err
 		}
+		added.isTombstone = r.isTombstone
 		entries = append(entries, added)
 		size += len(raw)
 	}

@@ -31,8 +31,12 @@ func (t *table) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
 		if found == nil {
 			return docstore.ErrNotFound
 		}
+		r := recordOf(found)
+		if r.isTombstone {
+			return docstore.ErrNotFound
+		}
 		var err error // not the outer one, which would move to the heap
-		document, err = t.whole(tx, key, recordOf(found), nil)
+		document, err = t.whole(tx, key, r, nil)
 		return err
 	})
 	return document, err
@@ -56,8 +60,8 @@ func (t *table) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Ra
 	var document bson.Raw
 	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
 		document = nil
-		if found := tx.Bucket(t.documents).Get(key); found != nil {
-			document, err = t.whole(tx, key, recordOf(found), nil)
+		if r := recordOf(tx.Bucket(t.documents).Get(key)); r.bson != nil && !r.isTombstone {
+			document, err = t.whole(tx, key, r, nil)
 		}
 		return false, err
 	})
@@ -89,7 +93,7 @@ func (t *table) GetMany(ctx context.Context, ids []docstore.Value) ([]bson.Raw, 
 			if i%checkEvery == checkEvery-1 && ctx.Err() != nil {
 				return ctx.Err()
 			}
-			if id, raw := cursor.Seek(key); bytes.Equal(id, key) {
+			if id, raw := cursor.Seek(key); bytes.Equal(id, key) && !recordOf(raw).isTombstone {
 				found = append(found, raw)
 			}
 		}

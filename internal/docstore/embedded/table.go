@@ -65,11 +65,25 @@ func (t *table) find(name string) (*index, error) {
 }
 
 // entry is a key of an index. The bytes up to fields encode the declared fields, which
-// are unique in a unique index. The rest is the document's id.
+// are unique in a unique index. The rest is the document's id. A document that is not in the index has
+// no key.
 type entry struct {
 	key    []byte
 	fields int
+	// isTombstone: the entry is that of a tombstone. Only unique indexes have such.
+	isTombstone bool
 }
+
+// value is what is stored with the key.
+func (n entry) value() []byte {
+	if n.isTombstone {
+		return []byte{tombstoneMark}
+	}
+	return nil
+}
+
+// tombstoneMark is the value of the entries of tombstones.
+const tombstoneMark = 1
 
 // taken reports whether another document has the entry's fields. A document has one entry
 // per index. So taken would find the document's own entry only if its fields do not
@@ -130,6 +144,7 @@ func (t *table) prepare(document bson.Raw, hasReferences bool) (prepared, error)
 	if err != nil {
 		return prepared{}, err
 	}
+	r.isTombstone = t.spec.Tombstones && docstore.IsTombstone(r.bson)
 	p, err := t.place(r)
 	p.values = values
 	return p, err
@@ -158,9 +173,13 @@ func (t *table) place(r record) (prepared, error) {
 	p := prepared{record: r, id: id, entries: make([]entry, len(t.indexes))}
 	arena = id
 	for i := range t.indexes {
+		if r.isTombstone && !t.indexes[i].unique {
+			continue
+		}
 		if p.entries[i], err = t.indexes[i].appendEntry(arena, r.bson); err != nil {
 			return prepared{}, err
 		}
+		p.entries[i].isTombstone = r.isTombstone
 		// An entry that did not fit into the arena was moved to its own array.
 		if end := len(arena) + len(p.entries[i].key); end <= cap(arena) {
 			arena = arena[:end]

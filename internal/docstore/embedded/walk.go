@@ -25,6 +25,8 @@ type walk struct {
 	// and first, unless nil, begins the first keys of it.
 	isDescending bool
 	first        []byte
+	// withTombstones does not pass over tombstones.
+	withTombstones bool
 	// skip are the fields of an index key before _id.
 	skip  []docstore.Field
 	key   []byte
@@ -32,7 +34,7 @@ type walk struct {
 }
 
 func (t *table) walk(tx *bolt.Tx, ix *index, bounds docstore.Bounds) *walk {
-	w := &walk{prefix: docstore.AppendValues(make([]byte, 0, 64), bounds.Equal...), spans: bounds.Spans}
+	w := &walk{prefix: docstore.AppendValues(make([]byte, 0, 64), bounds.Equal...), spans: bounds.Spans, withTombstones: bounds.WithTombstones}
 	documents := tx.Bucket(t.documents).Cursor()
 	if ix == nil {
 		w.entries = documents
@@ -100,7 +102,11 @@ func (w *walk) next() {
 func (w *walk) toSpan() {
 	for bytes.HasPrefix(w.key, w.prefix) {
 		if w.last == nil || bytes.Compare(w.key, w.last) <= 0 || bytes.HasPrefix(w.key, w.last) {
-			return
+			if !w.passesOver() {
+				return
+			}
+			w.key, w.value = w.entries.Next()
+			continue
 		}
 		if len(w.spans) == 1 {
 			break
@@ -111,6 +117,17 @@ func (w *walk) toSpan() {
 		}
 	}
 	w.key = nil
+}
+
+// passesOver reports whether the walk leaves out the entry where it is.
+func (w *walk) passesOver() bool {
+	if w.withTombstones {
+		return false
+	}
+	if w.documents == nil {
+		return recordOf(w.value).isTombstone
+	}
+	return len(w.value) > 0
 }
 
 // valid reports whether the walk is at an entry.
@@ -211,6 +228,9 @@ func (w *walk) seekBefore(key []byte) {
 // toSpanBack moves to the next span while the entry is before the present one. It ends the walk
 // before the first span or the prefix.
 func (w *walk) toSpanBack() {
+	for w.key != nil && w.passesOver() {
+		w.key, w.value = w.entries.Prev()
+	}
 	if !bytes.HasPrefix(w.key, w.prefix) || w.key == nil {
 		w.key = nil
 		return

@@ -64,7 +64,7 @@ func (t *table) insertChunk(ctx context.Context, chunk []prepared, size int) ([]
 				continue
 			}
 			changed = true
-			if err := b.put(p, prepared{}, t.spec.Feed != nil); err != nil {
+			if err := b.put(p, prepared{}, t.spec.Feed != nil || p.isTombstone); err != nil {
 				return changed, err
 			}
 		}
@@ -171,6 +171,9 @@ func (b buckets) modify(id docstore.Value, has effect, change func(old bson.Raw)
 		return docstore.ErrNotFound, nil
 	}
 	old := recordOf(stored)
+	if old.isTombstone {
+		return docstore.ErrNotFound, nil
+	}
 	changed, refusal := change(old.bson)
 	if refusal != nil {
 		return refusal, nil
@@ -196,31 +199,57 @@ func (b buckets) modify(id docstore.Value, has effect, change func(old bson.Raw)
 	return nil, b.put(next, before, has.isStamped)
 }
 
-// Delete removes a document and its index entries.
-func (t *table) Delete(ctx context.Context, id docstore.Value) error {
-	key, err := t.idKey(id)
+// Delete removes a document and its index entries, or makes it a tombstone.
+func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
+	key, err := t.idKey(deletion.ID)
 	if err != nil {
 		return err
 	}
+	if err := t.spec.CheckDeletion(deletion); err != nil {
+		return err
+	}
 	var refusal error
-	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (bool, error) {
-		refusal = nil
-		b := t.buckets(tx)
-		old := b.documents.Get(key)
-		if old == nil {
-			refusal = docstore.ErrNotFound
-			return false, nil
-		}
-		p, err := t.place(recordOf(old))
-		if err != nil {
-			return false, err
-		}
-		return true, b.remove(p)
+	err = t.engine.write(ctx, len(key), func(tx *bolt.Tx) (changed bool, err error) {
+		refusal, err = t.buckets(tx).delete(key, deletion)
+		return refusal == nil && err == nil, err
 	})
 	if err != nil {
 		return err
 	}
 	return refusal
+}
+
+func (b buckets) delete(key []byte, deletion docstore.Deletion) (refusal, err error) {
+	stored := b.documents.Get(key)
+	if stored == nil {
+		return docstore.ErrNotFound, nil
+	}
+	old := recordOf(stored)
+	switch {
+	case old.isTombstone:
+		return docstore.ErrNotFound, nil
+	case !deletion.Meets(old.bson):
+		return docstore.ErrConflict, nil
+	}
+	before, err := b.table.place(old)
+	if err != nil {
+		return nil, err
+	}
+	if !b.table.spec.Tombstones {
+		return nil, b.remove(before)
+	}
+	tombstone, err := b.table.spec.TombstoneOf(old.bson, deletion)
+	if err != nil {
+		return nil, err
+	}
+	next, refusal := b.table.prepare(tombstone, false)
+	if refusal == nil {
+		refusal = b.refuseChange(next, before)
+	}
+	if refusal != nil {
+		return refusal, nil
+	}
+	return nil, b.put(next, before, true)
 }
 
 // buckets are the buckets of a table in one transaction.
@@ -274,15 +303,20 @@ func (b buckets) put(p, before prepared, isStamped bool) error {
 		return err
 	}
 	for i, bucket := range b.indexes {
+		now := p.entries[i]
 		if before.entries != nil {
-			if bytes.Equal(p.entries[i].key, before.entries[i].key) {
+			old := before.entries[i]
+			if bytes.Equal(now.key, old.key) && now.isTombstone == old.isTombstone {
 				continue
 			}
-			if err := bucket.Delete(before.entries[i].key); err != nil {
+			if err := bucket.Delete(old.key); err != nil {
 				return err
 			}
 		}
-		if err := bucket.Put(p.entries[i].key, nil); err != nil {
+		if now.key == nil {
+			continue
+		}
+		if err := bucket.Put(now.key, now.value()); err != nil {
 			return err
 		}
 	}
@@ -301,15 +335,22 @@ func (b buckets) putRecord(id []byte, before, now record, values []apart, isStam
 			return err
 		}
 	}
+	if now.isTombstone {
+		if err := b.setDue(id, &now, now.changed); err != nil {
+			return err
+		}
+	}
 	return b.documents.Put(id, now.stored())
 }
 
+// remove removes a document, its long texts and its index entries. One with an entry in the feed is a
+// tombstone.
 func (b buckets) remove(p prepared) error {
 	if err := b.putApart(p.id, p.record, record{}, nil); err != nil {
 		return err
 	}
 	if b.feed != nil {
-		if err := b.bury(p.id, p.record); err != nil {
+		if err := b.feed.Delete(entryKey(p.changed, p.id)); err != nil {
 			return err
 		}
 	}
@@ -317,6 +358,9 @@ func (b buckets) remove(p prepared) error {
 		return err
 	}
 	for i, bucket := range b.indexes {
+		if p.entries[i].key == nil {
+			continue
+		}
 		if err := bucket.Delete(p.entries[i].key); err != nil {
 			return err
 		}

@@ -54,11 +54,7 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 			return total, fmt.Errorf("field %q: %w", field, err)
 		}
 	}
-	if t.spec.Feed == nil {
-		return total, nil
-	}
-	err = t.engine.call(ctx, func() error { return t.finishDeletions(ctx) })
-	return total, err
+	return total, nil
 }
 
 // backfillField changes the documents in batches. The field begins an index, so each batch is
@@ -68,7 +64,7 @@ func (t *table) backfill(ctx context.Context) (total int64, err error) {
 // batch or the next sweep.
 func (t *table) backfillField(ctx context.Context, field string, value docstore.Value) (total int64, err error) {
 	update := bson.E{Key: "$set", Value: bson.D{{Key: field, Value: value.BSON()}}}
-	lacks := bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}}
+	lacks := t.alive(bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: false}}}})
 	err = t.engine.call(ctx, func() error {
 		for {
 			found, _, err := t.find(ctx, query{filter: lacks, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: backfillBatch, comment: everywhere})

@@ -224,11 +224,6 @@ func (e *Engine) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, 
 		if _, err := t.reconcile(ctx, false); err != nil {
 			return err
 		}
-		if t.tombstones != nil {
-			if _, err := t.tombstones.reconcile(ctx, false); err != nil {
-				return err
-			}
-		}
 		_, err := t.backfill(ctx)
 		return err
 	})

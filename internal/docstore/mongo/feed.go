@@ -1,7 +1,6 @@
 package mongo
 
 import (
-	"cmp"
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -32,35 +31,53 @@ func (t *table) announceTime(ctx context.Context) (docstore.Moment, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, each := range []*table{t, t.tombstones} {
-		later := bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: timestampOf(now)}}}}
-		if _, _, err := each.find(ctx, query{filter: later, fields: justID(), order: byChange(), limit: 1, at: now, comment: t.comment()}); err != nil {
-			return 0, err
-		}
+	later := bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: timestampOf(now)}}}}
+	if _, _, err := t.find(ctx, query{filter: later, fields: justID(), order: byChange(), limit: 1, at: now, comment: t.comment()}); err != nil {
+		return 0, err
 	}
 	return now, nil
 }
 
+// readFeed reads the changes after a position.
 func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
-	batch := docstore.FeedBatch{Until: settled}
-	changed, err := t.changed(ctx, scan, settled)
+	batch := docstore.FeedBatch{Until: settled, Next: docstore.FeedPosition{At: settled}}
+	if scan.Since == 0 {
+		scan.Since = settled
+	}
+	size := t.sizes.of(scan.Fields)
+	limit := size.likelyToFit(scan.Limit+1, scan.MaxBytes, 0)
+	found, more, err := t.find(ctx, query{
+		filter: changesAfter(scan, settled), order: byChange(), fields: projection(scan.Fields, stampFields()), limit: limit,
+		at: settled, comment: t.comment(), isWhole: true,
+	})
 	if err != nil {
 		return batch, err
 	}
-	deleted := stretch{}
-	if scan.Since != 0 && scan.Since < settled {
-		if deleted, err = t.deleted(ctx, scan, settled); err != nil {
+	size.learn(found)
+	batch.More = more || len(found) == limit
+	used := 0
+	for _, document := range found {
+		used += len(document)
+		if len(batch.Changes) == scan.Limit || scan.MaxBytes > 0 && len(batch.Changes) > 0 && used > scan.MaxBytes {
+			batch.More = true
+			break
+		}
+		change := docstore.RawChange{At: momentIn(document, docstore.ChangedField), Made: momentIn(document, docstore.MadeField)}
+		if change.ID, err = t.idOf(document); err != nil {
 			return batch, err
 		}
+		if !docstore.IsTombstone(document) {
+			change.Document = t.shown(document)
+		}
+		batch.Changes = append(batch.Changes, change)
+	}
+	if batch.More && len(batch.Changes) > 0 {
+		last := batch.Changes[len(batch.Changes)-1]
+		batch.Next = docstore.FeedPosition{At: last.At, ID: last.ID}
 	}
 	// The state is read last: what it says to be forgotten may be missing above.
-	if batch.Epoch, batch.Forgotten, err = t.stateAt(ctx, settled); err != nil {
-		return batch, err
-	}
-	if merge(&batch, changed, deleted, scan); !batch.More {
-		batch.Next = docstore.FeedPosition{At: settled}
-	}
-	return batch, nil
+	batch.Epoch, batch.Forgotten, err = t.stateAt(ctx, settled)
+	return batch, err
 }
 
 func (t *table) stateAt(ctx context.Context, at docstore.Moment) (epoch int64, forgotten docstore.Moment, err error) {
@@ -74,119 +91,32 @@ func (t *table) stateAt(ctx context.Context, at docstore.Moment) (epoch int64, f
 	return state.Epoch, momentOf(state.Forgotten), err
 }
 
-// stretch is a stretch of changes, or of tombstones. more reports that others may follow.
-type stretch struct {
-	changes []docstore.RawChange
-	more    bool
-	// returned are the ids of tombstones whose documents are there.
-	returned map[docstore.Value]bool
-}
-
-// changed reads the documents that were changed last after a position.
-func (t *table) changed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (stretch, error) {
-	size := t.sizes.of(scan.Fields)
-	limit := size.likelyToFit(scan.Limit+1, scan.MaxBytes, 0)
-	found, more, err := t.find(ctx, query{
-		filter: changesAfter(scan.After, settled), order: byChange(), fields: projection(scan.Fields, stampFields()), limit: limit,
-		at: settled, comment: t.comment(), isWhole: true,
-	})
-	if err != nil {
-		return stretch{}, err
-	}
-	size.learn(found)
-	s := stretch{changes: make([]docstore.RawChange, len(found)), more: more || len(found) == limit}
-	for i, document := range found {
-		id, err := t.idOf(document)
-		if err != nil {
-			return stretch{}, err
-		}
-		s.changes[i] = docstore.RawChange{
-			ID: id, At: momentIn(document, docstore.ChangedField), Made: momentIn(document, docstore.MadeField), Document: t.shown(document),
-		}
-	}
-	return s, nil
-}
-
-// deleted reads the tombstones after a position. It leaves out those of documents that are there again:
-// their own changes are newer, or the tombstone was stamped late.
-func (t *table) deleted(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (stretch, error) {
-	after := scan.After
-	if after.At < scan.Since {
-		after = docstore.FeedPosition{At: scan.Since}
-	}
-	found, more, err := t.tombstones.find(ctx, query{
-		filter: changesAfter(after, settled), order: byChange(), limit: scan.Limit + 1, at: settled, comment: t.comment(), isWhole: true,
-	})
-	if err != nil || len(found) == 0 {
-		return stretch{}, err
-	}
-	s := stretch{more: more || len(found) == scan.Limit+1}
-	ids := make([]docstore.Value, len(found))
-	for i, each := range found {
-		if ids[i], err = t.idOf(each); err != nil {
-			return stretch{}, err
-		}
-	}
-	for i, each := range found {
-		s.changes = append(s.changes, docstore.RawChange{ID: ids[i], At: momentIn(each, docstore.ChangedField)})
-	}
-	s.returned, err = t.present(ctx, ids)
-	return s, err
-}
-
-// merge puts the first changes of two stretches into a batch, in their common order. It ends where a
-// stretch ends that others follow, because they may come before the rest of the other one.
-func merge(batch *docstore.FeedBatch, changed, deleted stretch, scan docstore.FeedScan) {
-	size := 0
-	for changed.isKnown() && deleted.isKnown() {
-		from := &changed
-		if changed.isBehind(deleted) {
-			from = &deleted
-		}
-		if len(from.changes) == 0 {
-			return
-		}
-		next := from.changes[0]
-		size += len(next.Document)
-		if len(batch.Changes) == scan.Limit || scan.MaxBytes > 0 && len(batch.Changes) > 0 && size > scan.MaxBytes {
-			break
-		}
-		from.changes = from.changes[1:]
-		batch.Next = docstore.FeedPosition{At: next.At, ID: next.ID}
-		if !from.returned[next.ID] {
-			batch.Changes = append(batch.Changes, next)
-		}
-	}
-	batch.More = true
-}
-
-// isKnown reports whether it is known what comes next in the stretch.
-func (s stretch) isKnown() bool { return len(s.changes) > 0 || !s.more }
-
-// isBehind reports whether the next change of another stretch comes first.
-func (s stretch) isBehind(other stretch) bool {
-	if len(s.changes) == 0 || len(other.changes) == 0 {
-		return len(s.changes) == 0
-	}
-	mine, its := s.changes[0], other.changes[0]
-	return cmp.Or(cmp.Compare(its.At, mine.At), its.ID.Compare(mine.ID)) < 0
-}
-
-// changesAfter returns the filter of the changes after a position, up to a moment.
-func changesAfter(after docstore.FeedPosition, upTo docstore.Moment) bson.D {
-	at := timestampOf(after.At)
+// changesAfter returns the filter of the changes of a scan up to a moment. It leaves out tombstones that
+// the caller does not need.
+func changesAfter(scan docstore.FeedScan, upTo docstore.Moment) bson.D {
+	at := timestampOf(scan.After.At)
 	above := "$gt"
-	if !after.ID.IsNone() {
+	if !scan.After.ID.IsNone() {
 		above = "$gte"
 	}
 	filter := bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: above, Value: at}, {Key: "$lte", Value: timestampOf(upTo)}}}}
-	if after.ID.IsNone() {
-		return filter
+	var either bson.A
+	if scan.After.At < scan.Since {
+		either = append(either, bson.D{{Key: "$or", Value: bson.A{
+			bson.D{{Key: docstore.GoneField, Value: bson.D{{Key: "$exists", Value: false}}}},
+			bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: timestampOf(scan.Since)}}}},
+		}}})
 	}
-	return append(filter, bson.E{Key: "$or", Value: bson.A{
-		bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: at}}}},
-		bson.D{{Key: docstore.ChangedField, Value: at}, {Key: docstore.IDIndex, Value: bson.D{{Key: "$gt", Value: after.ID.BSON()}}}},
-	}})
+	if !scan.After.ID.IsNone() {
+		either = append(either, bson.D{{Key: "$or", Value: bson.A{
+			bson.D{{Key: docstore.ChangedField, Value: bson.D{{Key: "$gt", Value: at}}}},
+			bson.D{{Key: docstore.ChangedField, Value: at}, {Key: docstore.IDIndex, Value: bson.D{{Key: "$gt", Value: scan.After.ID.BSON()}}}},
+		}}})
+	}
+	if len(either) > 0 {
+		filter = append(filter, bson.E{Key: "$and", Value: either})
+	}
+	return filter
 }
 
 // byChange is the order of the index of changes.
@@ -197,5 +127,5 @@ func byChange() bson.D {
 func justID() bson.D { return bson.D{{Key: docstore.IDIndex, Value: 1}} }
 
 func stampFields() []docstore.Field {
-	return []docstore.Field{{Name: docstore.IDIndex}, {Name: docstore.ChangedField}, {Name: docstore.MadeField}}
+	return []docstore.Field{{Name: docstore.IDIndex}, {Name: docstore.ChangedField}, {Name: docstore.MadeField}, {Name: docstore.GoneField}}
 }

@@ -81,7 +81,7 @@ func (e *Engine) hasDocuments(ctx context.Context) (bool, error) {
 		if name == formatCollection || strings.HasPrefix(name, "system.") {
 			continue
 		}
-		found, _, err := newBareTable(e, docstore.Spec{Name: name}).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
+		found, _, err := newTable(e, docstore.Spec{Name: name}).find(ctx, query{filter: bson.D{}, limit: 1, comment: everywhere})
 		if err != nil || len(found) > 0 {
 			return true, err
 		}
@@ -128,8 +128,8 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
-			if field.Name == docstore.ChangedField {
-				continue // the server stamps every document
+			if field.Name == docstore.ChangedField || field.Name == dueField {
+				continue // the server stamps every document, and every tombstone
 			}
 			alternatives = append(alternatives, t.misfits(field))
 		}
@@ -137,7 +137,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	misfits, _, err := t.find(ctx, query{filter: bson.D{{Key: "$or", Value: alternatives}}, limit: 1, comment: everywhere})
+	misfits, _, err := t.find(ctx, query{filter: t.alive(bson.D{{Key: "$or", Value: alternatives}}), limit: 1, comment: everywhere})
 	if err != nil || len(misfits) == 0 {
 		return err
 	}

@@ -36,13 +36,14 @@ var errNotPrepared = errors.New("run waybookctl store prepare")
 
 // keysOf returns the keys of an index on the server. They end with _id, so that the index
 // alone serves scans. A unique index does not include _id, because that would make every
-// key unique. Its scans do not need _id: no two documents have equal fields.
+// key unique. Its scans do not need _id: no two documents have equal fields. A sparse index does not
+// include it, because every document has one.
 func keysOf(index docstore.Index) bson.D {
 	keys := bson.D{}
 	for _, field := range index.Fields {
 		keys = append(keys, bson.E{Key: field.Name, Value: int32(1)})
 	}
-	if !index.Unique {
+	if !index.Unique && !isSparse(index) {
 		keys = append(keys, bson.E{Key: docstore.IDIndex, Value: int32(1)})
 	}
 	return keys
@@ -83,7 +84,7 @@ type storedIndex struct {
 // serves reports whether this index has all documents in the declared order, and refuses
 // what the declared one refuses. Its name does not matter.
 func (s storedIndex) serves(index docstore.Index) bool {
-	return s.Unique == index.Unique && !s.Sparse && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
+	return s.Unique == index.Unique && (!s.Sparse || isSparse(index)) && len(s.Partial) == 0 && isSimple(s.Collation) && sameKeys(s.Key, keysOf(index))
 }
 
 // isSimple reports whether a collation compares strings by their bytes.
@@ -210,5 +211,9 @@ func (t *table) create(ctx context.Context, present, missing []named) error {
 }
 
 func (n named) model() mongo.IndexModel {
-	return mongo.IndexModel{Keys: keysOf(n.Index), Options: options.Index().SetName(n.name).SetUnique(n.Unique)}
+	built := options.Index().SetName(n.name).SetUnique(n.Unique)
+	if isSparse(n.Index) {
+		built.SetSparse(true)
+	}
+	return mongo.IndexModel{Keys: keysOf(n.Index), Options: built}
 }

@@ -37,6 +37,9 @@ func indexesOf(spec docstore.Spec) []docstore.Index {
 	if spec.Feed != nil {
 		indexes = append(slices.Clip(indexes), docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
 	}
+	if spec.Tombstones {
+		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Fields: []docstore.Field{{Name: dueField}}})
+	}
 	return indexes
 }
 
@@ -123,9 +126,13 @@ func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
 		}
 		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(id.PlaceOf(number)))
 	}
-	if t.spec.Feed != nil {
+	isTombstone := t.spec.Tombstones && docstore.IsTombstone(document)
+	if t.spec.Feed != nil || isTombstone {
 		whole = bsoncore.AppendTimestampElement(whole, docstore.ChangedField, 0, 0)
 		whole = bsoncore.AppendTimestampElement(whole, docstore.MadeField, 0, 0)
+	}
+	if isTombstone {
+		whole = bsoncore.AppendTimestampElement(whole, dueField, 0, 0)
 	}
 	whole = append(whole, document[4:]...)
 	binary.LittleEndian.PutUint32(whole, uint32(len(whole)))

@@ -40,11 +40,6 @@ func (e *Engine) Prepare(ctx context.Context, spec docstore.Spec, preparation Pr
 		if prepared.Created, err = t.reconcile(ctx, true); err != nil {
 			return err
 		}
-		if t.tombstones != nil {
-			if _, err := t.tombstones.reconcile(ctx, true); err != nil {
-				return err
-			}
-		}
 		if _, err := t.backfill(ctx); err != nil {
 			return err
 		}
@@ -103,10 +98,11 @@ func (t *table) validate(ctx context.Context) error {
 }
 
 // validation returns the command that makes the server check the _id, the revision and the
-// indexed fields of a document that is written. A stored document that does not fit may
-// still be changed.
+// indexed fields of a document that is written; a tombstone needs only those that it keeps. A stored
+// document that does not fit may still be changed.
 func validation(spec docstore.Spec) bson.D {
 	required := bson.A{docstore.IDIndex, docstore.RevisionField}
+	var ofDocument bson.A
 	types := bson.D{
 		{Key: docstore.IDIndex, Value: bson.D{{Key: "bsonType", Value: typeOf(spec.ID)}}},
 		{Key: docstore.RevisionField, Value: bson.D{{Key: "bsonType", Value: typeOf(docstore.Int64)}}},
@@ -116,17 +112,26 @@ func validation(spec docstore.Spec) bson.D {
 			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
 				continue
 			}
-			if field.Name == docstore.ChangedField {
+			if field.Name == docstore.ChangedField || field.Name == dueField {
 				types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: "timestamp"}}})
 				continue
 			}
 			if _, hasDefault := spec.Defaults[field.Name]; !hasDefault {
-				required = append(required, field.Name)
+				if spec.Tombstones && !spec.Keeps(field.Name) && field.Name != docstore.PlaceField {
+					ofDocument = append(ofDocument, field.Name)
+				} else {
+					required = append(required, field.Name)
+				}
 			}
 			types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: typeOf(field.Kind)}}})
 		}
 	}
 	schema := bson.D{{Key: "bsonType", Value: "object"}, {Key: "required", Value: required}, {Key: "properties", Value: types}}
+	if len(ofDocument) > 0 {
+		schema = append(schema, bson.E{Key: "anyOf", Value: bson.A{
+			bson.D{{Key: "required", Value: ofDocument}}, bson.D{{Key: "required", Value: bson.A{docstore.GoneField}}},
+		}})
+	}
 	return bson.D{
 		{Key: "collMod", Value: spec.Name},
 		{Key: "validator", Value: bson.D{{Key: "$jsonSchema", Value: schema}}},

@@ -71,6 +71,9 @@ func (t *table) get(ctx context.Context, collection *mongo.Collection, id docsto
 		if err != nil {
 			return err
 		}
+		if t.spec.Tombstones && docstore.IsTombstone(found) {
+			return docstore.ErrNotFound
+		}
 		document = t.shown(found)
 		return nil
 	})
@@ -106,7 +109,7 @@ func (t *table) getMany(ctx context.Context, ids []docstore.Value, concern strin
 		for len(wanted) > 0 {
 			n := min(len(wanted), idsPerQuery)
 			for left := wanted[:n]; len(left) > 0; {
-				found, more, err := t.find(ctx, query{filter: t.placedAny(left), order: byIDOrder(), limit: n, concern: concern})
+				found, more, err := t.find(ctx, query{filter: t.alive(t.placedAny(left)), order: byIDOrder(), limit: n, concern: concern})
 				if err != nil {
 					return err
 				}
@@ -343,7 +346,7 @@ func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 func (t *table) exists(ctx context.Context, filter bson.D) (bool, error) {
-	documents, _, err := t.find(ctx, query{filter: filter, fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
+	documents, _, err := t.find(ctx, query{filter: t.alive(filter), fields: bson.D{{Key: docstore.IDIndex, Value: 1}}, limit: 1})
 	return len(documents) > 0, err
 }
 

@@ -63,11 +63,6 @@ func (e *Engine) Shard(ctx context.Context, spec docstore.Spec) (Placement, erro
 	if err := e.call(ctx, func() error { return e.claim(ctx) }); err != nil {
 		return NoCluster, err
 	}
-	if spec.Feed != nil {
-		if _, err := e.shard(ctx, tombstonesOf(spec)); err != nil {
-			return NoCluster, err
-		}
-	}
 	return e.shard(ctx, spec)
 }
 

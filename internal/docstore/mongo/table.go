@@ -21,21 +21,11 @@ type table struct {
 	confirmed *confirmation
 	// hidden are the fields that no read returns.
 	hidden []string
-	// tombstones are those of deleted documents, and settled says what Feed may show; nil and unused
-	// if the collection has no feed.
-	tombstones *table
-	settled    settling.Line
+	// settled says what Feed may show.
+	settled settling.Line
 }
 
 func newTable(e *Engine, spec docstore.Spec) *table {
-	t := newBareTable(e, spec)
-	if spec.Feed != nil {
-		t.tombstones = newBareTable(e, tombstonesOf(spec))
-	}
-	return t
-}
-
-func newBareTable(e *Engine, spec docstore.Spec) *table {
 	return &table{engine: e, spec: spec, collection: e.database.Collection(spec.Name), hidden: hiddenFields(spec)}
 }
 
@@ -76,14 +66,27 @@ func (t *table) resolve(scan docstore.Scan) (s selection, err error) {
 
 // filter returns a filter for the documents of the selection.
 func (t *table) filter(s selection) bson.D {
-	if !s.isIDs {
-		return append(filterOf(s.all, s.fields, s.bounds), s.at...)
+	filter := append(filterOf(s.all, s.fields, s.bounds), s.at...)
+	if s.isIDs {
+		ids := make(bson.A, len(s.bounds.Spans))
+		for i, span := range s.bounds.Spans {
+			ids[i] = span.From.BSON()
+		}
+		filter = t.placedAny(ids)
 	}
-	ids := make(bson.A, len(s.bounds.Spans))
-	for i, span := range s.bounds.Spans {
-		ids[i] = span.From.BSON()
+	// A tombstone has no field of any other index, and no condition matches a missing field.
+	if s.bounds.WithTombstones || !t.spec.Keeps(s.all[0].Name) {
+		return filter
 	}
-	return t.placedAny(ids)
+	return t.alive(filter)
+}
+
+// alive narrows a filter to documents that are no tombstones.
+func (t *table) alive(filter bson.D) bson.D {
+	if !t.spec.Tombstones {
+		return filter
+	}
+	return append(filter[:len(filter):len(filter)], bson.E{Key: docstore.GoneField, Value: bson.D{{Key: "$exists", Value: false}}})
 }
 
 // continueAfter narrows the selection to the documents behind one of them.

@@ -118,6 +118,7 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	if err != nil {
 		return err
 	}
+	filter = t.alive(filter)
 	update := t.stamped(bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}, docstore.Change{Add: amounts})
 	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
@@ -190,25 +191,48 @@ func (t *table) updateError(err error) error {
 	return refusal
 }
 
-// Delete removes one document.
-func (t *table) Delete(ctx context.Context, id docstore.Value) error {
-	filter, err := t.byID(id)
+// Delete removes a document, or makes it a tombstone. If no document matches, it checks whether the id
+// exists, to tell ErrConflict from ErrNotFound.
+func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
+	byID, err := t.byID(deletion.ID)
 	if err != nil {
 		return err
 	}
+	if err := t.spec.CheckDeletion(deletion); err != nil {
+		return err
+	}
+	filter := t.alive(byID)
+	for _, is := range deletion.If {
+		filter = append(filter[:len(filter):len(filter)], bson.E{Key: is.Field, Value: is.Value.BSON()})
+	}
 	return t.write(ctx, func() error {
-		remove := func() error {
-			result, err := t.collection.DeleteOne(ctx, filter)
-			if err == nil && result.DeletedCount == 0 {
-				return docstore.ErrNotFound
-			}
+		isDone, err := t.deleteOne(ctx, filter, deletion)
+		if err != nil || isDone {
 			return err
 		}
-		if t.spec.Feed != nil {
-			return t.bury(ctx, filter, remove)
+		if len(deletion.If) == 0 {
+			return docstore.ErrNotFound
 		}
-		return remove()
+		switch found, err := t.exists(ctx, byID); {
+		case err != nil:
+			return err
+		case found:
+			return docstore.ErrConflict
+		}
+		return docstore.ErrNotFound
 	})
+}
+
+func (t *table) deleteOne(ctx context.Context, filter bson.D, deletion docstore.Deletion) (isDone bool, err error) {
+	if !t.spec.Tombstones {
+		result, err := t.collection.DeleteOne(ctx, filter)
+		return err == nil && result.DeletedCount > 0, err
+	}
+	result, err := t.collection.UpdateOne(ctx, filter, burial(deletion))
+	if err != nil {
+		return false, t.updateError(err)
+	}
+	return result.MatchedCount > 0, nil
 }
 
 // deleteChunk is how many documents DeleteAll deletes with one command, as long as few of

@@ -195,9 +195,9 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 }
 
 // Delete removes a document.
-func (t *table) Delete(ctx context.Context, id docstore.Value) error {
+func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	ctx, call := t.begin(ctx, "delete", docstore.IDIndex)
-	err := t.Table.Delete(ctx, id)
+	err := t.Table.Delete(ctx, deletion)
 	call.end(err)
 	return err
 }
@@ -234,10 +234,26 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.Feed
 	return batch, err
 }
 
-// Forget deletes tombstones.
-func (t *table) Forget(ctx context.Context, keep time.Duration) (int64, error) {
-	ctx, call := t.begin(ctx, "forget", docstore.ChangedField)
-	n, err := t.Table.Forget(ctx, keep)
+// Tombstones returns tombstones.
+func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
+	ctx, call := t.begin(ctx, "tombstones", docstore.GoneField)
+	due, now, err := t.Table.Tombstones(ctx, after, limit)
 	call.end(err)
-	return n, err
+	return due, now, err
+}
+
+// Postpone makes a tombstone clear.
+func (t *table) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
+	ctx, call := t.begin(ctx, "postpone", docstore.IDIndex)
+	err := t.Table.Postpone(ctx, tombstone, until)
+	call.end(err)
+	return err
+}
+
+// Forget removes a tombstone.
+func (t *table) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
+	ctx, call := t.begin(ctx, "forget", docstore.IDIndex)
+	err := t.Table.Forget(ctx, tombstone)
+	call.end(err)
+	return err
 }

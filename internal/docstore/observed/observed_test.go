@@ -79,7 +79,7 @@ func TestEachCallIsReportedWithItsVerbIndexAndOutcome(t *testing.T) {
 		"get_many _id ok":         func(ctx context.Context) { _, _ = table.GetMany(ctx, []docstore.Value{nine}) },
 		"update _id not_found":    func(ctx context.Context) { _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
 		"increment _id not_found": func(ctx context.Context) { _ = table.Increment(ctx, nine, []docstore.Amount{{Field: "n", By: 1}}) },
-		"delete _id not_found":    func(ctx context.Context) { _ = table.Delete(ctx, nine) },
+		"delete _id not_found":    func(ctx context.Context) { _ = table.Delete(ctx, docstore.Deletion{ID: nine}) },
 		"scan by_name ok":         func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
 		"count by_name ok":        func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
 		"delete_all by_name ok":   func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
@@ -143,7 +143,7 @@ func (tornTable) Get(context.Context, docstore.Value) (bson.Raw, error) {
 	return nil, errors.New("page 17 holds s3cr3t")
 }
 
-func (tornTable) Delete(context.Context, docstore.Value) error {
+func (tornTable) Delete(context.Context, docstore.Deletion) error {
 	return fmt.Errorf("%w: page 17 holds s3cr3t", docstore.ErrUnavailable)
 }
 
@@ -156,7 +156,7 @@ func TestASpanHasTheKindOfAnErrorButNotItsText(t *testing.T) {
 	}
 	ctx, parent := tracer.Start(t.Context(), "parent")
 	_, _ = table.Get(ctx, docstore.ValueOf(int64(1)))
-	_ = table.Delete(ctx, docstore.ValueOf(int64(1)))
+	_ = table.Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(int64(1))})
 	parent.End()
 	if len(told) != 2 || told[0].Outcome != "error" || told[1].Outcome != "unavailable" {
 		t.Errorf("reported %+v", told)

@@ -132,6 +132,8 @@ func From(err error) *Error {
 		known = New(codes.Unavailable, "STORE_UNAVAILABLE", "the store is unavailable; retry later")
 	case errors.Is(err, docstore.ErrRequestReused):
 		known = New(codes.AlreadyExists, "REQUEST_ID_REUSED", "an earlier call with this request_id asked for something else; use a new one for each create")
+	case errors.Is(err, docstore.ErrGone):
+		known = New(codes.NotFound, "GONE", "what an earlier call with this request_id created was deleted")
 	case errors.Is(err, docstore.ErrConflict), errors.As(err, &duplicate):
 		known = New(codes.Aborted, "CONFLICT", "the resource was changed concurrently; retry")
 	default:

@@ -34,6 +34,7 @@ func TestAConvertedErrorContainsOnlyWhatCallersMayKnow(t *testing.T) {
 		"a bad page token":           {fmt.Errorf("%s: %w", secret, docstore.ErrBadToken), codes.InvalidArgument, "INVALID_PARAMETER"},
 		"an unavailable store":       {fmt.Errorf("%w: %s", docstore.ErrUnavailable, secret), codes.Unavailable, "STORE_UNAVAILABLE"},
 		"a conflict":                 {fmt.Errorf("%w: %s", docstore.ErrConflict, secret), codes.Aborted, "CONFLICT"},
+		"a deleted creation":         {fmt.Errorf("%s: %w", secret, docstore.ErrGone), codes.NotFound, "GONE"},
 		"a reused request id":        {fmt.Errorf("%s: %w", secret, docstore.ErrRequestReused), codes.AlreadyExists, "REQUEST_ID_REUSED"},
 		"a full gate":                {fmt.Errorf("%s: %w", secret, admission.ErrFull), codes.ResourceExhausted, "SERVICE_BUSY"},
 		"a duplicate":                {fmt.Errorf("%s: %w", secret, &docstore.DuplicateError{Index: secret}), codes.Aborted, "CONFLICT"},

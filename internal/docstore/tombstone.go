@@ -1,0 +1,270 @@
+package docstore
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/waybook/waybook/internal/id"
+)
+
+// Deletion asks an engine to delete a document.
+//
+// In a collection with Spec.Tombstones, the document becomes its own tombstone by one write: it keeps
+// its _id, its place, the fields of its unique indexes and the moment of its insert, gets the next
+// revision, GoneField and the moment of the deletion, and loses everything else. Reads do not return
+// it, unless a scan asks for tombstones, and writes answer ErrNotFound. Its _id and its keys stay taken.
+type Deletion struct {
+	ID Value
+	// If are values that the document must have, or it stays.
+	If []Condition
+	// Set are the values of fields of unique indexes in the tombstone, in place of those of the document.
+	Set []Condition
+	// Unset are the top-level fields of the document that its readers know. An engine that does not
+	// read the document removes these, and the others in Postpone.
+	Unset []string
+}
+
+// Condition is a value of a top-level field.
+type Condition struct {
+	Field string
+	Value Value
+}
+
+// Is returns the condition that a field has a value.
+func Is[K Key](field string, value K) Condition { return Condition{field, ValueOf(value)} }
+
+// GoneField makes a document a tombstone. It is Going while something that belonged to the document may
+// be left, then Gone.
+const GoneField = "_gone"
+
+// The values of GoneField.
+const (
+	Going int64 = iota + 1
+	Gone
+)
+
+// Tombstone is a deleted document, for a sweep.
+type Tombstone struct {
+	ID Value
+	// At is the moment of the deletion. Due is when a sweep has something to do for it.
+	At, Due Moment
+	// IsClear reports that nothing is left of what belonged to the document.
+	IsClear bool
+}
+
+// IsTombstone reports whether a scan with tombstones returned one.
+func IsTombstone(document bson.Raw) bool {
+	_, err := document.LookupErr(GoneField)
+	return err == nil
+}
+
+// Keeps reports whether a tombstone keeps a field: _id and the fields of unique indexes.
+func (s Spec) Keeps(field string) bool {
+	return field == IDIndex || slices.ContainsFunc(s.Indexes, func(index Index) bool {
+		return index.Unique && slices.ContainsFunc(index.Fields, func(f Field) bool { return f.Name == field })
+	})
+}
+
+// TombstoneOf returns the tombstone of a document, for engines that store documents themselves.
+func (s Spec) TombstoneOf(document bson.Raw, d Deletion) (bson.Raw, error) {
+	elements, err := document.Elements()
+	if err != nil {
+		return nil, err
+	}
+	tombstone := make(bson.Raw, 4, len(document))
+	for _, element := range elements {
+		at := slices.IndexFunc(d.Set, func(set Condition) bool { return set.Field == element.Key() })
+		switch {
+		case at >= 0:
+			tombstone = d.Set[at].Value.appendField(tombstone, d.Set[at].Field)
+		case s.Keeps(element.Key()):
+			tombstone = append(tombstone, element...)
+		}
+	}
+	revision, err := RevisionOf(document)
+	if err != nil {
+		return nil, err
+	}
+	tombstone = appendInt64(append(tombstone, 0), RevisionField, revision+1)
+	return appendInt64(tombstone, GoneField, Going), nil
+}
+
+// Cleared returns a tombstone as it is clear, for engines that store documents themselves.
+func Cleared(tombstone bson.Raw) (bson.Raw, error) {
+	state := bson.RawValue{Type: bson.TypeInt64, Value: binary.LittleEndian.AppendUint64(nil, uint64(Gone))}
+	return node{{GoneField, edit{set: &state}}}.apply(make([]byte, 0, len(tombstone)), tombstone)
+}
+
+// Meets reports whether a document meets all conditions of a deletion.
+func (d Deletion) Meets(document bson.Raw) bool {
+	return !slices.ContainsFunc(d.If, func(is Condition) bool {
+		value, err := Field{Name: is.Field, Kind: is.Value.Kind()}.Value(document)
+		return err != nil || value != is.Value
+	})
+}
+
+// CheckDeletion returns an error if every engine must refuse the deletion.
+func (s Spec) CheckDeletion(d Deletion) error {
+	if len(d.Set) > 0 && !s.Tombstones {
+		return s.CheckTombstones()
+	}
+	for _, set := range d.Set {
+		if set.Field == IDIndex || !s.Keeps(set.Field) {
+			return fmt.Errorf("docstore: a tombstone of collection %q has no field %q", s.Name, set.Field)
+		}
+	}
+	return nil
+}
+
+// CheckTombstones returns an error if a collection has no tombstones.
+func (s Spec) CheckTombstones() error {
+	if !s.Tombstones {
+		return fmt.Errorf("docstore: collection %q keeps no tombstones", s.Name)
+	}
+	return nil
+}
+
+// CheckDeleteAll returns an error if a collection allows no DeleteAll.
+func (s Spec) CheckDeleteAll() error {
+	if s.Tombstones {
+		return errors.New("docstore: a collection with tombstones deletes one document at a time")
+	}
+	return nil
+}
+
+// Delete deletes a document that has the given values. Errors: ErrNotFound, and ErrConflict if it has
+// others. If an error wraps none of these, a repeat decides.
+func (c *Collection[K, T]) Delete(ctx context.Context, id K, conditions ...Condition) error {
+	return c.DeleteSetting(ctx, id, nil, conditions...)
+}
+
+// DeleteSetting is Delete, and the tombstone has the given values in fields of unique indexes.
+func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condition, conditions ...Condition) error {
+	deletion := Deletion{ID: ValueOf(id), If: conditions, Set: set}
+	if c.spec.Tombstones {
+		deletion.Unset = c.lost()
+	}
+	return c.wrap("delete", c.table.Delete(ctx, deletion))
+}
+
+// lost returns the fields that a deletion removes.
+func (c *Collection[K, T]) lost() (fields []string) {
+	fields = []string{AddsField, DigestField}
+	if c.spec.Feed != nil {
+		for _, part := range c.spec.Feed.names() {
+			fields = append(fields, partField(part))
+		}
+	}
+	for field := range c.shape {
+		if !c.spec.Keeps(field) {
+			fields = append(fields, field)
+		}
+	}
+	slices.SortFunc(fields, strings.Compare)
+	return fields
+}
+
+const (
+	// purgeTime is how long after a deletion sweeps look for what belonged to the document, in the
+	// store's time. It is longer than any call may run, so they find what a call from before the
+	// deletion has added.
+	purgeTime = 5 * time.Minute
+	// tickMargin is how long a tombstone stays after the tick of its id has passed: more than the
+	// clocks of processes differ. Until then, a source may draw the id.
+	tickMargin = 24 * time.Hour
+	// sweepBatch is how many tombstones a sweep holds at a time.
+	sweepBatch = 100
+)
+
+// Sweep calls purge for the deleted documents, which removes what belonged to them; it may be nil. It forgets
+// deletions that are older than keep, once no source can draw their ids. It continues after a purge
+// that fails, and returns all errors. Several processes may sweep at once.
+func (c *Collection[K, T]) Sweep(ctx context.Context, keep time.Duration, purge func(ctx context.Context, id K) error) error {
+	var failed []error
+	for after := Moment(0); ; {
+		due, now, err := c.table.Tombstones(ctx, after, sweepBatch)
+		if err != nil {
+			return c.wrap("sweep", errors.Join(append(failed, err)...))
+		}
+		for _, each := range due {
+			if err := c.sweepOne(ctx, each, now, keep, purge); err != nil && !errors.Is(err, ErrNotFound) {
+				failed = append(failed, fmt.Errorf("sweep %v: %w", each.ID, err))
+			}
+			after = each.Due
+		}
+		if len(due) < sweepBatch || ctx.Err() != nil {
+			return c.wrap("sweep", errors.Join(append(failed, ctx.Err())...))
+		}
+	}
+}
+
+func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment, keep time.Duration, purge func(context.Context, K) error) error {
+	if !t.IsClear && purge != nil {
+		if err := purge(ctx, keyOf[K](t.ID)); err != nil {
+			return err
+		}
+	}
+	end := t.At.Time().Add(keep)
+	if t.ID.Kind() == Int64 {
+		if drawn := id.TimeOf(t.ID.Int64()).Add(tickMargin); drawn.After(end) {
+			end = drawn
+		}
+	}
+	switch isPurged := purge == nil || now.Time().Sub(t.At.Time()) >= purgeTime; {
+	case !t.IsClear && !isPurged:
+		return nil
+	case now.Time().Before(end):
+		return c.table.Postpone(ctx, t, MomentOf(end))
+	}
+	return c.table.Forget(ctx, t)
+}
+
+// IsGoing reports whether a document is deleted and a sweep may have to remove what belonged to it.
+func (c *Collection[K, T]) IsGoing(ctx context.Context, id K) (bool, error) {
+	going, err := c.tombstones(ctx, []K{id})
+	return going[id] == Going, err
+}
+
+// AreGone returns which of the documents are deleted and have tombstones.
+func (c *Collection[K, T]) AreGone(ctx context.Context, ids []K) (map[K]bool, error) {
+	found, err := c.tombstones(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	gone := make(map[K]bool, len(found))
+	for id := range found {
+		gone[id] = true
+	}
+	return gone, nil
+}
+
+// tombstones returns GoneField of those documents that are tombstones.
+func (c *Collection[K, T]) tombstones(ctx context.Context, ids []K) (map[K]int64, error) {
+	gone := map[K]int64{}
+	if len(ids) == 0 {
+		return gone, nil
+	}
+	raws, _, err := c.table.Scan(ctx, Scan{
+		Where: withIDs(ids), Limit: len(ids), Fields: []string{IDIndex, GoneField}, WithTombstones: true,
+	})
+	if err != nil {
+		return nil, c.wrap("find tombstones", err)
+	}
+	for _, raw := range raws {
+		id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raw)
+		if err != nil {
+			return nil, c.wrap("find tombstones", err)
+		}
+		if state, isGone := raw.Lookup(GoneField).Int64OK(); isGone {
+			gone[keyOf[K](id)] = state
+		}
+	}
+	return gone, nil
+}
