@@ -91,27 +91,19 @@ func getBlogRequest(in *Input) *blogv1.GetBlogRequest {
 	return &blogv1.GetBlogRequest{BlogId: required(in, &paramBlogID, "blog_id", form.ID)}
 }
 
-func writeBlog(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
-	return writeBlogWith(ctx, c, out, response, comments)
-}
-
-func writeBlogWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
-	out.Integer("authorID", response.GetBlog().GetAuthor().GetUserId())
-	return writeBlogWith(ctx, c, out, response, commentsWithIDs)
-}
-
-func writeBlogWith(
-	ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse, comments reply.List[*typev1.Comment],
-) error {
-	blog := response.GetBlog()
-	writeBlogItself(out.Writer, blog)
-	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
-			page, err := c.Blog.ListComments(ctx, &blogv1.ListCommentsRequest{
-				BlogId: blog.GetBlogId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetComments(), page.GetNextPageToken(), err
-		})
+// writeBlog returns the function that writes a blog.
+func writeBlog(ids ids) func(context.Context, *Config, *reply.Reply, *blogv1.GetBlogResponse) error {
+	comments := comments(ids)
+	return func(ctx context.Context, c *Config, out *reply.Reply, response *blogv1.GetBlogResponse) error {
+		blog := response.GetBlog()
+		if ids == withIDs {
+			out.Integer("authorID", blog.GetAuthor().GetUserId())
+		}
+		writeBlogItself(out.Writer, blog)
+		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+			c.Blog.ListComments, (*blogv1.ListCommentsResponse).GetComments,
+			func() *blogv1.ListCommentsRequest { return &blogv1.ListCommentsRequest{BlogId: blog.GetBlogId()} })
+	}
 }
 
 func writeBlogItself(out reply.Writer, blog *blogv1.Blog) {
@@ -159,8 +151,6 @@ func streamBlogsRequest(in *Input) *blogv1.StreamBlogsRequest {
 		Publication: blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED,
 	}
 }
-
-func blogsOfBatch(batch *blogv1.StreamBlogsResponse) []*blogv1.BlogSummary { return batch.GetBlogs() }
 
 var blogList = reply.List[*blogv1.BlogSummary]{Name: "blogList", Item: "blog", WriteItem: func(out reply.Writer, blog *blogv1.BlogSummary) {
 	out.ID("blogID", blog.GetBlogId(), blog.GetOldId())

@@ -33,10 +33,6 @@ func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
 	}
 }
 
-func turnSearch(request *poiv1.SearchNearbyRequest, size int32, token string) {
-	request.PageSize, request.PageToken = size, token
-}
-
 func asRadius(s string) (float64, bool) {
 	value, ok := form.ParseDecimal(s)
 	limits := paramRadius.Range
@@ -66,10 +62,6 @@ func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
 	bounds.West = required(in, &paramLngMin, "bounds.west", form.Decimal)
 	bounds.East = required(in, &paramLngMax, "bounds.east", form.Decimal)
 	return &poiv1.ListPoisInBoxRequest{Bounds: bounds, Category: optionalPoiCategory(in)}
-}
-
-func turnBox(request *poiv1.ListPoisInBoxRequest, size int32, token string) {
-	request.PageSize, request.PageToken = size, token
 }
 
 // locatedPois writes landmarks for a map (rule 17.5).

@@ -6,7 +6,6 @@ import (
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
 // The parameters of landmarks (rules 6.3 and 6.5).
@@ -24,8 +23,6 @@ func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
 	}
 }
 
-func poisOfBatch(batch *poiv1.StreamPoisResponse) []*poiv1.PoiSummary { return batch.GetPois() }
-
 var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
 	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
 	out.Text("name", poi.GetName())
@@ -36,60 +33,40 @@ func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
 	return &poiv1.GetPoiRequest{PoiId: required(in, &paramPoiID, "poi_id", form.ID)}
 }
 
-func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
-	return writePoiWith(ctx, c, out, response, poiPhotos, comments)
-}
-
-func writePoiWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
-	out.Integer("ownerID", response.GetPoi().GetOwner().GetUserId())
-	return writePoiWith(ctx, c, out, response, poiPhotosWithIDs, commentsWithIDs)
-}
-
-func writePoiWith(
-	ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse,
-	poiPhotos reply.List[*poiv1.Photo], comments reply.List[*typev1.Comment],
-) error {
-	poi := response.GetPoi()
-	out.Text("name", poi.GetName())
-	out.Integer("category", int64(poi.GetCategory()))
-	writeLocation(out.Writer, poi.GetLocation())
-	out.Text("ownerName", poi.GetOwner().GetName())
-	out.Text("ownerIcon", poi.GetOwner().GetIconUrl())
-	out.Day("updateDate", poi.GetUpdateTime().AsTime())
-	out.Integer("score", poi.GetScore())
-	err := writePages(ctx, c, out, poiPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
-		func(ctx context.Context, token string) ([]*poiv1.Photo, string, error) {
-			page, err := c.Poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{
-				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetPhotos(), page.GetNextPageToken(), err
-		})
-	if err != nil {
-		return err
+// writePoi returns the function that writes a landmark.
+func writePoi(ids ids) func(context.Context, *Config, *reply.Reply, *poiv1.GetPoiResponse) error {
+	photos, comments := poiPhotos(ids), comments(ids)
+	return func(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
+		poi := response.GetPoi()
+		if ids == withIDs {
+			out.Integer("ownerID", poi.GetOwner().GetUserId())
+		}
+		out.Text("name", poi.GetName())
+		out.Integer("category", int64(poi.GetCategory()))
+		writeOwned(out.Writer, poi)
+		err := writePages(ctx, c, out, photos, response.GetPhotos(), response.GetNextPhotosToken(),
+			c.Poi.ListPhotos, (*poiv1.ListPhotosResponse).GetPhotos,
+			func() *poiv1.ListPhotosRequest { return &poiv1.ListPhotosRequest{PoiId: poi.GetPoiId()} })
+		if err != nil {
+			return err
+		}
+		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+			c.Poi.ListComments, (*poiv1.ListCommentsResponse).GetComments,
+			func() *poiv1.ListCommentsRequest { return &poiv1.ListCommentsRequest{PoiId: poi.GetPoiId()} })
 	}
-	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
-			page, err := c.Poi.ListComments(ctx, &poiv1.ListCommentsRequest{
-				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetComments(), page.GetNextPageToken(), err
-		})
 }
 
 // poiPhotos writes the photos of a landmark. Each has its address twice, because the old
-// interface has two names for it (rule 6.6).
-var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: writePoiPhoto}
-
-// poiPhotosWithIDs also has what removePhoto takes (rule 17.15).
-var poiPhotosWithIDs = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
-	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-	writePoiPhoto(out, photo)
-}}
-
-func writePoiPhoto(out reply.Writer, photo *poiv1.Photo) {
-	out.Text("description", photo.GetDescription())
-	out.Text("photoPath", photo.GetPhotoUrl())
-	out.Text("photo", photo.GetPhotoUrl())
+// interface has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
+func poiPhotos(ids ids) reply.List[*poiv1.Photo] {
+	return reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+		if ids == withIDs {
+			out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
+		}
+		out.Text("description", photo.GetDescription())
+		out.Text("photoPath", photo.GetPhotoUrl())
+		out.Text("photo", photo.GetPhotoUrl())
+	}}
 }
 
 func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
