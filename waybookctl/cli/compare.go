@@ -19,7 +19,7 @@ import (
 type compareCommand struct {
 	Old  string `arg:"" help:"Address of the old server, such as https://old.example."`
 	New  string `arg:"" help:"Address of the new server."`
-	File string `arg:"" help:"Log of requests, or list of identifiers; - for standard input. A name that ends in .gz is decompressed."`
+	File string `arg:"" help:"Log of requests, or list of identifiers; - for standard input. It may be compressed by gzip or zstd."`
 
 	Format      string   `enum:",access,har,ndjson,ids" default:"" placeholder:"FORMAT" help:"Format of the file: access (the common or the combined log format), har (an HTTP archive), ndjson (an object in each line) or ids. Derived from the file name when not given."`
 	Parameter   string   `placeholder:"NAME" help:"Parameter of the identifiers in lines of ids that have no name, such as albumID."`
