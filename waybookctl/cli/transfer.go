@@ -20,7 +20,7 @@ type fileFormat struct {
 
 func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 	if f.Format != "" {
-		return landmarkfile.ParseFormat(f.Format)
+		return landmarkfile.Format(f.Format), nil
 	}
 	if path == "-" {
 		return "", usageError("standard input and output have no file name to derive a format from; give --format")

@@ -191,10 +191,7 @@ func TestAnEndlessRecordIsRefusedAfterOneMebibyte(t *testing.T) {
 		"header":        {CSV, &endless{b: 'x'}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reader, err := NewReader(file.source, Options{Format: file.format})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reader := NewReader(file.source, Options{Format: file.format})
 			var broken *FileError
 			if _, err := reader.Next(); !errors.As(err, &broken) {
 				t.Errorf("%v", err)
@@ -211,10 +208,8 @@ func TestAReadErrorIsNotReportedAsATruncatedFile(t *testing.T) {
 	for _, format := range Formats() {
 		text := written(t, format, WithoutIDs, []Place{bridge, tower})
 		for cut := range len(text) {
-			reader, err := NewReader(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reader := NewReader(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format})
+			var err error
 			for err == nil {
 				_, err = reader.Next()
 			}
