@@ -36,6 +36,18 @@ func IsValid(s string) bool {
 	return true
 }
 
+// Beginning returns a text, or at most the first most bytes of it, at the end of a character, and an
+// ellipsis.
+func Beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
 // IsBlank reports whether s has nothing to see: only spaces, control characters and invisible
 // characters such as U+200B. An empty string is blank.
 func IsBlank(s string) bool {

@@ -46,3 +46,11 @@ func FuzzATextIsWhatEncodingXMLKeeps(f *testing.F) {
 		}
 	})
 }
+
+func TestABeginningEndsWithACharacter(t *testing.T) {
+	for most, want := range map[int]string{0: "…", 2: "…", 3: "晴…", 5: "晴…", 6: "晴空"} {
+		if got := Beginning("晴空", most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}
