@@ -169,13 +169,7 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 
 // describeFile describes an invalid file.
 func describeFile(invalid *transfer.InvalidFileError) failure {
-	f := failure{status: statusRefused, message: "nothing was imported: the file has problems"}
-	for _, problem := range invalid.Checked.Problems {
-		f.details = append(f.details, fmt.Sprint(problem))
-	}
-	if more := invalid.Checked.ProblemCount - int64(len(invalid.Checked.Problems)); more > 0 {
-		f.details = append(f.details, fmt.Sprintf("and %d more", more))
-	}
+	f := failure{statusRefused, "nothing was imported: the file has problems", invalid.Lines()}
 	if invalid.Checked.Broken == nil {
 		f.details = append(f.details, "correct these records, or leave them out with --skip-invalid")
 	}
