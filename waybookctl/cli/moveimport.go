@@ -55,7 +55,7 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 		}
 		input.Folder = c.Journal
 	}
-	summary, err := move.Import(ctx, move.Services{Account: call.account, Album: call.album, Blog: call.blog, Poi: call.poi}, move.ImportOptions{
+	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
 		Update: c.Update, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
 	}, report)

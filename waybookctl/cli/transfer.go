@@ -79,7 +79,7 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 		return err
 	}
 	defer func() { _ = source.Close() }() // it was only read
-	summary, err := transfer.Import(ctx, call.poi, source, transfer.ImportOptions{
+	summary, err := transfer.Import(ctx, call.Poi, source, transfer.ImportOptions{
 		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid, Update: c.Update, Prune: c.Prune, DryRun: c.DryRun,
 		File: landmarkfile.Options{
 			Format: format, Category: landmarkfile.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
@@ -156,10 +156,10 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 		options.IDs = landmarkfile.WithIDs
 	}
 	if c.File == "-" {
-		_, err = transfer.Export(ctx, call.poi, options, out.Out, report)
+		_, err = transfer.Export(ctx, call.Poi, options, out.Out, report)
 		return err
 	}
-	count, err := transfer.ExportFile(ctx, call.poi, options, c.File, report)
+	count, err := transfer.ExportFile(ctx, call.Poi, options, c.File, report)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ It has no password, no session, and not what the user wrote in the content of ot
 
 // Run exports the data.
 func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.User, c.File, move.ExportPerson)
+	return exportOf(ctx, call, out, c.User, c.File, move.Everything)
 }
 
 // ownExport is an export of one kind of a user's content.
@@ -212,7 +212,7 @@ type albumExport struct {
 
 // Run exports the albums.
 func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Owner, c.File, move.ExportAlbums)
+	return exportOf(ctx, call, out, c.Owner, c.File, move.OwnAlbums)
 }
 
 type entryExport struct {
@@ -222,22 +222,18 @@ type entryExport struct {
 
 // Run exports the entries.
 func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
-	return exportOf(ctx, call, out, c.Author, c.File, move.ExportEntries)
+	return exportOf(ctx, call, out, c.Author, c.File, move.OwnEntries)
 }
 
-// exporter writes records of a user, and returns their number.
-type exporter func(ctx context.Context, from move.Services, user int64, out io.Writer) (int64, error)
-
 // exportOf writes records of a user to a file, or to standard output.
-func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, path string, export exporter) (err error) {
-	from := move.Services{Account: call.account, Album: call.album, Blog: call.blog, Poi: call.poi}
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, path string, what move.Selection) (err error) {
 	if path == "-" {
-		_, err = export(ctx, from, user, out.Out)
+		_, err = move.ExportPerson(ctx, call.Services, user, what, out.Out)
 		return err
 	}
 	var count int64
 	err = atomicfile.Write(path, 0o600, func(file io.Writer) (err error) {
-		count, err = export(ctx, from, user, file)
+		count, err = move.ExportPerson(ctx, call.Services, user, what, file)
 		return err
 	})
 	if err != nil {

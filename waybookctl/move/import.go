@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
-// Services are the services that take the data.
+// Services are the clients of the four services.
 type Services struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
