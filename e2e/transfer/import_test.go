@@ -112,7 +112,7 @@ func TestTheFirstProblemsAreReportedAndAllAreCounted(t *testing.T) {
 
 // watcher records the progress of an import.
 type watcher struct {
-	progress.None
+	unreported
 	stage   string
 	reached []int64
 }
