@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
@@ -30,14 +29,11 @@ func TestAnExportHasTheSelectedLandmarks(t *testing.T) {
 		{0, transfer.ExportOptions{OwnerID: w.newUser(), Format: landmarkfile.GeoJSON}},
 	} {
 		var text bytes.Buffer
-		count, err := transfer.Export(t.Context(), w.poi, export.options, &text, progress.None{})
+		count, err := transfer.Export(t.Context(), w.poi, export.options, &text, unreported{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		reader, err := landmarkfile.NewReader(&text, landmarkfile.Options{Format: export.options.Format})
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := landmarkfile.NewReader(&text, landmarkfile.Options{Format: export.options.Format})
 		checked, err := landmarkfile.Check(t.Context(), reader, 1)
 		if err != nil || checked.ProblemCount > 0 || count != export.want || checked.Places != count {
 			t.Errorf("%+v: %d, %+v, %v", export, count, checked, err)
@@ -56,13 +52,13 @@ func TestAFailedExportLeavesTheFileUnchanged(t *testing.T) {
 	}
 	w.line.after, w.line.loseReplies = 2, 1
 	options := transfer.ExportOptions{OwnerID: w.owner, Format: landmarkfile.GeoJSON}
-	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, progress.None{}); status.Code(err) != codes.Unavailable {
+	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, unreported{}); status.Code(err) != codes.Unavailable {
 		t.Errorf("%v", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "as it was" {
 		t.Errorf("the file holds %q, %v", content, err)
 	}
-	if count, err := transfer.ExportFile(t.Context(), w.poi, options, path, progress.None{}); count != 1000 || err != nil {
+	if count, err := transfer.ExportFile(t.Context(), w.poi, options, path, unreported{}); count != 1000 || err != nil {
 		t.Errorf("%d, %v", count, err)
 	}
 	if files, err := os.ReadDir(directory); err != nil || len(files) != 1 {
@@ -76,14 +72,14 @@ func TestAFailedExportLeavesTheFileUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	options.Category = 1
-	if count, err := transfer.ExportFile(t.Context(), w.poi, options, link, progress.None{}); count != 200 || err != nil {
+	if count, err := transfer.ExportFile(t.Context(), w.poi, options, link, unreported{}); count != 200 || err != nil {
 		t.Errorf("%d, %v", count, err)
 	}
 	if content, err := os.ReadFile(path); err != nil || bytes.Count(content, []byte("\n")) != 202 {
 		t.Errorf("a link was not followed: %d bytes, %v", len(content), err)
 	}
 	missing := filepath.Join(directory, "no", "such")
-	if _, err := transfer.ExportFile(t.Context(), w.poi, options, missing, progress.None{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := transfer.ExportFile(t.Context(), w.poi, options, missing, unreported{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 func some(t *testing.T, format landmarkfile.Format, count int) string {
 	t.Helper()
 	var text strings.Builder
-	writer, err := landmarkfile.NewWriter(&text, format, landmarkfile.WithoutIDs)
+	writer := landmarkfile.NewWriter(&text, format, landmarkfile.WithoutIDs)
+	var err error
 	for i := 0; err == nil && i < count; i++ {
 		err = writer.Write(landmarkfile.Place{
 			Key: fmt.Sprintf("k%06d", i), Name: fmt.Sprintf("\"%d\",\r\n<地標>", i%11), Category: landmarkfile.Category(1 + i%5),
@@ -111,7 +112,7 @@ func TestTheFirstProblemsAreReportedAndAllAreCounted(t *testing.T) {
 
 // watcher records the progress of an import.
 type watcher struct {
-	progress.None
+	unreported
 	stage   string
 	reached []int64
 }

@@ -15,7 +15,6 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
-	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
 )
 
@@ -98,7 +97,7 @@ func (w *waybook) everybody() string {
 	w.t.Helper()
 	var text bytes.Buffer
 	options := transfer.ExportOptions{Format: landmarkfile.NDJSON, IDs: landmarkfile.WithIDs}
-	if _, err := transfer.Export(w.t.Context(), w.poi, options, &text, progress.None{}); err != nil {
+	if _, err := transfer.Export(w.t.Context(), w.poi, options, &text, unreported{}); err != nil {
 		w.t.Fatal(err)
 	}
 	return text.String()
@@ -117,7 +116,7 @@ func TestAnExportOfEverybodyIsImportedForTheOwnersInIt(t *testing.T) {
 		before := w.everybody()
 		path := filepath.Join(t.TempDir(), "all")
 		export := transfer.ExportOptions{Format: format, IDs: landmarkfile.WithIDs}
-		if _, err := transfer.ExportFile(t.Context(), w.poi, export, path, progress.None{}); err != nil {
+		if _, err := transfer.ExportFile(t.Context(), w.poi, export, path, unreported{}); err != nil {
 			t.Fatal(err)
 		}
 		file, err := os.ReadFile(path)
@@ -143,7 +142,7 @@ func TestAnExportOfAnUnknownOwnerTouchesNoFile(t *testing.T) {
 	w := start(t)
 	path := filepath.Join(t.TempDir(), "places.csv")
 	options := transfer.ExportOptions{OwnerID: 1, Format: landmarkfile.CSV}
-	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, progress.None{}); status.Code(err) != codes.NotFound {
+	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, unreported{}); status.Code(err) != codes.NotFound {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
@@ -152,7 +151,7 @@ func TestAnExportOfAnUnknownOwnerTouchesNoFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("as it was"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, progress.None{}); status.Code(err) != codes.NotFound {
+	if _, err := transfer.ExportFile(t.Context(), w.poi, options, path, unreported{}); status.Code(err) != codes.NotFound {
 		t.Errorf("%v", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "as it was" {

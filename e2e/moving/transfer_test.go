@@ -93,7 +93,7 @@ func (w *waybook) options(format landmarkfile.Format) transfer.ImportOptions {
 // importText imports a text as a file.
 func (w *waybook) importText(text string, options transfer.ImportOptions) (*transfer.ImportSummary, error) {
 	w.t.Helper()
-	return w.importFrom(w.t.Context(), strings.NewReader(text), options, progress.None{})
+	return w.importFrom(w.t.Context(), strings.NewReader(text), options, unreported{})
 }
 
 func (w *waybook) importFrom(
@@ -127,7 +127,7 @@ func expect(t *testing.T, summary *transfer.ImportSummary, err error, created, u
 func (w *waybook) export(format landmarkfile.Format) string {
 	w.t.Helper()
 	path := filepath.Join(w.t.TempDir(), "export")
-	_, err := transfer.ExportFile(w.t.Context(), w.poi, transfer.ExportOptions{OwnerID: w.owner, Format: format}, path, progress.None{})
+	_, err := transfer.ExportFile(w.t.Context(), w.poi, transfer.ExportOptions{OwnerID: w.owner, Format: format}, path, unreported{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -207,3 +207,11 @@ func (s *watched) RecvMsg(message any) error {
 	}
 	return nil
 }
+
+// unreported is the progress of work that nobody watches.
+type unreported struct{}
+
+func (unreported) Start(string, progress.Unit, int64) {}
+func (unreported) Reach(int64)                        {}
+func (unreported) Note(string)                        {}
+func (unreported) Finish()                            {}

@@ -1,10 +1,10 @@
-package movefile
+// Package linefile reads files line by line: plain ones, and those compressed by gzip or zstd.
+package linefile
 
 import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,50 +14,41 @@ import (
 )
 
 const (
-	// maxLineBytes bounds a line. The longest text that can be allowed has a million characters.
-	maxLineBytes = 16 << 20
 	// readAhead is the size of a read buffer in bytes.
 	readAhead = 256 << 10
 	// maxWindow bounds the memory that a zstd file asks for.
 	maxWindow = 128 << 20
 )
 
-// Position is the place of a record: the file's position in the command, from 0, and the line from 1.
-type Position struct {
-	File int
-	Line int64
-}
-
-// Before orders positions.
-func (p Position) Before(other Position) bool {
-	return p.File < other.File || p.File == other.File && p.Line < other.Line
-}
-
-// Reader reads the lines of a file. A file compressed by gzip or zstd is recognised by its
-// beginning.
+// Reader reads the lines of a file.
 type Reader struct {
-	raw   *counter
-	lines *bufio.Reader
-	close func() error
-	line  []byte
-	at    int64
+	raw     *counter
+	lines   *bufio.Reader
+	close   func() error
+	maxLine int
+	line    []byte
+	at      int64
 }
 
-// Open opens a file; "-" is stdin.
-func Open(path string, stdin io.Reader) (*Reader, error) {
+// Open opens a file whose lines have at most maxLine bytes; "-" is stdin. Its beginning says how it is
+// compressed.
+func Open(path string, stdin io.Reader, maxLine int) (*Reader, error) {
 	if path == "-" {
-		return NewReader(stdin, func() error { return nil })
+		return newReader(stdin, func() error { return nil }, maxLine)
 	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	return NewReader(file, file.Close)
+	r, err := newReader(file, file.Close, maxLine)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
 }
 
-// NewReader reads from a reader, and calls close at the end.
-func NewReader(from io.Reader, close func() error) (*Reader, error) {
-	r := &Reader{raw: &counter{reader: from}, close: close}
+func newReader(from io.Reader, close func() error, maxLine int) (*Reader, error) {
+	r := &Reader{raw: &counter{reader: from}, close: close, maxLine: maxLine}
 	plain := bufio.NewReaderSize(r.raw, readAhead)
 	beginning, err := plain.Peek(4)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -87,8 +78,8 @@ func NewReader(from io.Reader, close func() error) (*Reader, error) {
 	return r, nil
 }
 
-// ErrLong reports that a line is longer than a record can be.
-var ErrLong = fmt.Errorf("the line is longer than %d MiB; is a line break missing?", maxLineBytes>>20)
+// ErrLong reports a line above the limit.
+var ErrLong = errors.New("the line is longer")
 
 // Next returns the next line that is not blank, with its number from 1, or io.EOF. The line is valid
 // until the next call. After ErrLong the next line follows; any other error ends the file.
@@ -111,7 +102,7 @@ func (r *Reader) read() ([]byte, error) {
 	isLong := false
 	for {
 		part, err := r.lines.ReadSlice('\n')
-		if len(r.line)+len(part) > maxLineBytes {
+		if len(r.line)+len(part) > r.maxLine {
 			isLong, r.line = true, r.line[:0]
 		}
 		if !isLong {
@@ -124,11 +115,14 @@ func (r *Reader) read() ([]byte, error) {
 			continue
 		}
 		if isLong && (err == nil || errors.Is(err, io.EOF)) {
-			return nil, ErrLong
+			return nil, fmt.Errorf("%w than %d MiB; is a line break missing?", ErrLong, r.maxLine>>20)
 		}
 		return r.line, err
 	}
 }
+
+// Text returns the rest of the file, in place of its lines.
+func (r *Reader) Text() io.Reader { return r.lines }
 
 // Bytes returns how many bytes of the file were read, as they are in the file.
 func (r *Reader) Bytes() int64 { return r.raw.count }
@@ -146,30 +140,4 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.reader.Read(p)
 	c.count += int64(n)
 	return n, err
-}
-
-// Writer writes records.
-type Writer struct {
-	out  io.Writer
-	line bytes.Buffer
-}
-
-// NewWriter returns a Writer.
-func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
-
-// Write writes a record as a line.
-func (w *Writer) Write(record Record) error {
-	w.line.Reset()
-	fmt.Fprintf(&w.line, `{"kind":%q,`, record.Kind())
-	begin := w.line.Len()
-	encoder := json.NewEncoder(&w.line)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(record); err != nil {
-		return err
-	}
-	line := w.line.Bytes()
-	// The object's own brace gives way to the kind.
-	copy(line[begin:], line[begin+1:])
-	_, err := w.out.Write(line[:len(line)-1])
-	return err
 }

@@ -2,13 +2,14 @@ package movefile
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"github.com/waybook/waybook/waybookctl/output"
 )
 
-// Schema returns the JSON Schema of a record, draft 2020-12. It describes records without any
+// schema returns the JSON Schema of a record, draft 2020-12. It describes records without any
 // allowance. What it cannot say is in the descriptions.
-func Schema() ([]byte, error) {
+func schema() ([]byte, error) {
 	var definitions object
 	var of []any
 	all := plans()
@@ -16,19 +17,15 @@ func Schema() ([]byte, error) {
 		of = append(of, object{{"$ref", "#/$defs/" + string(kind)}})
 		definitions = append(definitions, member{string(kind), definition(kind, all[kind])})
 	}
-	compact, err := object{
+	var out bytes.Buffer
+	printer := output.Printer{Format: output.JSON, Out: &out}
+	err := printer.Value(object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"title", "A record that moves into Waybook"},
 		{"description", "Each line of a file is one record. docs/moving-in.md explains the files."},
 		{"oneOf", of},
 		{"$defs", definitions},
-	}.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = json.Indent(&out, compact, "", "  ")
-	out.WriteByte('\n')
+	}, nil)
 	return out.Bytes(), err
 }
 
@@ -151,20 +148,9 @@ type member struct {
 
 // MarshalJSON writes the members in their order.
 func (o object) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('{')
+	fields := make(output.Object, len(o))
 	for i, m := range o {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		var part bytes.Buffer
-		encoder := json.NewEncoder(&part)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(m.value); err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&out, "%q:%s", m.name, part.Bytes())
+		fields[i] = output.Field{Name: m.name, Value: m.value}
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return fields.MarshalJSON()
 }

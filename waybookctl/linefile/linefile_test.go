@@ -1,4 +1,4 @@
-package movefile
+package linefile
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 )
+
+const maxLineBytes = 1 << 20
 
 // pack compresses a text.
 func pack(t *testing.T, text, how string) []byte {
@@ -42,7 +44,7 @@ func pack(t *testing.T, text, how string) []byte {
 // lines reads all lines with their numbers.
 func lines(t *testing.T, from []byte) (all []string, failed error) {
 	t.Helper()
-	reader, err := NewReader(bytes.NewReader(from), func() error { return nil })
+	reader, err := Open("-", bytes.NewReader(from), maxLineBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -1,30 +1,57 @@
-// Package reference writes the reference of a tree of commands, as Markdown.
-package reference
+package cli
 
 import (
 	"cmp"
 	_ "embed"
+	"flag"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/waybook/waybook/waybookctl/completion"
 )
 
-//go:embed intro.md
+var update = flag.Bool("update", false, "rewrite docs/waybookctl.md")
+
+// referencePath is the path of the reference, and intro begins it.
+const referencePath = "../../docs/waybookctl.md"
+
+//go:embed testdata/reference.md
 var intro string
 
-// Page returns the reference of all commands. envName returns the environment variable of a flag,
-// or "".
-func Page(model *kong.Application, envName func(*kong.Flag) string) string {
-	page := &page{program: model.Name + " ", envName: envName}
+func TestTheReferenceMatchesTheCommands(t *testing.T) {
+	parser, err := newParser(new(commands), Streams{strings.NewReader(""), io.Discard, io.Discard}, &environment{lookup: noEnvironment})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := referenceOf(parser.Model)
+	if *update {
+		if err := os.WriteFile(referencePath, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(referencePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is stale: run go test ./waybookctl/cli -run Reference -update", referencePath)
+	}
+}
+
+// referenceOf returns the reference of all commands, as Markdown.
+func referenceOf(model *kong.Application) string {
+	page := &reference{program: model.Name + " "}
 	page.add("# %s\n\n%s", model.Name, intro)
 	page.add("## Flags of all commands\n")
 	var common parameters
 	for _, flag := range model.Flags {
-		common.flag("", flag, envName)
+		common.flag("", flag)
 	}
 	page.parameters("flag", common)
 	for _, noun := range model.Children {
@@ -35,18 +62,17 @@ func Page(model *kong.Application, envName func(*kong.Flag) string) string {
 	return strings.TrimRight(page.text.String(), "\n") + "\n"
 }
 
-type page struct {
+type reference struct {
 	text strings.Builder
 	// program is what the path of each command begins with.
 	program string
-	envName func(*kong.Flag) string
 }
 
-func (p *page) add(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
+func (p *reference) add(format string, args ...any) { fmt.Fprintf(&p.text, format+"\n", args...) }
 
 // noun writes the commands of a noun: a row for each, a row for each of their arguments and flags,
 // and what else there is to say of a command.
-func (p *page) noun(noun *kong.Node) {
+func (p *reference) noun(noun *kong.Node) {
 	p.add("## %s\n", noun.Name)
 	commands := noun.Leaves(true)
 	if noun.Leaf() {
@@ -63,7 +89,7 @@ func (p *page) noun(noun *kong.Node) {
 			arguments.add(name, argument.Summary(), argument.Help+oneOf(argument))
 		}
 		for _, flag := range command.Flags {
-			flags.flag(name, flag, p.envName)
+			flags.flag(name, flag)
 		}
 	}
 	p.add("")
@@ -72,7 +98,7 @@ func (p *page) noun(noun *kong.Node) {
 }
 
 // details writes what else there is to say of commands, once if it is the same of several.
-func (p *page) details(commands []*kong.Node) {
+func (p *reference) details(commands []*kong.Node) {
 	written := map[string]bool{"": true}
 	for i, command := range commands {
 		if written[command.Detail] {
@@ -89,12 +115,12 @@ func (p *page) details(commands []*kong.Node) {
 	}
 }
 
-func (p *page) path(command *kong.Node) string {
+func (p *reference) path(command *kong.Node) string {
 	return strings.TrimPrefix(command.FullPath(), p.program)
 }
 
 // usage returns a command's line with its arguments and required flags.
-func (p *page) usage(command *kong.Node) string {
+func (p *reference) usage(command *kong.Node) string {
 	words := []string{p.path(command)}
 	for _, argument := range command.Positional {
 		words = append(words, argument.Summary())
@@ -120,7 +146,7 @@ func flagNames(command *kong.Node) string {
 
 // parameters writes a row for each argument and flag. A name that means several things says of which
 // commands it is.
-func (p *page) parameters(title string, all parameters) {
+func (p *reference) parameters(title string, all parameters) {
 	if len(all) == 0 {
 		return
 	}
@@ -162,7 +188,7 @@ func (all *parameters) add(command, name, help string) {
 }
 
 // flag adds a flag with its values and its environment variable.
-func (all *parameters) flag(command string, flag *kong.Flag, envName func(*kong.Flag) string) {
+func (all *parameters) flag(command string, flag *kong.Flag) {
 	if flag.Hidden {
 		return
 	}
