@@ -21,11 +21,16 @@ func TestAMoveDuringFailoversIsFinishedByTheNext(t *testing.T) {
 		mortal, _ := docstoretest.NewMortal(store.Process(), random.IntN(60), docstoretest.Outcome(random.IntN(2) == 0))
 		for _, each := range []*parts{startPartsOn(t, newBrittleOf(t, mortal)), startPartsOn(t, newBrittleOf(t, store.Process()))} {
 			store.Trouble(seed)
-			if err := each.run(m); err != nil && status.Code(err) != codes.Unavailable && status.Code(err) != codes.Internal {
+			err := each.run(m)
+			if err != nil && status.Code(err) != codes.Unavailable && status.Code(err) != codes.Internal {
 				t.Errorf("got %v", err)
 			}
 			store.Settle()
 			p.expectWholeOrNothing(m)
+			if err == nil {
+				expectOutcomes(t, p.moveAlbums(nil, m.albums...), unchanged, unchanged, unchanged)
+				expectOutcomes(t, p.moveBlogs(nil, m.blogs...), unchanged, unchanged)
+			}
 		}
 		got(t, 0, p.run(m))
 		p.expectFinished(m, map[string]int64{
