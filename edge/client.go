@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // TrustedProxies are the proxies in front of the edge whose headers about a client count. The
@@ -45,11 +47,7 @@ func (t *TrustedProxies) Set(value string) error {
 		return nil
 	}
 	var networks []netip.Prefix
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
+	for _, part := range settings.List(value) {
 		network, err := netip.ParsePrefix(part)
 		if err != nil {
 			return fmt.Errorf("%q is neither a network nor a number of proxies; write 10.0.0.1/32 for one address", part)

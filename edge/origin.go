@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // TrustedOrigins are the origins of other sites whose pages may write with the cookies of their
@@ -20,11 +22,7 @@ func (t TrustedOrigins) String() string { return strings.Join(t, ",") }
 // Set parses the flag's value and replaces the earlier one.
 func (t *TrustedOrigins) Set(value string) error {
 	var origins TrustedOrigins
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
+	for _, part := range settings.List(value) {
 		if part != nullOrigin {
 			if err := new(http.CrossOriginProtection).AddTrustedOrigin(part); err != nil {
 				return err

@@ -15,7 +15,7 @@ import (
 const (
 	// stageVariable names the program that this binary becomes.
 	stageVariable = "FAULTS_PROGRAM"
-	// noSyncVariable makes the system refuse to sync files.
+	// noSyncVariable makes the system refuse to sync commits.
 	noSyncVariable = "FAULTS_SYNC_FAILS"
 )
 
@@ -45,7 +45,8 @@ func become(path string, doSyncsFail bool) error {
 	return syscall.Exec(path, append([]string{path}, os.Args[1:]...), os.Environ())
 }
 
-// refuseSyncs makes fsync and fdatasync fail with EIO from now on.
+// refuseSyncs makes fdatasync, with which commits sync, fail with EIO from now on. A program does not
+// start if fsync fails.
 func refuseSyncs() error {
 	const numberOffset = 0 // of the system call, in seccomp_data
 	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: numberOffset}
@@ -53,7 +54,7 @@ func refuseSyncs() error {
 		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: number, Jt: distance}
 	}
 	program := []unix.SockFilter{
-		load, jump(unix.SYS_FSYNC, 2), jump(unix.SYS_FDATASYNC, 1),
+		load, jump(unix.SYS_FDATASYNC, 1),
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
 		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)},
 	}

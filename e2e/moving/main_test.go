@@ -1,6 +1,8 @@
-// Package moving_test moves the clients of an old server to Waybook, as far as the comparison of the
-// two goes: waybookctl compare, and the edge with -shadow and -primary. The old server is that of
-// package oldserver.
+// Package moving_test moves data and clients to Waybook.
+//
+// It moves the clients of an old server, as far as the comparison of the two goes: waybookctl compare, and the
+// edge with -shadow and -primary. The old server is that of package oldserver. It moves in the data of an old
+// service, which package olddata makes. And it imports and exports files of landmarks over TCP.
 package moving_test
 
 import (

@@ -89,27 +89,6 @@ func TestASessionIsOpenUntilItIsClosed(t *testing.T) {
 	}
 }
 
-func TestCloseAllSessionsClosesOnlyTheUsersSessions(t *testing.T) {
-	w := start(t)
-	user, other := w.newUser("a"), w.newUser("b")
-	open := func(user int64) *accountv1.VerifySessionRequest {
-		return &accountv1.VerifySessionRequest{UserId: user, Token: must(w.account.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: user}))(t).GetToken()}
-	}
-	sessions, spared := []*accountv1.VerifySessionRequest{open(user), open(user), open(user)}, open(other)
-	for _, want := range []int64{3, 0} {
-		closed := must(w.account.CloseAllSessions(t.Context(), &accountv1.CloseAllSessionsRequest{UserId: user}))(t)
-		if n := closed.GetClosedCount(); n != want {
-			t.Errorf("closed %d, want %d", n, want)
-		}
-	}
-	for _, session := range sessions {
-		expectFault(t, failed(w.account.VerifySession(t.Context(), session)), codes.Unauthenticated, "LOGIN_REQUIRED")
-	}
-	if _, err := w.account.VerifySession(t.Context(), spared); err != nil {
-		t.Errorf("the other user's session: %v", err)
-	}
-}
-
 func TestASessionThatExpiredIsRefused(t *testing.T) {
 	w := start(t, func(config *app.Config) { config.Account.Sessions.Total = time.Nanosecond })
 	user := w.newUser("a")

@@ -25,8 +25,8 @@ type gathered struct {
 // gather calls the BatchGet of a kind.
 func (k kind) gather(ctx context.Context, ids ...int64) (g gathered, err error) {
 	reply, err := k.send(ctx, "BatchGet", fields{"ids": ids})
-	by := strings.TrimSuffix(string(k.owner), "_id")
-	for _, each := range readAll[proto.Message](reply, strings.ToLower(k.plural)) {
+	by := k.by()
+	for _, each := range readAll[proto.Message](reply, k.lowers()) {
 		g.ids, g.owners = append(g.ids, read[int64](each, string(k.field("id")))), append(g.owners, read[int64](each, by+".user_id"))
 		g.names = append(g.names, read[string](each, by+".name"))
 	}

@@ -8,13 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
-
-func (w *waybook) getBlog(id int64) *blogv1.GetBlogResponse {
-	w.t.Helper()
-	return must(w.blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: id}))(w.t)
-}
 
 func TestAnEntryGetsItsDefaultsAndReward(t *testing.T) {
 	w := start(t)
@@ -24,40 +18,6 @@ func TestAnEntryGetsItsDefaultsAndReward(t *testing.T) {
 	}
 	if b.GetAuthor().GetName() != "阿海" || b.GetContent() != "一\r\n二" || len(b.GetVote().GetChoices()) != 3 || b.GetVote().GetDescription() != "哪裡?" {
 		t.Errorf("created %v", b)
-	}
-}
-
-func TestAnEntryIsChangedInPart(t *testing.T) {
-	w := start(t)
-	author := w.newUser("a")
-	quoted, id := w.newBlog(author), w.newBlog(author)
-	want := w.getBlog(id).GetBlog()
-	kind, weather, mapType := blogv1.BlogType_BLOG_TYPE_TRAVEL, blogv1.Weather_WEATHER_SNOW, blogv1.MapType_MAP_TYPE_HYBRID
-	place, day := &typev1.Location{Lat: -90}, &typev1.Date{Year: 2028, Month: 2, Day: 29}
-	for _, change := range []struct {
-		name    string
-		request *blogv1.UpdateBlogRequest
-		apply   func()
-	}{
-		{"nothing", &blogv1.UpdateBlogRequest{}, func() {}},
-		{"type", &blogv1.UpdateBlogRequest{Type: &kind}, func() { want.Type = kind }},
-		{"location", &blogv1.UpdateBlogRequest{Location: place}, func() { want.Location = place }},
-		{"title", &blogv1.UpdateBlogRequest{Title: proto.String("新")}, func() { want.Title = "新" }},
-		{"content", &blogv1.UpdateBlogRequest{Content: proto.String("\r\n")}, func() { want.Content = "\r\n" }},
-		{"date", &blogv1.UpdateBlogRequest{PostDate: day}, func() { want.PostDate = day }},
-		{"weather", &blogv1.UpdateBlogRequest{Weather: &weather}, func() { want.Weather = weather }},
-		{"quote", &blogv1.UpdateBlogRequest{ReplyBlogId: &quoted}, func() { want.ReplyBlogId = quoted }},
-		{"zoom", &blogv1.UpdateBlogRequest{ZoomLevel: proto.Int32(0)}, func() { want.ZoomLevel = 0 }},
-		{"map", &blogv1.UpdateBlogRequest{MapType: &mapType}, func() { want.MapType = mapType }},
-		{"no quote", &blogv1.UpdateBlogRequest{ReplyBlogId: proto.Int64(0)}, func() { want.ReplyBlogId = 0 }},
-	} {
-		change.request.ActorId, change.request.BlogId = author, id
-		change.apply()
-		now := must(w.blog.UpdateBlog(t.Context(), change.request))(t).GetBlog()
-		want.UpdateTime = now.GetUpdateTime()
-		if read := w.getBlog(id).GetBlog(); !proto.Equal(now, want) || !proto.Equal(read, want) {
-			t.Errorf("after %s: %v, read %v, want %v", change.name, now, read, want)
-		}
 	}
 }
 

@@ -9,11 +9,9 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/waybook/waybook/internal/platform/service"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 	"github.com/waybook/waybook/standalone/app"
@@ -94,100 +92,65 @@ func TestEachFeedHasWhatWasCreatedChangedAndDeleted(t *testing.T) {
 
 func TestAChangeTellsWhichPartChanged(t *testing.T) {
 	w := start(t, settleFast)
-	ctx, owner, other := t.Context(), w.newUser("owner"), w.newUser("other")
-	feeds := w.feeds(ctx, owner)
-	album, blog, poi := w.newAlbum(owner, "x"), w.newBlog(owner), w.newPoi(owner, "x")
-	var albumPhoto, poiPhoto, albumComment, blogComment, poiComment int64
-	tokens, had := map[string]string{}, map[string]*typev1.PartRevisions{}
-	for _, step := range []struct {
-		feed, name, part string
-		call             func() error
-	}{
-		{"Album", "AddPhoto", "photos", func() error {
-			r, err := w.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: album, ThumbnailUrl: "x"})
-			albumPhoto = r.GetPhoto().GetPhotoId()
-			return err
-		}},
-		{"Album", "UpdatePhoto", "photos", func() error {
-			return failed(w.album.UpdatePhoto(ctx, &albumv1.UpdatePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: albumPhoto, Description: proto.String("y")}))
-		}},
-		{"Album", "RemovePhoto", "photos", func() error {
-			return failed(w.album.RemovePhoto(ctx, &albumv1.RemovePhotoRequest{ActorId: owner, AlbumId: album, PhotoId: albumPhoto}))
-		}},
-		{"Album", "AddComment", "comments", func() error {
-			r, err := w.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: other, AlbumId: album, Text: "x"})
-			albumComment = r.GetComment().GetCommentId()
-			return err
-		}},
-		{"Album", "ReplyToComment", "comments", func() error {
-			return failed(w.album.ReplyToComment(ctx, &albumv1.ReplyToCommentRequest{ActorId: owner, AlbumId: album, CommentId: albumComment, Text: "x"}))
-		}},
-		{"Album", "RemoveComment", "comments", func() error {
-			return failed(w.album.RemoveComment(ctx, &albumv1.RemoveCommentRequest{ActorId: owner, AlbumId: album, CommentId: albumComment}))
-		}},
-		{"Album", "Recommend", "numbers", func() error {
-			return failed(w.album.Recommend(ctx, &albumv1.RecommendRequest{UserId: other, AlbumId: album}))
-		}},
-		{"Album", "WithdrawRecommendation", "numbers", func() error {
-			return failed(w.album.WithdrawRecommendation(ctx, &albumv1.WithdrawRecommendationRequest{UserId: other, AlbumId: album}))
-		}},
-		{"Album", "UpdateAlbum", "content", func() error { return feeds["Album"].change(album, "y") }},
-		{"Blog", "AddComment", "comments", func() error {
-			r, err := w.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: other, BlogId: blog, Text: "x"})
-			blogComment = r.GetComment().GetCommentId()
-			return err
-		}},
-		{"Blog", "ReplyToComment", "comments", func() error {
-			return failed(w.blog.ReplyToComment(ctx, &blogv1.ReplyToCommentRequest{ActorId: owner, BlogId: blog, CommentId: blogComment, Text: "x"}))
-		}},
-		{"Blog", "CastBallot", "numbers", func() error {
-			return failed(w.blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: other, BlogId: blog, Choice: 1}))
-		}},
-		{"Blog", "Recommend", "numbers", func() error {
-			return failed(w.blog.Recommend(ctx, &blogv1.RecommendRequest{UserId: other, BlogId: blog}))
-		}},
-		{"Blog", "UpdateBlog", "content", func() error { return feeds["Blog"].change(blog, "y") }},
-		{"Poi", "AddPhoto", "photos", func() error {
-			r, err := w.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: poi, PhotoUrl: "x"})
-			poiPhoto = r.GetPhoto().GetPhotoId()
-			return err
-		}},
-		{"Poi", "RemovePhoto", "photos", func() error {
-			return failed(w.poi.RemovePhoto(ctx, &poiv1.RemovePhotoRequest{ActorId: owner, PoiId: poi, PhotoId: poiPhoto}))
-		}},
-		{"Poi", "AddComment", "comments", func() error {
-			r, err := w.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: other, PoiId: poi, Text: "x"})
-			poiComment = r.GetComment().GetCommentId()
-			return err
-		}},
-		{"Poi", "RemoveComment", "comments", func() error {
-			return failed(w.poi.RemoveComment(ctx, &poiv1.RemoveCommentRequest{ActorId: owner, PoiId: poi, CommentId: poiComment}))
-		}},
-		{"Poi", "UpdatePoi", "content", func() error { return feeds["Poi"].change(poi, "y") }},
-	} {
-		f, id := feeds[step.feed], map[string]int64{"Album": album, "Blog": blog, "Poi": poi}[step.feed]
-		find := func() {
-			all, next := f.catchUp(t, tokens[step.feed], 0)
-			tokens[step.feed] = next
-			for _, each := range all {
-				if each.id == id {
-					had[step.feed] = each.parts
+	owner, other := w.newUser("owner"), w.newUser("other")
+	feeds := w.feeds(t.Context(), owner)
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			var photo, comment int64
+			steps := []struct {
+				method, part string
+				values       fields
+			}{
+				{"AddComment", "comments", fields{"author_id": other, "text": "x"}},
+				{"ReplyToComment", "comments", fields{"actor_id": owner, "comment_id": &comment, "text": "x"}},
+				{"RemoveComment", "comments", fields{"actor_id": owner, "comment_id": &comment}},
+				{"Recommend", "numbers", fields{"user_id": other}},
+				{"WithdrawRecommendation", "numbers", fields{"user_id": other}},
+				{"Update", "content", fields{"actor_id": owner, "title": "y"}},
+				{"AddPhoto", "photos", fields{"actor_id": owner, "photo": "x"}},
+				{"UpdatePhoto", "photos", fields{"actor_id": owner, "photo_id": &photo, "description": "y"}},
+				{"RemovePhoto", "photos", fields{"actor_id": owner, "photo_id": &photo}},
+			}
+			if !k.hasPhotos() {
+				steps = append(steps[:6], struct {
+					method, part string
+					values       fields
+				}{"CastBallot", "numbers", fields{"voter_id": other, "choice": int32(1)}})
+			}
+			id, token := k.create(owner, "x"), ""
+			// revisions returns those of the content since the last call.
+			revisions := func() (found map[string]int64) {
+				all, next := feeds[k.name].catchUp(t, token, 0)
+				token = next
+				for _, each := range all {
+					if each.id == id {
+						found = partsOf(each.parts)
+					}
 				}
+				return found
 			}
-		}
-		if had[step.feed] == nil {
-			find()
-		}
-		before := partsOf(had[step.feed])
-		got(t, 0, step.call())
-		find()
-		after := partsOf(had[step.feed])
-		for part, revision := range after {
-			if isRaised := revision > before[part]; isRaised != (part == step.part) {
-				t.Errorf("%s %s: revisions %v after %v", step.feed, step.name, after, before)
-				break
+			before := revisions()
+			for _, step := range steps {
+				reply := must(k.send(t.Context(), step.method, step.values.and(fields{"id": id})))(t)
+				switch step.method {
+				case "AddComment":
+					comment = read[int64](reply, "comment.comment_id")
+				case "AddPhoto":
+					photo = read[int64](reply, "photo.photo_id")
+				}
+				after := revisions()
+				for part, revision := range after {
+					if isRaised := revision > before[part]; isRaised != (part == step.part) {
+						t.Errorf("%s: revisions %v after %v", step.method, after, before)
+						break
+					}
+				}
+				if after == nil {
+					t.Fatalf("%s is not in the feed", step.method)
+				}
+				before = after
 			}
-		}
+		})
 	}
 }
 

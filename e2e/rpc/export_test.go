@@ -129,7 +129,7 @@ func TestAnExportHasTheIdentifiersIfAskedFor(t *testing.T) {
 	want := map[int64]int64{w.newPoi(a, "x"): a, w.newPoi(b, "x"): b}
 	reply := must(w.importPois(t.Context(), batchOf(a, importedPoi("k", "x"))))(t)
 	expectImport(t, reply, 1, 0, 0)
-	want[idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]] = a
+	want[w.thrills()[0]] = a
 
 	sent, err := collect(w.poi.ExportPois(t.Context(), &poiv1.ExportPoisRequest{WithIds: true}))
 	owners := map[int64]int64{}
@@ -183,7 +183,7 @@ func TestAKeyCanNameALandmarkThatWasNotImported(t *testing.T) {
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
 	must(w.importPois(t.Context(), batchOf(owner, importedPoi("k", "x"))))(t)
-	imported := idsOf(w.thrills(), (*poiv1.PoiSummary).GetPoiId)[0]
+	imported := w.thrills()[0]
 	single, deleted := w.newPoi(owner, "x"), w.newPoi(owner, "x")
 	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: deleted}))(t)
 	key := fmt.Sprint("poi:", single)
@@ -232,58 +232,9 @@ func TestAnExportFailsAsTheContractSays(t *testing.T) {
 	}
 }
 
-// thrills returns the landmarks of the category of importedPoi.
-func (w *waybook) thrills() (all []*poiv1.PoiSummary) {
+// thrills returns the identifiers of the landmarks of the category of importedPoi.
+func (w *waybook) thrills() []int64 {
 	w.t.Helper()
-	return w.streamed(&poiv1.StreamPoisRequest{Category: poiv1.PoiCategory_POI_CATEGORY_THRILL})
-}
-
-func (w *waybook) streamed(request *poiv1.StreamPoisRequest) (all []*poiv1.PoiSummary) {
-	w.t.Helper()
-	for _, batch := range must(collect(w.poi.StreamPois(w.t.Context(), request)))(w.t) {
-		all = append(all, batch.GetPois()...)
-	}
-	return all
-}
-
-func TestAPartOfACategoryIsStreamed(t *testing.T) {
-	w := start(t)
-	owner := w.newUser("a")
-	const count = 450 // two batches and a part
-	batch := batchOf(owner)
-	for i := range count {
-		batch.Pois = append(batch.Pois, importedPoi(fmt.Sprint(i), fmt.Sprint(i)))
-	}
-	must(w.importPois(t.Context(), batch))(t)
-	w.newPoi(owner, "of another category")
-	all := w.thrills()
-	ids := idsOf(all, (*poiv1.PoiSummary).GetPoiId)
-	if len(all) != count || !slices.IsSorted(ids) {
-		t.Fatalf("%d landmarks", len(all))
-	}
-	last := ids[count-1]
-	for _, part := range []struct {
-		after, limit int64
-		from, to     int
-	}{
-		{0, 1, 0, 1},
-		{0, 200, 0, 200},
-		{0, 201, 0, 201},
-		{0, count, 0, count},
-		{0, math.MaxInt64, 0, count},
-		{ids[0] - 1, 0, 0, count}, // the identifier need not exist
-		{ids[0], 0, 1, count},
-		{ids[199], 200, 200, 400},
-		{ids[399], 200, 400, count},
-		{last - 1, 0, count - 1, count},
-		{last, 0, count, count},
-		{1<<53 - 1, 7, count, count},
-	} {
-		got := w.streamed(&poiv1.StreamPoisRequest{
-			Category: poiv1.PoiCategory_POI_CATEGORY_THRILL, AfterPoiId: part.after, Limit: part.limit,
-		})
-		if !slices.Equal(idsOf(got, (*poiv1.PoiSummary).GetPoiId), ids[part.from:part.to]) {
-			t.Errorf("%d after %d: %d landmarks", part.limit, part.after, len(got))
-		}
-	}
+	pois := w.kinds()[2]
+	return pois.ids(must(pois.streamed(w.t.Context(), fields{"category": int(poiv1.PoiCategory_POI_CATEGORY_THRILL)}))(w.t))
 }

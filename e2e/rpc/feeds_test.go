@@ -2,7 +2,6 @@ package rpc_test
 
 import (
 	"context"
-	"strings"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -67,7 +66,7 @@ func (w *waybook) feeds(ctx context.Context, owner int64) map[string]feed {
 
 // feed returns the feed of a kind without writes.
 func (k kind) feed(ctx context.Context) feed {
-	included := protoreflect.Name("include_" + strings.ToLower(k.name))
+	included := protoreflect.Name("include_" + k.lower())
 	return feed{
 		list: func(token string, size int32, with bool) (changePage, error) {
 			reply, err := k.send(ctx, "List%sChanges", fields{"page_token": token, "page_size": size, included: with})
@@ -85,7 +84,7 @@ func (k kind) feed(ctx context.Context) feed {
 }
 
 func (k kind) changesIn(page proto.Message) (all []change) {
-	name := strings.ToLower(k.name)
+	name := k.lower()
 	for _, each := range readAll[proto.Message](page, "changes") {
 		shown := each.ProtoReflect().Descriptor().Fields().ByName(protoreflect.Name(name))
 		all = append(all, change{

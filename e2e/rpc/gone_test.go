@@ -7,70 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
-
-// halting is a store whose reads, after a number of reads, block until their context ends.
-type halting struct {
-	docstore.Engine
-	// left is how many more reads are answered.
-	left atomic.Int64
-	// begun and ended report blocked reads.
-	begun chan struct{}
-	ended chan error
-}
-
-func (h *halting) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	table, err := h.Engine.Open(ctx, spec)
-	return haltingTable{table, h}, err
-}
-
-type haltingTable struct {
-	docstore.Table
-	store *halting
-}
-
-func (t haltingTable) halt(ctx context.Context) error {
-	if t.store.left.Add(-1) >= 0 {
-		return nil
-	}
-	t.store.begun <- struct{}{}
-	<-ctx.Done()
-	t.store.ended <- ctx.Err()
-	return ctx.Err()
-}
-
-func (t haltingTable) Get(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if err := t.halt(ctx); err != nil {
-		return nil, err
-	}
-	return t.Table.Get(ctx, id)
-}
-
-func (t haltingTable) GetLinearizable(ctx context.Context, id docstore.Value) (bson.Raw, error) {
-	if err := t.halt(ctx); err != nil {
-		return nil, err
-	}
-	return t.Table.GetLinearizable(ctx, id)
-}
-
-func (t haltingTable) GetRecent(ctx context.Context, id docstore.Value, staleness time.Duration) (bson.Raw, error) {
-	if err := t.halt(ctx); err != nil {
-		return nil, err
-	}
-	return t.Table.GetRecent(ctx, id, staleness)
-}
-
-func (t haltingTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
-	if err := t.halt(ctx); err != nil {
-		return nil, false, err
-	}
-	return t.Table.Scan(ctx, scan)
-}
 
 func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 	const (
@@ -78,10 +18,21 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 		albums = 450
 		plenty = 1 << 40
 	)
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
-	store := &halting{Engine: got(t, engine, err), begun: make(chan struct{}), ended: make(chan error)}
-	store.left.Store(plenty)
-	p := startPartsOn(t, newBrittleOf(t, store))
+	// After left more reads, each blocks until its context ends.
+	left, begun, ended := atomic.Int64{}, make(chan struct{}), make(chan error)
+	left.Store(plenty)
+	p := startPartsOn(t, newBrittleOf(t, &docstoretest.Hooked{
+		Engine: must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t),
+		Read: func(ctx context.Context, _ docstoretest.Call, do func() error) error {
+			if left.Add(-1) >= 0 {
+				return do()
+			}
+			begun <- struct{}{}
+			<-ctx.Done()
+			ended <- ctx.Err()
+			return ctx.Err()
+		},
+	}))
 	owner := p.newUser("a")
 	var album int64
 	for range albums {
@@ -102,14 +53,14 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store.left.Store(c.answered)
+			left.Store(c.answered)
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			done := make(chan error, 1)
 			go func() { done <- c.call(ctx) }()
-			within(t, store.begun)
+			within(t, begun)
 			leave()
-			if err := within(t, store.ended); err != context.Canceled {
+			if err := within(t, ended); err != context.Canceled {
 				t.Errorf("the read ended with %v", err)
 			}
 			if err := within(t, done); err == nil {
@@ -117,7 +68,7 @@ func TestStoreReadsEndWhenTheCallerCancels(t *testing.T) {
 			}
 		})
 	}
-	store.left.Store(plenty)
+	left.Store(plenty)
 }
 
 // within receives a value, or fails the test after a minute.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -47,14 +48,23 @@ func (w *waybook) users() kind {
 // hasPhotos reports whether content of the kind has photos.
 func (k kind) hasPhotos() bool { return k.photo != "" }
 
-// fields are values of fields of a request. The names id, owner, title, photo and category stand for
-// the field of each kind.
+// fields are values of fields of a message. The names id, after, owner, title, photo and category stand
+// for the field of each kind. A pointer to an identifier is the identifier that it points to when it is sent.
 type fields map[protoreflect.Name]any
+
+// and returns fields with others, which win.
+func (f fields) and(others fields) fields {
+	all := maps.Clone(f)
+	maps.Copy(all, others)
+	return all
+}
 
 func (k kind) field(name protoreflect.Name) protoreflect.Name {
 	switch name {
 	case "id", "ids":
-		return protoreflect.Name(strings.ToLower(k.name)+"_") + name
+		return protoreflect.Name(k.lower()+"_") + name
+	case "after":
+		return "after_" + k.field("id")
 	case "owner":
 		return k.owner
 	case "title":
@@ -99,6 +109,8 @@ func (k kind) set(message proto.Message, values fields) {
 			for _, each := range value {
 				to.Mutable(field).List().Append(protoreflect.ValueOfInt64(each))
 			}
+		case *int64:
+			to.Set(field, protoreflect.ValueOfInt64(*value))
 		case int:
 			to.Set(field, protoreflect.ValueOfEnum(protoreflect.EnumNumber(value)))
 		default:
@@ -139,16 +151,19 @@ func (k kind) valid(owner int64, title string, changes fields) fields {
 		values["category"], values["content"], values["post_date"] = int(entry.GetType()), entry.GetContent(), entry.GetPostDate()
 		values["weather"], values["vote"] = int(blogv1.Weather_WEATHER_RAINBOW), entry.GetVote()
 	}
-	for name, value := range changes {
-		values[name] = value
-	}
-	return values
+	return values.and(changes)
 }
 
 // create creates content and returns its identifier.
 func (k kind) create(owner int64, title string) int64 {
 	k.w.t.Helper()
-	return k.idIn(must(k.send(k.w.t.Context(), "Create", k.valid(owner, title, nil)))(k.w.t))
+	return k.createWith(owner, title, nil)
+}
+
+// createWith creates content with some fields, and returns its identifier.
+func (k kind) createWith(owner int64, title string, changes fields) int64 {
+	k.w.t.Helper()
+	return k.idIn(must(k.send(k.w.t.Context(), "Create", k.valid(owner, title, changes)))(k.w.t))
 }
 
 // get returns the reply of a Get.
@@ -157,19 +172,28 @@ func (k kind) get(id int64) proto.Message {
 	return must(k.send(k.w.t.Context(), "Get", fields{"id": id}))(k.w.t)
 }
 
+// lower is the field of the resource in a reply, and lowers that of several.
+func (k kind) lower() string  { return strings.ToLower(k.name) }
+func (k kind) lowers() string { return strings.ToLower(k.plural) }
+
+// shown returns the resource that a Get shows.
+func (k kind) shown(id int64) proto.Message {
+	k.w.t.Helper()
+	return read[proto.Message](k.get(id), k.lower())
+}
+
 // idIn returns the identifier of the resource in a reply.
 func (k kind) idIn(reply proto.Message) int64 {
-	return read[int64](reply, strings.ToLower(k.name)+"."+string(k.field("id")))
+	return read[int64](reply, k.lower()+"."+string(k.field("id")))
 }
+
+// by is the field of the profile of the owner, which a resource shows.
+func (k kind) by() string { return strings.TrimSuffix(string(k.owner), "_id") }
 
 // page returns a list of a method: items is the field of its replies, and id the path in an item.
 func (k kind) page(method string, values fields, items, id string) page {
 	return func(ctx context.Context, size int32, token string) ([]int64, string, error) {
-		all := fields{"page_size": size, "page_token": token}
-		for name, value := range values {
-			all[name] = value
-		}
-		reply, err := k.send(ctx, method, all)
+		reply, err := k.send(ctx, method, fields{"page_size": size, "page_token": token}.and(values))
 		return idsOf(readAll[proto.Message](reply, items), func(item proto.Message) int64 { return read[int64](item, id) }),
 			read[string](reply, "next_page_token"), err
 	}

@@ -6,132 +6,134 @@ import (
 	"testing"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-func circle(lat, lng, radius float64) *poiv1.SearchNearbyRequest {
-	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Circle{
-		Circle: &typev1.Circle{Center: &typev1.Location{Lat: lat, Lng: lng}, RadiusMeters: radius},
-	}}
+// circle and boxed are the area of a search.
+func circle(lat, lng, radius float64) fields {
+	return fields{"circle": &typev1.Circle{Center: at(lat, lng), RadiusMeters: radius}}
 }
 
-func boxed(south, west, north, east float64) *poiv1.SearchNearbyRequest {
-	return &poiv1.SearchNearbyRequest{Area: &poiv1.SearchNearbyRequest_Box{
-		Box: &typev1.Box{South: south, West: west, North: north, East: east},
-	}}
+func boxed(south, west, north, east float64) fields {
+	return fields{"box": &typev1.Box{South: south, West: west, North: north, East: east}}
 }
 
-// namesNearby returns the names on all pages of a search.
-func (w *waybook) namesNearby(request *poiv1.SearchNearbyRequest, size int32) []string {
-	w.t.Helper()
-	var names []string
-	for request.PageSize, request.PageToken = size, ""; ; {
-		r := must(w.poi.SearchNearby(w.t.Context(), request))(w.t)
-		for _, f := range r.GetPois() {
-			names = append(names, f.GetPoi().GetName())
-		}
-		if request.PageToken = r.GetNextPageToken(); request.PageToken == "" {
-			return names
-		}
+func at(lat, lng float64) *typev1.Location { return &typev1.Location{Lat: lat, Lng: lng} }
+
+// found is the path in an item of SearchNearby to the fields of its content. Entries are flat.
+func (k kind) found() string {
+	if k.name == "Blog" {
+		return ""
 	}
+	return k.lower() + "."
+}
+
+func (k kind) nearby(search fields) page {
+	return k.page("SearchNearby", search, k.lowers(), k.found()+string(k.field("id")))
 }
 
 func TestSearchNearbyFindsTheNearestFirst(t *testing.T) {
 	w := start(t)
-	owner := w.newUser("a")
-	at := func(key string, category poiv1.PoiCategory, lat, lng float64) *poiv1.ImportedPoi {
-		return &poiv1.ImportedPoi{Key: key, Name: key, Category: category, Location: &typev1.Location{Lat: lat, Lng: lng}}
-	}
-	expectImport(t, must(w.importPois(t.Context(), batchOf(owner,
-		at("east", 1, 0, -179.99), at("west", 2, 0, 179.98), at("line", 1, 0, 180), at("line too", 2, 0, -180),
-		at("pole", 1, 90, 17), at("below the pole", 2, 89.99, -163), at("far", 1, 0, 178),
-	)))(t), 7, 0, 0)
-	category := func(request *poiv1.SearchNearbyRequest, category poiv1.PoiCategory) *poiv1.SearchNearbyRequest {
-		request.Category = category
-		return request
-	}
-	for name, test := range map[string]struct {
-		request *poiv1.SearchNearbyRequest
-		want    []string
-	}{
-		"across the antimeridian":   {circle(0, 180, 10_000), []string{"line", "line too", "east", "west"}},
-		"from its other side":       {circle(0, -179.995, 10_000), []string{"east", "line", "line too", "west"}},
-		"a box across it":           {boxed(-1, 179, 1, -179), []string{"line", "line too", "east", "west"}},
-		"a category":                {category(boxed(-1, 179, 1, -179), 2), []string{"line too", "west"}},
-		"the pole":                  {circle(90, 0, 2000), []string{"pole", "below the pole"}},
-		"a box that ends at a pole": {boxed(89, -165, 90, -160), []string{"below the pole", "pole"}},
-		"a point":                   {circle(0, -180, 0), []string{"line", "line too"}},
-		"the sea":                   {circle(-30, -120, 100_000), nil},
-	} {
-		for _, size := range []int32{1, 2, 3, 100, 0} {
-			if got := w.namesNearby(test.request, size); !slices.Equal(got, test.want) {
-				t.Errorf("%s in pages of %d: got %q, want %q", name, size, got, test.want)
+	ann, ben := w.newUser("a"), w.newUser("b")
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			create := func(owner int64, category int, lat, lng float64) int64 {
+				return k.createWith(owner, "x", fields{"category": category, "location": at(lat, lng)})
 			}
-		}
-	}
-	r, err := w.poi.SearchNearby(t.Context(), circle(1, 178, 100_001))
-	expectFault(t, failed(r, err), codes.InvalidArgument, "INVALID_PARAMETER", "circle.radius_meters")
-	r = must(w.poi.SearchNearby(t.Context(), circle(0.5, 178, 100_000)))(t)
-	found := r.GetPois()
-	if want := 6371008.8 * math.Pi / 360; len(found) != 1 || math.Abs(found[0].GetDistanceMeters()-want) > 1e-6 || found[0].GetPoi().GetOwner().GetName() != "a" {
-		t.Errorf("got %v, want one %v away", found, want)
+			east, west := create(ann, 1, 0, -179.99), create(ben, 2, 0, 179.98)
+			line, lineToo := create(ann, 1, 0, 180), create(ben, 2, 0, -180)
+			pole, belowThePole, far := create(ann, 1, 90, 17), create(ben, 2, 89.99, -163), create(ben, 1, 0, 178)
+			// Those of two owners that are created at the same time come in any order of their ids.
+			one, two := min(line, lineToo), max(line, lineToo)
+			for name, test := range map[string]struct {
+				search fields
+				want   []int64
+			}{
+				"across the antimeridian":   {circle(0, 180, 10_000), []int64{one, two, east, west}},
+				"from its other side":       {circle(0, -179.995, 10_000), []int64{east, one, two, west}},
+				"a box across it":           {boxed(-1, 179, 1, -179), []int64{one, two, east, west}},
+				"a category":                {boxed(-1, 179, 1, -179).and(fields{"category": 2}), []int64{lineToo, west}},
+				"the pole":                  {circle(90, 0, 2000), []int64{pole, belowThePole}},
+				"a box that ends at a pole": {boxed(89, -165, 90, -160), []int64{belowThePole, pole}},
+				"a point":                   {circle(0, -180, 0), []int64{one, two}},
+				"the sea":                   {circle(-30, -120, 100_000), nil},
+			} {
+				for _, size := range []int32{1, 2, 3, 100, 0} {
+					if ids := k.nearby(test.search).all(t, size); !slices.Equal(ids, test.want) {
+						t.Errorf("%s in pages of %d: got %d, want %d", name, size, ids, test.want)
+					}
+				}
+			}
+			reply := must(k.send(t.Context(), "SearchNearby", circle(0.5, 178, 100_000)))(t)
+			items := readAll[proto.Message](reply, k.lowers())
+			if len(items) != 1 || read[int64](items[0], k.found()+string(k.field("id"))) != far {
+				t.Fatalf("found %v", items)
+			}
+			away, owner := read[float64](items[0], "distance_meters"), read[string](items[0], k.found()+k.by()+".name")
+			if want := 6371008.8 * math.Pi / 360; math.Abs(away-want) > 1e-6 || owner != "b" {
+				t.Errorf("found %v away, of %s, want %v", away, owner, want)
+			}
+		})
 	}
 }
 
-func TestSearchNearbyFollowsMovedAndDeletedLandmarks(t *testing.T) {
+func TestSearchNearbyFollowsMovedAndDeletedContent(t *testing.T) {
 	w := start(t)
 	owner := w.newUser("a")
-	id := w.newPoi(owner, "x")
-	here, there := circle(25.034, 121.5645, 10), circle(-89.999, 5, 10)
-	if names := w.namesNearby(here, 5); len(names) != 1 {
-		t.Errorf("before: %q", names)
-	}
-	must(w.poi.UpdatePoi(t.Context(), &poiv1.UpdatePoiRequest{ActorId: owner, PoiId: id, Location: &typev1.Location{Lat: -89.999, Lng: 5}}))(t)
-	if gone, come := w.namesNearby(here, 5), w.namesNearby(there, 5); len(gone) != 0 || len(come) != 1 {
-		t.Errorf("after the move: %q here, %q there", gone, come)
-	}
-	must(w.poi.DeletePoi(t.Context(), &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id}))(t)
-	if names := w.namesNearby(there, 5); len(names) != 0 {
-		t.Errorf("after the deletion: %q", names)
+	moves := map[string]fields{"Album": {"lat": -89.999, "lng": 5.0}, "Blog": {"location": at(-89.999, 5)}, "Poi": {"location": at(-89.999, 5)}}
+	for _, k := range w.kinds() {
+		id := k.create(owner, "x")
+		expect := func(when string, here, there []int64) {
+			t.Helper()
+			if old, now := k.nearby(circle(25.034, 121.5645, 10)).all(t, 5), k.nearby(circle(-89.999, 5, 10)).all(t, 5); !slices.Equal(old, here) || !slices.Equal(now, there) {
+				t.Errorf("%s %s: %d here, %d there", k.service, when, old, now)
+			}
+		}
+		expect("before", []int64{id}, nil)
+		must(k.send(t.Context(), "Update", moves[k.name].and(fields{"actor_id": owner, "id": id})))(t)
+		expect("after the move", nil, []int64{id})
+		must(k.send(t.Context(), "Delete", fields{"actor_id": owner, "id": id}))(t)
+		expect("after the deletion", nil, nil)
 	}
 }
 
 func TestSearchNearbyFailsAsTheContractSays(t *testing.T) {
-	w, ctx := start(t), t.Context()
+	w := start(t)
 	owner := w.newUser("a")
-	w.newPoi(owner, "x")
-	w.newPoi(owner, "y")
-	first := circle(25.034, 121.5645, 10)
-	first.PageSize = 1
-	r := must(w.poi.SearchNearby(ctx, first))(t)
-	token := r.GetNextPageToken()
-	with := func(request *poiv1.SearchNearbyRequest, change func(*poiv1.SearchNearbyRequest)) *poiv1.SearchNearbyRequest {
-		change(request)
-		return request
-	}
-	for name, test := range map[string]struct {
-		request *poiv1.SearchNearbyRequest
-		field   string
-	}{
-		"no area":                  {&poiv1.SearchNearbyRequest{}, "area"},
-		"no center":                {with(circle(0, 0, 1), func(r *poiv1.SearchNearbyRequest) { r.GetCircle().Center = nil }), "circle.center"},
-		"a center off the map":     {circle(91, 0, 1), "circle.center.lat"},
-		"a negative radius":        {circle(0, 0, -1), "circle.radius_meters"},
-		"not a number":             {circle(0, 0, math.NaN()), "circle.radius_meters"},
-		"an edge off the map":      {boxed(0, 178, 1, 181), "box.east"},
-		"south above north":        {boxed(1, 0, 0, 1), "box"},
-		"too wide a box":           {boxed(0, 178, 1, -176.9), "box"},
-		"too high a box":           {boxed(0, 0, 5.1, 1), "box"},
-		"an unknown category":      {with(circle(0, 0, 1), func(r *poiv1.SearchNearbyRequest) { r.Category = 6 }), "category"},
-		"too large a page":         {with(circle(0, 0, 1), func(r *poiv1.SearchNearbyRequest) { r.PageSize = 1001 }), "page_size"},
-		"a token of another area":  {with(circle(25.034, 121.5645, 11), func(r *poiv1.SearchNearbyRequest) { r.PageToken = token }), "page_token"},
-		"a token cut short":        {with(circle(25.034, 121.5645, 10), func(r *poiv1.SearchNearbyRequest) { r.PageToken = token[1:] }), "page_token"},
-		"a token that is nonsense": {with(circle(25.034, 121.5645, 10), func(r *poiv1.SearchNearbyRequest) { r.PageToken = "中" }), "page_token"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			expectFault(t, failed(w.poi.SearchNearby(ctx, test.request)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
-		})
+	for _, k := range w.kinds() {
+		k.create(owner, "x")
+		k.create(owner, "y")
+		here := circle(25.034, 121.5645, 10)
+		_, token, err := k.nearby(here)(t.Context(), 1, "")
+		if got(t, token, err) == "" {
+			t.Fatal("there is no second page")
+		}
+		for name, test := range map[string]struct {
+			search fields
+			field  string
+		}{
+			"no area":                   {fields{}, "area"},
+			"no center":                 {fields{"circle": &typev1.Circle{RadiusMeters: 1}}, "circle.center"},
+			"a center off the map":      {circle(91, 0, 1), "circle.center.lat"},
+			"a negative radius":         {circle(0, 0, -1), "circle.radius_meters"},
+			"not a number":              {circle(0, 0, math.NaN()), "circle.radius_meters"},
+			"too far":                   {circle(1, 178, 100_001), "circle.radius_meters"},
+			"an edge off the map":       {boxed(0, 178, 1, 181), "box.east"},
+			"south above north":         {boxed(1, 0, 0, 1), "box"},
+			"too wide a box":            {boxed(0, 178, 1, -176.9), "box"},
+			"too high a box":            {boxed(0, 0, 5.1, 1), "box"},
+			"an unknown category":       {here.and(fields{"category": 77}), string(k.category)},
+			"too large a page":          {here.and(fields{"page_size": int32(1001)}), "page_size"},
+			"a token of another area":   {circle(25.034, 121.5645, 11).and(fields{"page_token": token}), "page_token"},
+			"a token of all categories": {here.and(fields{"category": 1, "page_token": token}), "page_token"},
+			"a token cut short":         {here.and(fields{"page_token": token[1:]}), "page_token"},
+			"a token that is nonsense":  {here.and(fields{"page_token": "中"}), "page_token"},
+		} {
+			t.Run(k.service+" "+name, func(t *testing.T) {
+				expectFault(t, failed(k.send(t.Context(), "SearchNearby", test.search)), codes.InvalidArgument, "INVALID_PARAMETER", test.field)
+			})
+		}
 	}
 }

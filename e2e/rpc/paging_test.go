@@ -2,13 +2,10 @@ package rpc_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"testing"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -16,22 +13,24 @@ import (
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
-// collect receives a stream to its end.
-func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []*T, _ error) {
-	for err == nil {
-		var batch *T
-		if batch, err = stream.Recv(); err == nil {
-			batches = append(batches, batch)
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return batches, err
-}
-
 // page requests one page and returns its ids and the next page token.
 type page func(ctx context.Context, size int32, token string) ([]int64, string, error)
+
+// all returns the ids on all pages of a size. Only the last may be short, and only that of an empty list is empty.
+func (p page) all(t *testing.T, size int32) (all []int64) {
+	t.Helper()
+	for token := ""; ; {
+		ids, next, err := p(t.Context(), size, token)
+		got(t, 0, err)
+		if size > 0 && len(ids) > int(size) || next != "" && (len(ids) == 0 || len(ids) < int(size)) || len(ids) == 0 && token != "" {
+			t.Errorf("a page of %d has %d, and the next page token is %q", size, len(ids), next)
+		}
+		all = append(all, ids...)
+		if token = next; token == "" {
+			return all
+		}
+	}
+}
 
 // idsOf returns the ids of items.
 func idsOf[T any](items []T, idOf func(T) int64) []int64 {
@@ -104,21 +103,7 @@ func TestPagesShowEverythingOnceInCreationOrder(t *testing.T) {
 	for name, page := range w.pages(w.newUser("a")) {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range []int32{0, 1, 2, 7, listed - 1, listed, listed + 1, 100} {
-				var all []int64
-				token := ""
-				for {
-					ids, next, err := page(t.Context(), size, token)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if len(ids) == 0 || size > 0 && len(ids) > int(size) || next != "" && size > 0 && len(ids) < int(size) {
-						t.Errorf("a page of %d has %d", size, len(ids))
-					}
-					all = append(all, ids...)
-					if token = next; token == "" {
-						break
-					}
-				}
+				all := page.all(t, size)
 				if len(all) != listed || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != listed {
 					t.Errorf("pages of %d show %v", size, all)
 				}
@@ -155,66 +140,5 @@ func TestATokenOfAnotherListIsRefused(t *testing.T) {
 			_, _, err := page(t.Context(), 1001, "")
 			expectFault(t, err, codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		})
-	}
-}
-
-func TestAStreamHasTheItemsOfTheListInItsOrder(t *testing.T) {
-	// More than two batches.
-	const count = 1100
-	w := start(t)
-	owner := w.newUser("a")
-	parallel(t, count, func(i int) error {
-		_, err := w.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: fmt.Sprint(i), Category: 1, Location: taipei})
-		if err != nil {
-			return err
-		}
-		_, err = w.poi.CreatePoi(t.Context(), &poiv1.CreatePoiRequest{OwnerId: owner, Name: fmt.Sprint(i), Category: 3, Location: taipei})
-		return err
-	})
-	var want, all []string
-	for token := ""; ; {
-		r := must(w.album.ListAlbums(t.Context(), &albumv1.ListAlbumsRequest{OwnerId: owner, PageSize: 1000, PageToken: token}))(t)
-		for _, a := range r.GetAlbums() {
-			want = append(want, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
-		}
-		if token = r.GetNextPageToken(); token == "" {
-			break
-		}
-	}
-	albums := must(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: owner})))(t)
-	for _, batch := range albums {
-		for _, a := range batch.GetAlbums() {
-			all = append(all, fmt.Sprint(a.GetAlbumId(), a.GetTitle()))
-		}
-	}
-	if !slices.Equal(all, want) || len(all) != count {
-		t.Errorf("%d albums streamed, %d listed", len(all), len(want))
-	}
-	want, all = nil, nil
-	for token := ""; ; {
-		r := must(w.poi.ListPois(t.Context(), &poiv1.ListPoisRequest{Category: 3, PageSize: 1000, PageToken: token}))(t)
-		for _, p := range r.GetPois() {
-			want = append(want, fmt.Sprint(p.GetPoiId(), p.GetName()))
-		}
-		if token = r.GetNextPageToken(); token == "" {
-			break
-		}
-	}
-	pois := must(collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 3})))(t)
-	for _, batch := range pois {
-		for _, p := range batch.GetPois() {
-			all = append(all, fmt.Sprint(p.GetPoiId(), p.GetName()))
-		}
-	}
-	if !slices.Equal(all, want) || len(all) != count {
-		t.Errorf("%d landmarks streamed, %d listed", len(all), len(want))
-	}
-	empty := must(collect(w.poi.StreamPois(t.Context(), &poiv1.StreamPoisRequest{Category: 4})))(t)
-	if len(empty) != 0 {
-		t.Errorf("an empty category sends %v", empty)
-	}
-	idle := must(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: w.newUser("b")})))(t)
-	if len(idle) != 0 {
-		t.Errorf("a user without albums has %v", idle)
 	}
 }

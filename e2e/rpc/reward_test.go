@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"sync"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -11,13 +12,19 @@ import (
 	"github.com/waybook/waybook/standalone/app"
 )
 
-// expectRewarded checks that a user has count rewards of 10.
-func (w *waybook) expectRewarded(when string, user, count int64) {
+// expectRewards checks the total and the number of a user's rewards.
+func (w *waybook) expectRewards(user, total, count int64) {
 	w.t.Helper()
 	reply := must(w.account.GetRewardTotal(w.t.Context(), &accountv1.GetRewardTotalRequest{UserId: user}))(w.t)
-	if reply.GetTotal() != 10*count || reply.GetRewardCount() != count {
-		w.t.Errorf("%s: a total of %d in %d rewards, want %d", when, reply.GetTotal(), reply.GetRewardCount(), count)
+	if reply.GetTotal() != total || reply.GetRewardCount() != count {
+		w.t.Errorf("user %d has %v, want %d in %d rewards", user, reply, total, count)
 	}
+}
+
+// expectRewarded checks that a user has count rewards of 10.
+func (w *waybook) expectRewarded(user, count int64) {
+	w.t.Helper()
+	w.expectRewards(user, 10*count, count)
 }
 
 // postRequest posts the n-th entry of a test.
@@ -30,16 +37,16 @@ func (w *waybook) postRequest(author int64, n int) error {
 func TestAnAuthorIsRewardedOnceForEachEntry(t *testing.T) {
 	w := start(t)
 	author, other := w.newUser("a"), w.newUser("b")
-	w.expectRewarded("before", author, 0)
+	w.expectRewarded(author, 0)
 	got(t, 0, w.postRequest(author, 1))
-	w.expectRewarded("after a post", author, 1)
+	w.expectRewarded(author, 1)
 	got(t, 0, w.postRequest(author, 1))
-	w.expectRewarded("after a repetition", author, 1)
+	w.expectRewarded(author, 1)
 	parallel(t, 32, func(int) error { return w.postRequest(author, 2) })
-	w.expectRewarded("after 32 concurrent posts of one entry", author, 2)
+	w.expectRewarded(author, 2)
 	parallel(t, 32, func(i int) error { return w.postRequest(author, 3+i) })
-	w.expectRewarded("after 32 concurrent posts of other entries", author, 34)
-	w.expectRewarded("for another user", other, 0)
+	w.expectRewarded(author, 34)
+	w.expectRewarded(other, 0)
 }
 
 func TestAnEntryBeyondTheDaysRewardsShowsNone(t *testing.T) {
@@ -70,7 +77,7 @@ func TestARewardOutlivesItsEntry(t *testing.T) {
 	author := w.newUser("a")
 	request := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: w.newBlog(author)}
 	must(w.blog.DeleteBlog(t.Context(), request))(t)
-	w.expectRewarded("after the deletion", author, 1)
+	w.expectRewarded(author, 1)
 }
 
 func TestARewardThatFailedIsGrantedLater(t *testing.T) {
@@ -82,15 +89,69 @@ func TestARewardThatFailedIsGrantedLater(t *testing.T) {
 	deleted := p.newBlog(author)
 	deletion := &blogv1.DeleteBlogRequest{ActorId: author, BlogId: deleted}
 	expectFault(t, failed(p.blog.DeleteBlog(t.Context(), deletion)), codes.Unavailable, "SERVICE_UNAVAILABLE")
-	p.expectRewarded("while granting fails", author, 0)
+	p.expectRewarded(author, 0)
 
 	p.sendAway(nil)
 	got(t, 0, p.postRequest(author, 1))
-	p.expectRewarded("after a repetition", author, 1)
+	p.expectRewarded(author, 1)
 	must(p.blog.DeleteBlog(t.Context(), deletion))(t)
-	p.expectRewarded("after a deletion", author, 2)
+	p.expectRewarded(author, 2)
 	p.sweep()
-	p.expectRewarded("after a sweep", author, 3)
+	p.expectRewarded(author, 3)
 	p.sweep()
-	p.expectRewarded("after another sweep", author, 3)
+	p.expectRewarded(author, 3)
+}
+
+func TestARewardIsGrantedOnceForEachSource(t *testing.T) {
+	w := start(t)
+	user, other := w.newUser("a"), w.newUser("b")
+	w.expectRewards(user, 0, 0)
+	for _, grant := range []struct {
+		user         int64
+		source       string
+		amount, want int64
+	}{
+		{user, "blog/1", 10, 10},
+		{user, "blog/1", 10, 10},
+		{user, "blog/1", 99, 10},
+		{user, "blog/2", 5, 5},
+		{user, "photo/1", 0, 0},
+		{user, "photo/1", 7, 0},
+		{other, "blog/1", 1_000_000_000, 1_000_000_000},
+	} {
+		reply := must(w.account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
+			UserId: grant.user, Source: grant.source, Amount: grant.amount,
+		}))(t)
+		if amount := reply.GetAmount(); amount != grant.want {
+			t.Errorf("%v granted %d", grant, amount)
+		}
+	}
+	w.expectRewards(user, 15, 3)
+	w.expectRewards(other, 1_000_000_000, 1)
+}
+
+func TestOfConcurrentGrantsForOneSourceOneCounts(t *testing.T) {
+	onEachStore(t, func(t *testing.T, w *parts) {
+		user := w.newUser("a")
+		var given [32]int64
+		var group sync.WaitGroup
+		for i := range given {
+			group.Go(func() {
+				reply, err := w.account.GrantReward(t.Context(), &accountv1.GrantRewardRequest{
+					UserId: user, Source: "blog/1", Amount: int64(i) + 1,
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				given[i] = reply.GetAmount()
+			})
+		}
+		group.Wait()
+		for _, amount := range given {
+			if amount != given[0] {
+				t.Fatalf("granted %v", given)
+			}
+		}
+		w.expectRewards(user, given[0], 1)
+	})
 }

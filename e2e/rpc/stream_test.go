@@ -1,102 +1,149 @@
 package rpc_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"testing"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
 )
 
-func TestAStreamOfAlbumsStartsAfterAnIdentifierAndEndsAtALimit(t *testing.T) {
+// collect receives a stream to its end.
+func collect[T any](stream grpc.ServerStreamingClient[T], err error) (batches []*T, _ error) {
+	for err == nil {
+		var batch *T
+		if batch, err = stream.Recv(); err == nil {
+			batches = append(batches, batch)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return batches, err
+}
+
+// streamed returns the content that a Stream sends.
+func (k kind) streamed(ctx context.Context, values fields) (all []proto.Message, err error) {
+	stream, err := k.stream(ctx, "Stream", values)
+	for err == nil {
+		batch := newMessage(k.method("Stream").Output())
+		if err = stream.RecvMsg(batch); err == nil {
+			all = append(all, readAll[proto.Message](batch, k.lowers())...)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return all, err
+}
+
+// ids returns the identifiers of content.
+func (k kind) ids(content []proto.Message) []int64 {
+	return idsOf(content, func(each proto.Message) int64 { return read[int64](each, string(k.field("id"))) })
+}
+
+func TestAStreamHasTheItemsOfTheListInItsOrderFromAnIdentifierToALimit(t *testing.T) {
 	// More than two batches.
 	const count = 450
 	w := start(t)
 	owner, other := w.newUser("a"), w.newUser("b")
-	ids := make([]int64, count)
-	parallel(t, count, func(i int) error {
-		if i%10 == 0 {
-			w.newAlbum(other, "x") // between the owner's
-		}
-		r, err := w.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: fmt.Sprint(i), Category: 1, Location: taipei})
-		ids[i] = r.GetAlbum().GetAlbumId()
-		return err
-	})
-	slices.Sort(ids)
-	stream := func(after, limit int64) []int64 {
-		t.Helper()
-		batches, err := collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: owner, AfterAlbumId: after, Limit: limit}))
-		var sent []int64
-		for _, batch := range got(t, batches, err) {
-			sent = append(sent, idsOf(batch.GetAlbums(), (*albumv1.AlbumSummary).GetAlbumId)...)
-		}
-		return sent
-	}
-	starts := map[int64]int{0: 0, ids[0] - 1: 0, ids[0]: 1, ids[count/2]: count/2 + 1, ids[count-2]: count - 1, ids[count-1]: count, tooHigh - 1: count}
-	for after, first := range starts {
-		for _, limit := range []int64{0, 1, 2, 199, 200, 201, 400, count, count + 1, math.MaxInt64} {
-			want := ids[first:]
-			if limit > 0 && limit < int64(len(want)) {
-				want = want[:limit]
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			list, empty := fields{"owner": owner}, fields{"owner": w.newUser("c")}
+			if k.name == "Poi" {
+				list, empty = fields{"category": 3}, fields{"category": 4}
 			}
-			if sent := stream(after, limit); !slices.Equal(sent, want) {
-				t.Errorf("after the first %d, up to %d: %d albums, want %d", first, limit, len(sent), len(want))
+			var made [count]int64
+			parallel(t, count, func(i int) error {
+				if i%10 == 0 { // between the others
+					if err := failed(k.send(t.Context(), "Create", k.valid(other, "in no list", nil))); err != nil {
+						return err
+					}
+				}
+				reply, err := k.send(t.Context(), "Create", k.valid(owner, fmt.Sprint(i), fields{"category": 3}))
+				made[i] = k.idIn(reply)
+				return err
+			})
+			ids := k.page("List", list, k.lowers(), string(k.field("id"))).all(t, 100)
+			if !slices.Equal(ids, slices.Sorted(slices.Values(made[:]))) {
+				t.Fatalf("the list has %d, %d were made", len(ids), count)
 			}
-		}
+			for _, each := range must(k.streamed(t.Context(), list))(t) {
+				if i := slices.Index(made[:], k.ids([]proto.Message{each})[0]); i < 0 || read[string](each, string(k.title)) != fmt.Sprint(i) {
+					t.Errorf("number %d is %v", i, each)
+				}
+			}
+			// The identifier need not exist.
+			for after, first := range map[int64]int{
+				0: 0, ids[0] - 1: 0, ids[0]: 1, ids[199]: 200, ids[count/2]: count/2 + 1, ids[399]: 400,
+				ids[count-2]: count - 1, ids[count-1] - 1: count - 1, ids[count-1]: count, tooHigh - 1: count,
+			} {
+				for _, limit := range []int64{0, 1, 2, 199, 200, 201, 400, count, count + 1, math.MaxInt64} {
+					want := ids[first:]
+					if limit > 0 && limit < int64(len(want)) {
+						want = want[:limit]
+					}
+					sent := k.ids(must(k.streamed(t.Context(), list.and(fields{"after": after, "limit": limit})))(t))
+					if !slices.Equal(sent, want) {
+						t.Errorf("after the first %d, up to %d: %d are sent, want %d", first, limit, len(sent), len(want))
+					}
+				}
+			}
+			if sent := must(k.streamed(t.Context(), empty))(t); len(sent) > 0 {
+				t.Errorf("of an empty list %v is sent", sent)
+			}
+		})
 	}
-	expectFault(t, failed(collect(w.album.StreamAlbums(t.Context(), &albumv1.StreamAlbumsRequest{OwnerId: 1, AfterAlbumId: 1, Limit: 1}))),
-		codes.NotFound, "USER_NOT_FOUND")
 }
 
 func TestAStreamOfEntriesMayLeaveOutThoseThatAreNotPublished(t *testing.T) {
 	const count = 410 // more than two batches, of which two thirds are published
+	const published = int(blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED)
 	w := start(t)
-	author := w.newUser("a")
+	author, k := w.newUser("a"), w.kinds()[1]
 	all := make([]int64, count)
 	parallel(t, count, func(i int) error {
-		request := newBlogRequest(author)
+		day := &typev1.Date{Year: 2026, Month: 2, Day: 28}
 		if i%3 == 0 {
-			request.PostDate.Year = 9999
+			day.Year = 9999
 		}
-		r, err := w.blog.CreateBlog(t.Context(), request)
-		all[i] = r.GetBlog().GetBlogId()
+		reply, err := k.send(t.Context(), "Create", k.valid(author, "x", fields{"post_date": day}))
+		all[i] = k.idIn(reply)
 		return err
 	})
-	var published []int64
+	var shown []int64
 	for i, id := range all {
 		if i%3 != 0 {
-			published = append(published, id)
+			shown = append(shown, id)
 		}
 	}
 	slices.Sort(all)
-	slices.Sort(published)
+	slices.Sort(shown)
 	for _, c := range []struct {
 		after, limit int64
-		publication  blogv1.BlogPublication
+		publication  int
 		want         []int64
 	}{
-		{0, 0, blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED, all},
-		{all[200], 201, blogv1.BlogPublication_BLOG_PUBLICATION_UNSPECIFIED, all[201:402]},
-		{0, 0, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, published},
-		{published[9], 200, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, published[10:210]},
-		{published[len(published)-1], 1, blogv1.BlogPublication_BLOG_PUBLICATION_PUBLISHED, nil},
+		{0, 0, 0, all},
+		{all[200], 201, 0, all[201:402]},
+		{0, 0, published, shown},
+		{shown[9], 200, published, shown[10:210]},
+		{shown[len(shown)-1], 1, published, nil},
 	} {
-		batches, err := collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{
-			AuthorId: author, AfterBlogId: c.after, Limit: c.limit, Publication: c.publication,
-		}))
-		var sent []int64
-		for _, batch := range got(t, batches, err) {
-			sent = append(sent, idsOf(batch.GetBlogs(), (*blogv1.BlogSummary).GetBlogId)...)
-		}
+		sent := k.ids(must(k.streamed(t.Context(), fields{"owner": author, "after": c.after, "limit": c.limit, "publication": c.publication}))(t))
 		if !slices.Equal(sent, c.want) {
-			t.Errorf("after %d, up to %d, %v: %d entries, want %d", c.after, c.limit, c.publication, len(sent), len(c.want))
+			t.Errorf("after %d, up to %d, publication %d: %d entries, want %d", c.after, c.limit, c.publication, len(sent), len(c.want))
 		}
 	}
-	expectFault(t, failed(collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{AuthorId: 1}))), codes.NotFound, "USER_NOT_FOUND")
-	expectFault(t, failed(collect(w.blog.StreamBlogs(t.Context(), &blogv1.StreamBlogsRequest{AfterBlogId: tooHigh, Limit: -1, Publication: 2}))),
-		codes.InvalidArgument, "INVALID_PARAMETER", "author_id", "after_blog_id", "limit", "publication")
+	invalid := fields{"after": int64(tooHigh), "limit": int64(-1), "publication": 2}
+	expectFault(t, failed(k.streamed(t.Context(), invalid)), codes.InvalidArgument, "INVALID_PARAMETER", "author_id", "after_blog_id", "limit", "publication")
 }

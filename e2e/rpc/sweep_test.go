@@ -5,28 +5,25 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
-	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
-	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
-	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
 func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 	p := startParts(t)
-	ctx, owner := t.Context(), p.newUser("a")
-	var albums, blogs, pois [2]int64
-	for i := range 2 {
-		albums[i], blogs[i], pois[i] = p.newAlbum(owner, "x"), p.newBlog(owner), p.newPoi(owner, "x")
-		for _, err := range []error{
-			failed(p.album.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: owner, AlbumId: albums[i], ThumbnailUrl: "x"})),
-			failed(p.album.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: owner, AlbumId: albums[i], Text: "x"})),
-			failed(p.blog.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: owner, BlogId: blogs[i], Text: "x"})),
-			failed(p.blog.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: owner, BlogId: blogs[i], Choice: 1})),
-			failed(p.poi.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: owner, PoiId: pois[i], PhotoUrl: "x"})),
-			failed(p.poi.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: owner, PoiId: pois[i], Text: "x"})),
-		} {
-			got(t, 0, err)
+	owner := p.newUser("a")
+	deleted, spared := map[string]int64{}, map[string]int64{}
+	for _, k := range p.kinds() {
+		for _, ids := range []map[string]int64{deleted, spared} {
+			id := k.create(owner, "x")
+			ids[k.name] = id
+			must(k.send(t.Context(), "AddComment", fields{"author_id": owner, "id": id, "text": "x"}))(t)
+			if k.hasPhotos() {
+				must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "photo": "x"}))(t)
+			} else {
+				must(k.send(t.Context(), "CastBallot", fields{"voter_id": owner, "id": id, "choice": int32(1)}))(t)
+			}
 		}
 	}
 	children := []string{"album_photos", "album_comments", "blog_comments", "blog_ballots", "poi_photos", "poi_comments"}
@@ -40,12 +37,8 @@ func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 		}
 	}
 	expect("before", children, 2)
-	for _, err := range []error{
-		failed(p.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: albums[0]})),
-		failed(p.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: blogs[0]})),
-		failed(p.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: pois[0]})),
-	} {
-		got(t, 0, err)
+	for _, k := range p.kinds() {
+		must(k.send(t.Context(), "Delete", fields{"actor_id": owner, "id": deleted[k.name]}))(t)
 	}
 	p.sweep()
 	expect("after a sweep", children, 1)
@@ -54,10 +47,13 @@ func TestASweepRemovesOnlyTheRemainsOfDeletedContent(t *testing.T) {
 	p.sweep()
 	expect("an hour later", children, 1)
 	expect("an hour later", bins, 0)
-	if left := p.getAlbum(albums[1]); len(left.GetPhotos()) != 1 || len(left.GetComments()) != 1 {
-		t.Errorf("the other album is %v", left)
+	for _, k := range p.kinds() {
+		left := k.get(spared[k.name])
+		if len(readAll[proto.Message](left, "comments")) != 1 || k.hasPhotos() && len(readAll[proto.Message](left, "photos")) != 1 {
+			t.Errorf("what was not deleted is %v", left)
+		}
 	}
-	if votes := p.votes(blogs[1]); votes != [3]int64{1, 0, 0} {
+	if votes := p.votes(spared["Blog"]); votes != [3]int64{1, 0, 0} {
 		t.Errorf("the other entry has votes %v", votes)
 	}
 }

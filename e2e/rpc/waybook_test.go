@@ -161,3 +161,18 @@ func (w *waybook) newPoi(owner int64, name string) int64 {
 		OwnerId: owner, Name: name, Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: taipei,
 	}))(w.t).GetPoi().GetPoiId()
 }
+
+func (w *waybook) getAlbum(id int64) *albumv1.GetAlbumResponse {
+	w.t.Helper()
+	return must(w.album.GetAlbum(w.t.Context(), &albumv1.GetAlbumRequest{AlbumId: id}))(w.t)
+}
+
+func (w *waybook) getBlog(id int64) *blogv1.GetBlogResponse {
+	w.t.Helper()
+	return must(w.blog.GetBlog(w.t.Context(), &blogv1.GetBlogRequest{BlogId: id}))(w.t)
+}
+
+func (w *waybook) getPoi(id int64) *poiv1.GetPoiResponse {
+	w.t.Helper()
+	return must(w.poi.GetPoi(w.t.Context(), &poiv1.GetPoiRequest{PoiId: id}))(w.t)
+}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/waybook/waybook/e2e/golden/casefile"
+	"github.com/waybook/waybook/e2e/contract/casefile"
 )
 
 // citing are the extensions of the files whose citations are checked; scripts have none.

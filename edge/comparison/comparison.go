@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 // Outcome says how two replies relate.
@@ -200,13 +201,4 @@ func (s ruleSet) list() (rules []Rule) {
 }
 
 // shown returns the beginning of a text.
-func shown(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
-}
+func shown(s string) string { return text.Beginning(s, maxShown) }

@@ -3,6 +3,8 @@ package operation
 import (
 	"context"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
@@ -60,43 +62,44 @@ func getAlbumRequest(in *Input) *albumv1.GetAlbumRequest {
 	return &albumv1.GetAlbumRequest{AlbumId: required(in, &paramAlbumID, "album_id", form.ID)}
 }
 
-func writeAlbum(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
-	return writeAlbumWith(ctx, c, out, response, comments)
-}
-
-func writeAlbumWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
-	out.Integer("ownerID", response.GetAlbum().GetOwner().GetUserId())
-	return writeAlbumWith(ctx, c, out, response, commentsWithIDs)
-}
-
-func writeAlbumWith(
-	ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse, comments reply.List[*typev1.Comment],
-) error {
-	album := response.GetAlbum()
-	out.Text("albumTitle", album.GetTitle())
-	out.Integer("category", int64(album.GetCategory()))
-	writeLocation(out.Writer, album.GetLocation())
-	out.Text("ownerName", album.GetOwner().GetName())
-	out.Text("ownerIcon", album.GetOwner().GetIconUrl())
-	out.Day("updateDate", album.GetUpdateTime().AsTime())
-	out.Integer("score", album.GetScore())
-	err := writePages(ctx, c, out, albumPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
-		func(ctx context.Context, token string) ([]*albumv1.Photo, string, error) {
-			page, err := c.Album.ListPhotos(ctx, &albumv1.ListPhotosRequest{
-				AlbumId: album.GetAlbumId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetPhotos(), page.GetNextPageToken(), err
-		})
-	if err != nil {
-		return err
+// writeAlbum returns the function that writes an album.
+func writeAlbum(ids ids) func(context.Context, *Config, *reply.Reply, *albumv1.GetAlbumResponse) error {
+	comments := comments(ids)
+	return func(ctx context.Context, c *Config, out *reply.Reply, response *albumv1.GetAlbumResponse) error {
+		album := response.GetAlbum()
+		if ids == withIDs {
+			out.Integer("ownerID", album.GetOwner().GetUserId())
+		}
+		out.Text("albumTitle", album.GetTitle())
+		out.Integer("category", int64(album.GetCategory()))
+		writeOwned(out.Writer, album)
+		err := writePages(ctx, c, out, albumPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
+			c.Album.ListPhotos, (*albumv1.ListPhotosResponse).GetPhotos,
+			func() *albumv1.ListPhotosRequest { return &albumv1.ListPhotosRequest{AlbumId: album.GetAlbumId()} })
+		if err != nil {
+			return err
+		}
+		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+			c.Album.ListComments, (*albumv1.ListCommentsResponse).GetComments,
+			func() *albumv1.ListCommentsRequest { return &albumv1.ListCommentsRequest{AlbumId: album.GetAlbumId()} })
 	}
-	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
-			page, err := c.Album.ListComments(ctx, &albumv1.ListCommentsRequest{
-				AlbumId: album.GetAlbumId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetComments(), page.GetNextPageToken(), err
-		})
+}
+
+// owned is an album or a landmark.
+type owned interface {
+	GetLocation() *typev1.Location
+	GetOwner() *typev1.Profile
+	GetUpdateTime() *timestamppb.Timestamp
+	GetScore() int64
+}
+
+// writeOwned writes what albums and landmarks have after their category (rules 5.7 and 6.5).
+func writeOwned(out reply.Writer, content owned) {
+	writeLocation(out, content.GetLocation())
+	out.Text("ownerName", content.GetOwner().GetName())
+	out.Text("ownerIcon", content.GetOwner().GetIconUrl())
+	out.Day("updateDate", content.GetUpdateTime().AsTime())
+	out.Integer("score", content.GetScore())
 }
 
 // albumPhotos writes the photos of an album (rule 5.1).
@@ -113,10 +116,6 @@ func streamAlbumsRequest(in *Input) *albumv1.StreamAlbumsRequest {
 		Limit:        askedLimit(in),
 		AfterAlbumId: form.Or(optional(in, &paramAfter, "after_album_id", form.ID), 0),
 	}
-}
-
-func albumsOfBatch(batch *albumv1.StreamAlbumsResponse) []*albumv1.AlbumSummary {
-	return batch.GetAlbums()
 }
 
 var albumList = reply.List[*albumv1.AlbumSummary]{Name: "albumList", Item: "album", WriteItem: func(out reply.Writer, album *albumv1.AlbumSummary) {

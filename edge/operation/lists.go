@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
@@ -154,12 +155,19 @@ func (l *limited[Item]) writeNext(out reply.Writer) {
 // pageResponse is a page of a list.
 type pageResponse interface{ GetNextPageToken() string }
 
+// turnTo selects a page in a request for a list.
+func turnTo(request proto.Message, size int32, token string) {
+	message := request.ProtoReflect()
+	fields := message.Descriptor().Fields()
+	message.Set(fields.ByName("page_size"), protoreflect.ValueOfInt32(size))
+	message.Set(fields.ByName("page_token"), protoreflect.ValueOfString(token))
+}
+
 // pagedList returns an operation that replies with a list from pages of a service, or with a part
 // of it. It holds one page at a time. The parameter after is the page token of the service.
 func pagedList[Request proto.Message, Response pageResponse, Item any](
 	c *Config,
 	build func(*Input) Request,
-	turnTo func(request Request, size int32, token string),
 	call call[Request, Response],
 	itemsOf func(Response) []Item,
 	list reply.List[Item],
@@ -219,15 +227,21 @@ func pagedList[Request proto.Message, Response pageResponse, Item any](
 	}
 }
 
-// writePages writes an optional list: the given items, then the pages that next gets from a
-// service.
-func writePages[Item any](
+// writePages writes an optional list: the given items, then the pages from token on. newRequest returns
+// the request for the list, which few replies need.
+func writePages[Request proto.Message, Response pageResponse, Item any](
 	ctx context.Context, c *Config, out *reply.Reply, list reply.List[Item], items []Item, token string,
-	next func(ctx context.Context, token string) (items []Item, nextToken string, err error),
+	call call[Request, Response], itemsOf func(Response) []Item, newRequest func() Request,
 ) error {
 	return list.WritePages(out, items, token, func(token string) ([]Item, string, error) {
 		ctx, cancel := c.callContext(ctx)
 		defer cancel()
-		return next(ctx, token)
+		request := newRequest()
+		turnTo(request, pageSize, token)
+		page, err := call(ctx, request)
+		if err != nil {
+			return nil, "", err
+		}
+		return itemsOf(page), page.GetNextPageToken(), nil
 	})
 }

@@ -39,11 +39,8 @@ func optionalDescription(in *Input) string {
 	return form.Or(optional(in, &paramDescription, "description", form.Text), "")
 }
 
-func writeNewAlbumPhoto(out reply.Writer, response *albumv1.AddPhotoResponse) {
-	out.Integer("photoID", response.GetPhoto().GetPhotoId())
-}
-
-func writeNewPoiPhoto(out reply.Writer, response *poiv1.AddPhotoResponse) {
+// writeNewPhoto writes the reply of addPhoto (rule 17.7).
+func writeNewPhoto[Photo interface{ GetPhotoId() int64 }, Response interface{ GetPhoto() Photo }](out reply.Writer, response Response) {
 	out.Integer("photoID", response.GetPhoto().GetPhotoId())
 }
 

@@ -2,6 +2,7 @@ package operation
 
 import (
 	"context"
+	"math"
 
 	"github.com/waybook/waybook/edge/form"
 	"github.com/waybook/waybook/edge/reply"
@@ -24,8 +25,6 @@ func streamPoisRequest(in *Input) *poiv1.StreamPoisRequest {
 	}
 }
 
-func poisOfBatch(batch *poiv1.StreamPoisResponse) []*poiv1.PoiSummary { return batch.GetPois() }
-
 var poiList = reply.List[*poiv1.PoiSummary]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.PoiSummary) {
 	out.ID("POIID", poi.GetPoiId(), poi.GetOldId())
 	out.Text("name", poi.GetName())
@@ -36,60 +35,107 @@ func getPoiRequest(in *Input) *poiv1.GetPoiRequest {
 	return &poiv1.GetPoiRequest{PoiId: required(in, &paramPoiID, "poi_id", form.ID)}
 }
 
-func writePoi(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
-	return writePoiWith(ctx, c, out, response, poiPhotos, comments)
-}
-
-func writePoiWithIDs(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
-	out.Integer("ownerID", response.GetPoi().GetOwner().GetUserId())
-	return writePoiWith(ctx, c, out, response, poiPhotosWithIDs, commentsWithIDs)
-}
-
-func writePoiWith(
-	ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse,
-	poiPhotos reply.List[*poiv1.Photo], comments reply.List[*typev1.Comment],
-) error {
-	poi := response.GetPoi()
-	out.Text("name", poi.GetName())
-	out.Integer("category", int64(poi.GetCategory()))
-	writeLocation(out.Writer, poi.GetLocation())
-	out.Text("ownerName", poi.GetOwner().GetName())
-	out.Text("ownerIcon", poi.GetOwner().GetIconUrl())
-	out.Day("updateDate", poi.GetUpdateTime().AsTime())
-	out.Integer("score", poi.GetScore())
-	err := writePages(ctx, c, out, poiPhotos, response.GetPhotos(), response.GetNextPhotosToken(),
-		func(ctx context.Context, token string) ([]*poiv1.Photo, string, error) {
-			page, err := c.Poi.ListPhotos(ctx, &poiv1.ListPhotosRequest{
-				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetPhotos(), page.GetNextPageToken(), err
-		})
-	if err != nil {
-		return err
+// writePoi returns the function that writes a landmark.
+func writePoi(ids ids) func(context.Context, *Config, *reply.Reply, *poiv1.GetPoiResponse) error {
+	photos, comments := poiPhotos(ids), comments(ids)
+	return func(ctx context.Context, c *Config, out *reply.Reply, response *poiv1.GetPoiResponse) error {
+		poi := response.GetPoi()
+		if ids == withIDs {
+			out.Integer("ownerID", poi.GetOwner().GetUserId())
+		}
+		out.Text("name", poi.GetName())
+		out.Integer("category", int64(poi.GetCategory()))
+		writeOwned(out.Writer, poi)
+		err := writePages(ctx, c, out, photos, response.GetPhotos(), response.GetNextPhotosToken(),
+			c.Poi.ListPhotos, (*poiv1.ListPhotosResponse).GetPhotos,
+			func() *poiv1.ListPhotosRequest { return &poiv1.ListPhotosRequest{PoiId: poi.GetPoiId()} })
+		if err != nil {
+			return err
+		}
+		return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
+			c.Poi.ListComments, (*poiv1.ListCommentsResponse).GetComments,
+			func() *poiv1.ListCommentsRequest { return &poiv1.ListCommentsRequest{PoiId: poi.GetPoiId()} })
 	}
-	return writePages(ctx, c, out, comments, response.GetComments(), response.GetNextCommentsToken(),
-		func(ctx context.Context, token string) ([]*typev1.Comment, string, error) {
-			page, err := c.Poi.ListComments(ctx, &poiv1.ListCommentsRequest{
-				PoiId: poi.GetPoiId(), PageSize: pageSize, PageToken: token,
-			})
-			return page.GetComments(), page.GetNextPageToken(), err
-		})
 }
 
 // poiPhotos writes the photos of a landmark. Each has its address twice, because the old
-// interface has two names for it (rule 6.6).
-var poiPhotos = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: writePoiPhoto}
-
-// poiPhotosWithIDs also has what removePhoto takes (rule 17.15).
-var poiPhotosWithIDs = reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
-	out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
-	writePoiPhoto(out, photo)
-}}
-
-func writePoiPhoto(out reply.Writer, photo *poiv1.Photo) {
-	out.Text("description", photo.GetDescription())
-	out.Text("photoPath", photo.GetPhotoUrl())
-	out.Text("photo", photo.GetPhotoUrl())
+// interface has two names for it (rule 6.6). Its identifier is what removePhoto takes (rule 17.15).
+func poiPhotos(ids ids) reply.List[*poiv1.Photo] {
+	return reply.List[*poiv1.Photo]{Name: "photos", Item: "photo", WriteItem: func(out reply.Writer, photo *poiv1.Photo) {
+		if ids == withIDs {
+			out.ID("photoID", photo.GetPhotoId(), photo.GetOldId())
+		}
+		out.Text("description", photo.GetDescription())
+		out.Text("photoPath", photo.GetPhotoUrl())
+		out.Text("photo", photo.GetPhotoUrl())
+	}}
 }
 
 func poiIDs(poi *poiv1.PoiSummary) (id int64, oldID string) { return poi.GetPoiId(), poi.GetOldId() }
+
+// The parameters of getNearbyPOIList (rules 17.3 to 17.6).
+var (
+	paramNearLat = form.Parameter{Name: "lat", Hint: "from -90 to 90", OneOf: "lat or latMin", Syntax: form.DecimalSyntax}
+	paramRadius  = form.Parameter{Name: "radius", Hint: "from 0 to 50000 metres", Syntax: form.DecimalSyntax, Range: &form.Range{Min: 0, Max: 50_000}}
+	paramLatMin  = form.Parameter{Name: "latMin", Hint: "from -90 to 90", Syntax: form.DecimalSyntax}
+	paramLatMax  = form.Parameter{Name: "latMax", Hint: "from -90 to 90, not less than latMin", Syntax: form.DecimalSyntax}
+	paramLngMin  = form.Parameter{Name: "lngMin", Hint: "from -180 to 180", Syntax: form.DecimalSyntax}
+	paramLngMax  = form.Parameter{Name: "lngMax", Hint: "from -180 to 180", Syntax: form.DecimalSyntax}
+)
+
+// searchNearbyRequest reads the parameters of getNearbyPOIList around a point (rule 17.3).
+func searchNearbyRequest(in *Input) *poiv1.SearchNearbyRequest {
+	return &poiv1.SearchNearbyRequest{
+		Area: &poiv1.SearchNearbyRequest_Circle{Circle: &typev1.Circle{
+			Center: &typev1.Location{
+				Lat: required(in, &paramNearLat, "circle.center.lat", form.Decimal),
+				Lng: required(in, &paramLng, "circle.center.lng", form.Decimal),
+			},
+			RadiusMeters: required(in, &paramRadius, "circle.radius_meters", asRadius),
+		}},
+		Category: optionalPoiCategory(in),
+	}
+}
+
+func asRadius(s string) (float64, bool) {
+	value, ok := form.ParseDecimal(s)
+	limits := paramRadius.Range
+	return value, ok && float64(limits.Min) <= value && value <= float64(limits.Max)
+}
+
+// optionalPoiCategory returns 0, for all categories, if the parameter is absent.
+func optionalPoiCategory(in *Input) poiv1.PoiCategory {
+	return form.Or(optional(in, &paramPoiCategory, "category", form.Enum[poiv1.PoiCategory]), 0)
+}
+
+// foundPois writes landmarks with their distances from the point (rule 17.4).
+var foundPois = reply.List[*poiv1.FoundPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, found *poiv1.FoundPoi) {
+	poi := found.GetPoi()
+	writePlace(out, poi.GetPoiId(), poi.GetOldId(), poi.GetName(), poi.GetCategory(), poi.GetLocation())
+	// The sphere is not the Earth; more digits would say nothing.
+	out.Decimal("distance", math.Round(found.GetDistanceMeters()*10)/10)
+}}
+
+// listPoisInBoxRequest reads the parameters of getNearbyPOIList in a box (rule 17.5).
+func listPoisInBoxRequest(in *Input) *poiv1.ListPoisInBoxRequest {
+	bounds := &poiv1.Bounds{
+		South: required(in, &paramLatMin, "bounds.south", form.Decimal),
+		North: required(in, &paramLatMax, "bounds.north", form.Decimal),
+	}
+	in.Imply(&paramLatMax, "bounds")
+	bounds.West = required(in, &paramLngMin, "bounds.west", form.Decimal)
+	bounds.East = required(in, &paramLngMax, "bounds.east", form.Decimal)
+	return &poiv1.ListPoisInBoxRequest{Bounds: bounds, Category: optionalPoiCategory(in)}
+}
+
+// locatedPois writes landmarks for a map (rule 17.5).
+var locatedPois = reply.List[*poiv1.LocatedPoi]{Name: "POIList", Item: "POI", WriteItem: func(out reply.Writer, poi *poiv1.LocatedPoi) {
+	writePlace(out, poi.GetPoiId(), "", poi.GetName(), poi.GetCategory(), poi.GetLocation())
+}}
+
+func writePlace(out reply.Writer, id int64, oldID, name string, category poiv1.PoiCategory, location *typev1.Location) {
+	out.ID("POIID", id, oldID)
+	out.Text("name", name)
+	out.Integer("category", int64(category))
+	writeLocation(out, location)
+}

@@ -1,6 +1,8 @@
 package operation
 
 import (
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
 )
 
@@ -15,16 +17,16 @@ func legacyOperations(c *Config) []Operation {
 		{"addAlbum", AsWritten, Writes, LoginNeeded, unary(c, createAlbumRequest, c.Album.CreateAlbum, writeNewAlbum)},
 		{"updateAlbum", AsWritten, Writes, LoginNeeded, unary(c, updateAlbumRequest, c.Album.UpdateAlbum, writeNothing)},
 		{"updateAlbum", Deleting, Writes, LoginNeeded, unary(c, deleteAlbumRequest, c.Album.DeleteAlbum, writeNothing)},
-		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum)},
-		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, albumsOfBatch, albumList, albumIDs)},
+		{"getAlbum", AsWritten, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withoutIDs))},
+		{"getUserAlbumList", AsWritten, Reads, Anonymous, stream(c, streamAlbumsRequest, c.Album.StreamAlbums, (*albumv1.StreamAlbumsResponse).GetAlbums, albumList, albumIDs)},
 
-		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, poisOfBatch, poiList, poiIDs)},
-		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi)},
+		{"getCategoryPOIList", AsWritten, Reads, Anonymous, stream(c, streamPoisRequest, c.Poi.StreamPois, (*poiv1.StreamPoisResponse).GetPois, poiList, poiIDs)},
+		{"getPOI", AsWritten, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withoutIDs))},
 
 		{"postBlog", AsWritten, Writes, LoginNeeded, unary(c, postBlogRequest(c), c.Blog.CreateBlog, writeNewBlog)},
 		{"updateBlog", AsWritten, Writes, LoginNeeded, unary(c, updateBlogRequest, c.Blog.UpdateBlog, writeNothing)},
 		{"updateBlog", Deleting, Writes, LoginNeeded, unary(c, deleteBlogRequest, c.Blog.DeleteBlog, writeNothing)},
-		{"getBlog", AsWritten, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog)},
+		{"getBlog", AsWritten, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withoutIDs))},
 	}
 }
 
@@ -35,17 +37,17 @@ func additions(c *Config) []Operation {
 		return nil
 	}
 	rows := []Operation{
-		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, blogsOfBatch, blogList, blogIDs)},
+		{"getUserBlogList", AsWritten, Reads, Anonymous, stream(c, streamBlogsRequest, c.Blog.StreamBlogs, (*blogv1.StreamBlogsResponse).GetBlogs, blogList, blogIDs)},
 
-		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, turnSearch, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
-		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, turnBox, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
+		{"getNearbyPOIList", Around, Reads, Anonymous, pagedList(c, searchNearbyRequest, c.Poi.SearchNearby, (*poiv1.SearchNearbyResponse).GetPois, foundPois)},
+		{"getNearbyPOIList", InBox, Reads, Anonymous, pagedList(c, listPoisInBoxRequest, c.Poi.ListPoisInBox, (*poiv1.ListPoisInBoxResponse).GetPois, locatedPois)},
 
-		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbumWithIDs)},
-		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoiWithIDs)},
-		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlogWithIDs)},
+		{"getAlbum", WithIDs, Reads, Anonymous, paged(c, getAlbumRequest, c.Album.GetAlbum, writeAlbum(withIDs))},
+		{"getPOI", WithIDs, Reads, Anonymous, paged(c, getPoiRequest, c.Poi.GetPoi, writePoi(withIDs))},
+		{"getBlog", WithIDs, Reads, Anonymous, paged(c, getBlogRequest, c.Blog.GetBlog, writeBlog(withIDs))},
 
-		{"addPhoto", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumPhotoRequest, c.Album.AddPhoto, writeNewAlbumPhoto)},
-		{"addPhoto", OfPoi, Writes, LoginNeeded, unary(c, addPoiPhotoRequest, c.Poi.AddPhoto, writeNewPoiPhoto)},
+		{"addPhoto", OfAlbum, Writes, LoginNeeded, unary(c, addAlbumPhotoRequest, c.Album.AddPhoto, writeNewPhoto)},
+		{"addPhoto", OfPoi, Writes, LoginNeeded, unary(c, addPoiPhotoRequest, c.Poi.AddPhoto, writeNewPhoto)},
 		{"removePhoto", OfAlbum, Writes, LoginNeeded, unary(c, removeAlbumPhotoRequest, c.Album.RemovePhoto, writeNothing)},
 		{"removePhoto", OfPoi, Writes, LoginNeeded, unary(c, removePoiPhotoRequest, c.Poi.RemovePhoto, writeNothing)},
 

@@ -1,6 +1,7 @@
 package operation
 
 import (
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -108,22 +109,14 @@ func asQuote(s string) (int64, bool) {
 	return form.ID(s)
 }
 
-func asBlogType(s string) (blogv1.BlogType, bool) {
-	for i, name := range blogTypes {
-		if name == s && name != "" {
-			return blogv1.BlogType(i), true
-		}
-	}
-	return 0, false
-}
+func asBlogType(s string) (blogv1.BlogType, bool) { return numberOf[blogv1.BlogType](blogTypes[:], s) }
 
-func asWeather(s string) (blogv1.Weather, bool) {
-	for i, name := range weathers {
-		if name == s && name != "" {
-			return blogv1.Weather(i), true
-		}
-	}
-	return 0, false
+func asWeather(s string) (blogv1.Weather, bool) { return numberOf[blogv1.Weather](weathers[:], s) }
+
+// numberOf returns the number of a name. 0 has none.
+func numberOf[E ~int32](names []string, name string) (E, bool) {
+	number := max(0, slices.Index(names, name))
+	return E(number), number > 0 // #nosec G115 -- few
 }
 
 // blogTypes are the types of rule 7.2, indexed by their numbers in the services' contract.

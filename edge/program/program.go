@@ -11,6 +11,7 @@ import (
 
 	"buf.build/go/protovalidate"
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
 
 	"github.com/waybook/waybook/edge"
 	"github.com/waybook/waybook/edge/shadow"
@@ -179,26 +180,17 @@ func Serve(env process.Env, metrics *process.Metrics, listener net.Listener, han
 
 // dial connects the edge to the services.
 func dial(env process.Env, config Config, served *edge.Config) error {
-	account, err := env.Dial("account", config.Account)
-	if err != nil {
-		return err
+	links := map[string]*grpc.ClientConn{}
+	for name, address := range map[string]string{"account": config.Account, "album": config.Album, "blog": config.Blog, "poi": config.Poi} {
+		var err error
+		if links[name], err = env.Dial(name, address); err != nil {
+			return err
+		}
 	}
-	album, err := env.Dial("album", config.Album)
-	if err != nil {
-		return err
-	}
-	blog, err := env.Dial("blog", config.Blog)
-	if err != nil {
-		return err
-	}
-	poi, err := env.Dial("poi", config.Poi)
-	if err != nil {
-		return err
-	}
-	served.Account = accountv1.NewAccountServiceClient(account)
-	served.Album = albumv1.NewAlbumServiceClient(album)
-	served.Blog = blogv1.NewBlogServiceClient(blog)
-	served.Poi = poiv1.NewPoiServiceClient(poi)
+	served.Account = accountv1.NewAccountServiceClient(links["account"])
+	served.Album = albumv1.NewAlbumServiceClient(links["album"])
+	served.Blog = blogv1.NewBlogServiceClient(links["blog"])
+	served.Poi = poiv1.NewPoiServiceClient(links["poi"])
 	served.GathersSessions = true
 	return nil
 }

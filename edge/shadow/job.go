@@ -126,7 +126,7 @@ func (e recordingEdge) Ask(ctx context.Context, asked peer.Request) (reply peer.
 	if asked.ContentType != "" {
 		request.Header.Set("Content-Type", asked.ContentType)
 	}
-	recorded := &tap{ResponseWriter: nowhere{http.Header{}}, limit: maxReply}
+	recorded := &tap{ResponseWriter: nowhere{http.Header{}}, copied: copied{limit: maxReply}}
 	defer func() {
 		if p := recover(); p == http.ErrAbortHandler {
 			err = errors.New("the edge broke the reply off")
@@ -142,7 +142,7 @@ func (e recordingEdge) Ask(ctx context.Context, asked peer.Request) (reply peer.
 	case peer.IsRefusal(recorded.status):
 		return peer.Reply{}, fmt.Errorf("%w: HTTP %d", peer.ErrNoContract, recorded.status)
 	}
-	return peer.Reply{Status: recorded.status, Body: recorded.body, Elapsed: time.Since(began)}, nil
+	return peer.Reply{Status: recorded.status, Body: recorded.bytes, Elapsed: time.Since(began)}, nil
 }
 
 // nowhere is the connection of a request without a client.

@@ -49,8 +49,8 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 		r.Body = patientBody{r.Body, control}
 	}
 	tap := &tap{ResponseWriter: patientWriter{w, control}}
-	copied := copyBody(r)
-	defer func() { s.observe(r, copied, tap, time.Since(began)) }()
+	body := copyBody(r)
+	defer func() { s.observe(r, body, tap, time.Since(began)) }()
 	if err := s.config.Busy.Enter(r.Context()); err != nil {
 		tap.refuse("SERVICE_BUSY")
 		return
@@ -62,7 +62,7 @@ func (s *Shadow) answer(proxy http.Handler, w http.ResponseWriter, r *http.Reque
 	}
 	proxy.ServeHTTP(tap, r)
 	if isSampled {
-		s.enqueue(r, copied, tap)
+		s.enqueue(r, body, tap)
 	}
 }
 

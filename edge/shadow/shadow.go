@@ -128,10 +128,10 @@ func (s *Shadow) follow(w http.ResponseWriter, r *http.Request) {
 		s.config.Edge.ServeHTTP(w, r)
 		return
 	}
-	copied := copyBody(r)
-	tap := &tap{ResponseWriter: w, limit: maxReply}
+	body := copyBody(r)
+	tap := &tap{ResponseWriter: w, copied: copied{limit: maxReply}}
 	s.config.Edge.ServeHTTP(tap, r)
-	s.enqueue(r, copied, tap)
+	s.enqueue(r, body, tap)
 }
 
 // isSampled decides whether a request is compared, if it turns out to be a read.
@@ -157,7 +157,7 @@ func (s *Shadow) enqueue(r *http.Request, body *bodyCopy, reply *tap) {
 			method: r.Method, query: r.URL.RawQuery, contentType: r.Header.Get("Content-Type"), cookie: peer.SessionCookie(r.Header["Cookie"]),
 			body: sent, id: requestid.From(r.Context()),
 		},
-		status: reply.status, body: reply.body, encoding: reply.Header().Get("Content-Encoding"),
+		status: reply.status, body: reply.bytes, encoding: reply.Header().Get("Content-Encoding"),
 	}
 	switch {
 	case isTooLong || reply.isTooLong:

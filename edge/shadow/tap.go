@@ -6,15 +6,30 @@ import (
 	"sync"
 )
 
-// tap copies the reply that passes it, up to a limit.
+// copied is a copy of what passes, or nothing of what is longer than limit.
+type copied struct {
+	limit     int
+	bytes     []byte
+	isTooLong bool
+}
+
+func (c *copied) add(part []byte) {
+	switch {
+	case c.isTooLong:
+	case len(c.bytes)+len(part) > c.limit:
+		c.bytes, c.isTooLong = nil, true
+	default:
+		c.bytes = append(c.bytes, part...)
+	}
+}
+
+// tap copies the reply that passes it.
 type tap struct {
 	http.ResponseWriter
-	limit int
+	copied
 
-	status    int
-	body      []byte
-	length    int64
-	isTooLong bool
+	status int
+	length int64
 	// reason is that of a failure of this program, not of the server behind it.
 	reason string
 }
@@ -37,22 +52,15 @@ func (t *tap) Write(part []byte) (int, error) {
 	}
 	n, err := t.ResponseWriter.Write(part)
 	t.length += int64(n)
-	switch {
-	case t.isTooLong:
-	case len(t.body)+n > t.limit:
-		t.body, t.isTooLong = nil, true
-	default:
-		t.body = append(t.body, part[:n]...)
-	}
+	t.add(part[:n])
 	return n, err
 }
 
 // bodyCopy is a copy of the body of a request, as far as it was read. It is safe for concurrent use: a
 // proxy may still read the body when it has answered.
 type bodyCopy struct {
-	mu        sync.Mutex
-	bytes     []byte
-	isTooLong bool
+	mu sync.Mutex
+	copied
 }
 
 // text returns the copy so far, and reports whether it is too long to be kept.
@@ -64,26 +72,20 @@ func (c *bodyCopy) text() (body string, isTooLong bool) {
 
 // copyBody makes the reader of a request's body fill a copy.
 func copyBody(r *http.Request) *bodyCopy {
-	copied := &bodyCopy{}
+	body := &bodyCopy{copied: copied{limit: maxBody}}
 	if r.Body != nil && r.Body != http.NoBody {
 		r.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.TeeReader(r.Body, copied), r.Body}
+		}{io.TeeReader(r.Body, body), r.Body}
 	}
-	return copied
+	return body
 }
 
 // Write adds a part; it never fails.
 func (c *bodyCopy) Write(part []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.isTooLong:
-	case len(c.bytes)+len(part) > maxBody:
-		c.bytes, c.isTooLong = nil, true
-	default:
-		c.bytes = append(c.bytes, part...)
-	}
+	c.add(part)
 	return len(part), nil
 }

@@ -19,13 +19,13 @@ func TestACopyIsBoundedAndTheClientGetsEverything(t *testing.T) {
 		isTooLong   bool
 	}{{10, 10, false}, {9, 0, true}, {0, 0, true}} {
 		client := httptest.NewRecorder()
-		tap := &tap{ResponseWriter: client, limit: test.limit}
+		tap := &tap{ResponseWriter: client, copied: copied{limit: test.limit}}
 		for range 2 {
 			if _, err := io.WriteString(tap, "12345"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if client.Body.String() != "1234512345" || tap.length != 10 || tap.status != http.StatusOK || len(tap.body) != test.kept || tap.isTooLong != test.isTooLong {
+		if client.Body.String() != "1234512345" || tap.length != 10 || tap.status != http.StatusOK || len(tap.bytes) != test.kept || tap.isTooLong != test.isTooLong {
 			t.Errorf("%+v: %+v, the client got %q", test, tap, client.Body)
 		}
 	}

@@ -46,7 +46,7 @@ func TestACrashBetweenAnyTwoWritesOfADeletionLeavesAllOrNothing(t *testing.T) {
 				engine := newStore(t)
 				for _, outcome := range []docstoretest.Outcome{docstoretest.NotHappened, docstoretest.Happened} {
 					for writes, isOver := 0, false; !isOver; writes++ {
-						isOver = crashAt(t, newShop(t, engine), prepare, finish, writes, outcome)
+						isOver = crashAt(t, newShop(t, engine, docstoretest.NewClock(shopOpens())), prepare, finish, writes, outcome)
 						if t.Failed() {
 							t.Fatalf("after %d writes, the next of which has happened: %v", writes, outcome)
 						}
@@ -107,7 +107,7 @@ const longerThanAnyCall = time.Hour
 type shop struct {
 	*world
 	engine docstore.Engine
-	time   time.Time
+	clock  *docstoretest.Clock
 	// neighbour is the neighbour as it was before the deletion.
 	neighbour box
 	// sweepsLate says that the first sweep runs when the tombstones have expired.
@@ -117,9 +117,9 @@ type shop struct {
 }
 
 // newShop returns two boxes, each with everything that a box can have.
-func newShop(t *testing.T, engine docstore.Engine) *shop {
+func newShop(t *testing.T, engine docstore.Engine, clock *docstoretest.Clock) *shop {
 	t.Helper()
-	w := &shop{engine: engine, time: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	w := &shop{engine: engine, clock: clock}
 	w.world = openWorld(t, engine, w.now)
 	for _, id := range []int64{boxID, neighbourID} {
 		w.fill(t, id)
@@ -134,9 +134,12 @@ func newShop(t *testing.T, engine docstore.Engine) *shop {
 	return w
 }
 
-func (w *shop) now() time.Time { return w.time }
+// shopOpens is when the clock of a shop starts.
+func shopOpens() time.Time { return time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC) }
 
-func (w *shop) wait(duration time.Duration) { w.time = w.time.Add(duration) }
+func (w *shop) now() time.Time { return w.clock.Now() }
+
+func (w *shop) wait(duration time.Duration) { w.clock.Advance(duration) }
 
 // perBox is how many documents of each attachment a box has.
 func perBox() map[string]int64 {

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,6 +35,30 @@ func IsValid(s string) bool {
 		i += size
 	}
 	return true
+}
+
+// IsHalved reports whether a JSON string that encoding/json decodes to s has half of a surrogate pair
+// as an escape, such as \ud800, for which s has U+FFFD.
+func IsHalved(json []byte, s string) bool {
+	const replaced = "\ufffd"
+	count := strings.Count(s, replaced)
+	if count == 0 {
+		return false
+	}
+	escapes := bytes.ToLower(bytes.ReplaceAll(json, []byte(`\\`), nil))
+	return count > bytes.Count(json, []byte(replaced))+bytes.Count(escapes, []byte(`\ufffd`))
+}
+
+// Beginning returns a text, or at most the first most bytes of it, at the end of a character, and an
+// ellipsis.
+func Beginning(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
 }
 
 // IsBlank reports whether s has nothing to see: only spaces, control characters and invisible

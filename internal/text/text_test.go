@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"encoding/xml"
 	"testing"
 	"unicode/utf8"
@@ -45,4 +46,27 @@ func FuzzATextIsWhatEncodingXMLKeeps(f *testing.F) {
 			t.Fatalf("%q is valid: %v; encoding/xml makes it %q", s, got, decoded)
 		}
 	})
+}
+
+func TestABeginningEndsWithACharacter(t *testing.T) {
+	for most, want := range map[int]string{0: "…", 2: "…", 3: "晴…", 5: "晴…", 6: "晴空"} {
+		if got := Beginning("晴空", most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}
+
+func TestAJSONStringIsHalvedIfDecodingItReplacesAnEscape(t *testing.T) {
+	for encoded, want := range map[string]bool{
+		`"a"`: false, `"\ud83d\ude00"`: false, `"\ufffd"`: false, `"\uFFFD�"`: false, `"\\ud800"`: false,
+		`"\ud800"`: true, `"\uDE00"`: true, `"\ud83d\u0041"`: true, `"�\ud800"`: true, `"\\\ud800\ufffd"`: true, `"\\ufffd\ud800"`: true,
+	} {
+		var decoded string
+		if err := json.Unmarshal([]byte(encoded), &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if got := IsHalved([]byte(encoded), decoded); got != want {
+			t.Errorf("%s: %v", encoded, got)
+		}
+	}
 }

@@ -53,7 +53,7 @@ func (c *applicationCreate) Run(ctx context.Context, call *services, out *output
 			return err
 		}
 	}
-	created, err := call.account.CreateApplication(ctx, request)
+	created, err := call.Account.CreateApplication(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ type applicationRotate struct{ applicationKey }
 
 // Run changes the secret.
 func (c *applicationRotate) Run(ctx context.Context, call *services, out *output.Printer) error {
-	rotated, err := call.account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: c.Key})
+	rotated, err := call.Account.RotateApplicationSecret(ctx, &accountv1.RotateApplicationSecretRequest{Key: c.Key})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/waybook/waybook/internal/platform/devca"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/output"
 )
 
@@ -122,11 +124,11 @@ func writePair(folder, name string, pair devca.Pair) error {
 		contents    []byte
 		permissions fs.FileMode
 	}{{name + ".key", pair.Key, 0o600}, {name + ".crt", pair.Certificate, 0o644}} {
-		path := filepath.Join(folder, file.name)
-		if err := os.WriteFile(path+".new", file.contents, file.permissions); err != nil {
+		err := atomicfile.Write(filepath.Join(folder, file.name), file.permissions, func(out io.Writer) error {
+			_, err := out.Write(file.contents)
 			return err
-		}
-		if err := os.Rename(path+".new", path); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +19,7 @@ import (
 type compareCommand struct {
 	Old  string `arg:"" help:"Address of the old server, such as https://old.example."`
 	New  string `arg:"" help:"Address of the new server."`
-	File string `arg:"" help:"Log of requests, or list of identifiers; - for standard input. A name that ends in .gz is decompressed."`
+	File string `arg:"" help:"Log of requests, or list of identifiers; - for standard input. It may be compressed by gzip or zstd."`
 
 	Format      string   `enum:",access,har,ndjson,ids" default:"" placeholder:"FORMAT" help:"Format of the file: access (the common or the combined log format), har (an HTTP archive), ndjson (an object in each line) or ids. Derived from the file name when not given."`
 	Parameter   string   `placeholder:"NAME" help:"Parameter of the identifiers in lines of ids that have no name, such as albumID."`
@@ -145,26 +145,110 @@ func (c *compareCommand) print(out *output.Printer, summary *replay.Summary, opt
 	}
 	return out.Value(comparisonOf(summary), func(page *output.Page) {
 		output.Rows(page, comparisonColumns(), summary.Operations)
-		var rules []ruleCount
-		total := summary.Total()
-		for _, rule := range comparison.Rules() {
-			if count := total.Rules[rule.Rule]; count > 0 {
-				rules = append(rules, ruleCount{rule, count})
-			}
-		}
-		output.Rows(page, []output.Column[ruleCount]{
-			{Head: "ALLOWED BY", Cell: func(r ruleCount) string { return r.Name }},
-			{Head: "REPLIES", Cell: func(r ruleCount) string { return strconv.FormatInt(r.count, 10) }},
-			{Head: "ALLOWS", Cell: func(r ruleCount) string { return r.Forgives }},
-		}, rules)
+		counts := summary.Total().Rules
+		used := slices.DeleteFunc(comparison.Rules(), func(r comparison.RuleEntry) bool { return counts[r.Rule] == 0 })
+		output.Rows(page, []output.Column[comparison.RuleEntry]{
+			{Head: "ALLOWED BY", Cell: func(r comparison.RuleEntry) string { return r.Name }},
+			{Head: "REPLIES", Cell: func(r comparison.RuleEntry) string { return number(counts[r.Rule]) }},
+			{Head: "ALLOWS", Cell: func(r comparison.RuleEntry) string { return r.Forgives }},
+		}, used)
 		if lines := differencesOf(summary); len(lines) > 0 {
 			page.Text(strings.Join(lines, "\n"))
 		}
 	})
 }
 
-// ruleCount is a rule and the number of replies in which it allowed a difference.
-type ruleCount struct {
-	comparison.RuleEntry
-	count int64
+// comparisonColumns are the columns of the table of operations.
+func comparisonColumns() []output.Column[*replay.Operation] {
+	count := func(head string, value func(*replay.Operation) int64) output.Column[*replay.Operation] {
+		return output.Column[*replay.Operation]{Head: head, Cell: func(o *replay.Operation) string { return number(value(o)) }}
+	}
+	mean := func(head string, value func(*replay.Operation) time.Duration) output.Column[*replay.Operation] {
+		return output.Column[*replay.Operation]{Head: head, Cell: func(o *replay.Operation) string { return fmt.Sprintf("%.1f", millis(value(o))) }}
+	}
+	return []output.Column[*replay.Operation]{
+		{Head: "OPERATION", Cell: func(o *replay.Operation) string { return o.Function }},
+		count("REQUESTS", (*replay.Operation).Count),
+		count("SAME", func(o *replay.Operation) int64 { return o.Same }),
+		count("ALLOWED", func(o *replay.Operation) int64 { return o.Allowed }),
+		count("DIFFERENT", func(o *replay.Operation) int64 { return o.Different }),
+		count("UNREAD", func(o *replay.Operation) int64 { return o.Unread }),
+		mean("OLD MS", (*replay.Operation).OldTime), mean("NEW MS", (*replay.Operation).NewTime),
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// shownDifferences is the most differences that are printed for an operation.
+const shownDifferences = 3
+
+// differencesOf describes the first examples of each operation, a line each.
+func differencesOf(summary *replay.Summary) (lines []string) {
+	for _, o := range summary.Operations {
+		count := 0
+		for _, example := range o.Examples {
+			if count == shownDifferences {
+				break
+			}
+			what := ""
+			switch {
+			case example.Err != nil:
+				what = example.Err.Error()
+			case len(example.Verdict.Differences) > 0:
+				what = example.Verdict.Differences[0].String()
+			default:
+				continue
+			}
+			count++
+			request := strings.Join(strings.Fields(example.Method+" "+example.Query+" "+example.Body), " ")
+			lines = append(lines, output.Visible(fmt.Sprintf("%s: %s: %s", example.Place, request, what)))
+		}
+	}
+	return lines
+}
+
+// comparisonOf returns the summary for programs.
+func comparisonOf(summary *replay.Summary) output.Object {
+	operations, skipped := output.List{}, output.List{}
+	for _, o := range summary.Operations {
+		rules, examples := output.Object{}, output.List{}
+		for _, rule := range comparison.Rules() {
+			if count := o.Rules[rule.Rule]; count > 0 {
+				rules = append(rules, output.Field{Name: rule.Name, Value: count})
+			}
+		}
+		for _, example := range o.Examples {
+			examples = append(examples, exampleOf(example))
+		}
+		operations = append(operations, output.Object{
+			{Name: "func", Value: o.Function}, {Name: "requests", Value: o.Count()},
+			{Name: "same", Value: o.Same}, {Name: "allowed", Value: o.Allowed}, {Name: "different", Value: o.Different}, {Name: "unread", Value: o.Unread},
+			{Name: "old_mean_ms", Value: millis(o.OldTime())}, {Name: "new_mean_ms", Value: millis(o.NewTime())},
+			{Name: "rules", Value: rules}, {Name: "examples", Value: examples},
+		})
+	}
+	for _, each := range summary.Skipped {
+		skipped = append(skipped, output.Object{
+			{Name: "reason", Value: string(each.Reason)}, {Name: "count", Value: each.Count}, {Name: "first", Value: each.First},
+		})
+	}
+	return output.Object{{Name: "operations", Value: operations}, {Name: "not_sent", Value: skipped}}
+}
+
+func exampleOf(example replay.Example) output.Object {
+	outcome, reason := example.Verdict.Outcome.String(), ""
+	if example.Err != nil {
+		outcome, reason = "unread", example.Err.Error()
+	}
+	differences := output.List{}
+	for _, each := range example.Verdict.Differences {
+		differences = append(differences, output.Object{
+			{Name: "path", Value: each.Path}, {Name: "what", Value: each.What}, {Name: "old", Value: each.Old}, {Name: "new", Value: each.New},
+		})
+	}
+	return output.Object{
+		{Name: "place", Value: example.Place}, {Name: "method", Value: example.Method},
+		{Name: "query", Value: example.Query}, {Name: "body", Value: example.Body},
+		{Name: "outcome", Value: outcome}, {Name: "error", Value: reason}, {Name: "differences", Value: differences},
+	}
 }

@@ -16,6 +16,7 @@ import (
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/move"
 )
 
 // Connection says how to reach the services: by mutual TLS with the given certificate, like any
@@ -37,10 +38,7 @@ type Connection struct {
 
 // services are the clients of the four services.
 type services struct {
-	account accountv1.AccountServiceClient
-	album   albumv1.AlbumServiceClient
-	blog    blogv1.BlogServiceClient
-	poi     poiv1.PoiServiceClient
+	move.Services
 	// links are the connections, by service.
 	links map[string]*link
 }
@@ -79,13 +77,12 @@ func connect(to Connection, env process.Env) (*services, error) {
 		}
 		links[service] = &link{connection, service, address, to.Timeout}
 	}
-	return &services{
-		links:   links,
-		account: accountv1.NewAccountServiceClient(links["account"]),
-		album:   albumv1.NewAlbumServiceClient(links["album"]),
-		blog:    blogv1.NewBlogServiceClient(links["blog"]),
-		poi:     poiv1.NewPoiServiceClient(links["poi"]),
-	}, nil
+	return &services{move.Services{
+		Account: accountv1.NewAccountServiceClient(links["account"]),
+		Album:   albumv1.NewAlbumServiceClient(links["album"]),
+		Blog:    blogv1.NewBlogServiceClient(links["blog"]),
+		Poi:     poiv1.NewPoiServiceClient(links["poi"]),
+	}, links}, nil
 }
 
 // twoDashes writes flags in an error with two dashes, as this program does; the other programs use

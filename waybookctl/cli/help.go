@@ -45,15 +45,15 @@ func helpOf(value *kong.Value) string {
 	if words := completion.Words(value); len(words) > 0 {
 		help += " One of " + strings.Join(words, ", ") + "."
 	}
-	if variable := EnvName(value.Flag); variable != "" {
+	if variable := envName(value.Flag); variable != "" {
 		help += " In the environment: " + variable + "."
 	}
 	return help
 }
 
-// EnvName returns the environment variable of a flag: WAYBOOK_ALBUM for --album. It is empty for
+// envName returns the environment variable of a flag: WAYBOOK_ALBUM for --album. It is empty for
 // flags whose tag lacks twin:"".
-func EnvName(flag *kong.Flag) string {
+func envName(flag *kong.Flag) string {
 	if flag == nil || !flag.Tag.Has("twin") {
 		return ""
 	}
@@ -72,7 +72,7 @@ func (e *environment) Validate(*kong.Application) error { return nil }
 
 // Resolve looks up a flag's environment variable.
 func (e *environment) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-	variable := EnvName(flag)
+	variable := envName(flag)
 	if variable == "" {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (e *environment) blame(err error) error {
 	wrong := &commandLineError{ParseError: parse}
 	for _, flag := range e.used {
 		if strings.Contains(parse.Error(), "--"+flag.Name) {
-			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+EnvName(flag)+" in the environment")
+			wrong.twins = append(wrong.twins, "--"+flag.Name+" is set by "+envName(flag)+" in the environment")
 		}
 	}
 	return wrong

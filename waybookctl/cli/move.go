@@ -97,19 +97,19 @@ func (c *moveCheck) Run(ctx context.Context, in io.Reader, out *output.Printer, 
 func printReport(out *output.Printer, report *move.Report) error {
 	groups := report.Sorted()
 	value := output.Object{{Name: "lines", Value: report.Lines}, {Name: "problems", Value: report.Problems()}}
-	var kinds []kindCount
+	var kinds []movefile.Kind
 	counts := output.Object{}
 	for _, kind := range movefile.Kinds() {
-		if count := report.Records[kind]; count > 0 {
-			kinds = append(kinds, kindCount{kind, count})
+		if report.Records[kind] > 0 {
+			kinds = append(kinds, kind)
 		}
 		counts = append(counts, output.Field{Name: string(kind), Value: report.Records[kind]})
 	}
 	value = append(value, output.Field{Name: "records", Value: counts}, output.Field{Name: "groups", Value: groupsValue(report, groups)})
 	return out.Value(value, func(page *output.Page) {
-		output.Rows(page, []output.Column[kindCount]{
-			{Head: "RECORDS", Cell: func(k kindCount) string { return number(k.count) }},
-			{Head: "KIND", Cell: func(k kindCount) string { return string(k.kind) }},
+		output.Rows(page, []output.Column[movefile.Kind]{
+			{Head: "RECORDS", Cell: func(k movefile.Kind) string { return number(report.Records[k]) }},
+			{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }},
 		}, kinds)
 		output.Rows(page, groupColumns(report), groups)
 		if lines := exampleLines(report, groups); len(lines) > 0 {
@@ -120,12 +120,6 @@ func printReport(out *output.Printer, report *move.Report) error {
 			{Head: "CLIENTS SEE", Cell: func(a movefile.AllowanceEntry) string { return a.Seen }},
 		}, usedAllowances(groups))
 	})
-}
-
-// kindCount is a kind with the number of its records.
-type kindCount struct {
-	kind  movefile.Kind
-	count int64
 }
 
 func groupColumns(report *move.Report) []output.Column[*move.ProblemGroup] {

@@ -55,13 +55,15 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 		}
 		input.Folder = c.Journal
 	}
-	summary, err := move.Import(ctx, move.Services{Account: call.account, Album: call.album, Blog: call.blog, Poi: call.poi}, move.ImportOptions{
+	summary, err := move.Import(ctx, call.Services, move.ImportOptions{
 		Input: input, Place: strings.Join([]string{connection.Address, connection.Account, connection.Album, connection.Blog, connection.Poi}, " "),
 		Update: c.Update, DryRun: c.DryRun, Workers: c.Workers, Wait: pause.For,
 	}, report)
 	if err != nil {
 		if summary != nil {
-			out.Note("%s; run the same command again to resume", outcomesText(summary))
+			total := summary.Total()
+			out.Note("%d created, %d updated, %d unchanged; run the same command again to resume",
+				total[move.Created], total[move.Updated], total[move.Unchanged])
 		}
 		return err
 	}
@@ -73,29 +75,22 @@ func (c *moveImport) Run(ctx context.Context, call *services, connection *Connec
 	if err := c.print(out, summary); err != nil {
 		return err
 	}
-	return c.verdict(summary)
+	return verdict(summary, input.Allowed)
 }
 
 // verdict returns an error if not everything was moved in.
-func (c *moveImport) verdict(summary *move.Summary) error {
+func verdict(summary *move.Summary, allowed movefile.Allowed) error {
 	total := summary.Total()
-	switch left := total.LeftOut + total.Refused; {
-	case left > 0 || summary.Report.Problems() > 0 || summary.RefusalCount > 0:
+	switch {
+	case total[move.LeftOut]+total[move.Refused] > 0 || summary.Report.Problems() > 0 || summary.RefusalCount > 0:
 		return refusedError(fmt.Sprintf("not everything was moved in: %d left out with %d problems in the files, %d refused by a service",
-			total.LeftOut, summary.Report.Problems(), summary.RefusalCount))
-	case total.Different > 0:
-		return refusedError(fmt.Sprintf("%d differ from what is stored and stay as they are; --update changes them", total.Different))
-	case summary.QuotesMissing > 0 && !movefile.Allowed(allowances(c.Allow)).Has(movefile.DanglingRecords):
+			total[move.LeftOut], summary.Report.Problems(), summary.RefusalCount))
+	case total[move.Different] > 0:
+		return refusedError(fmt.Sprintf("%d differ from what is stored and stay as they are; --update changes them", total[move.Different]))
+	case summary.QuotesMissing > 0 && !allowed.Has(movefile.DanglingRecords):
 		return refusedError(fmt.Sprintf("%d entries were stored without their quotes, because the quoted entries are not there", summary.QuotesMissing))
 	}
 	return nil
-}
-
-func allowances(names []string) (allowed []movefile.Allowance) {
-	for _, name := range names {
-		allowed = append(allowed, movefile.Allowance(name))
-	}
-	return allowed
 }
 
 func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
@@ -106,13 +101,26 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 	for _, refusal := range summary.Refusals {
 		out.Note("%s", output.Visible(summary.Text(refusal)))
 	}
+	columns := []output.Column[movefile.Kind]{{Head: "KIND", Cell: func(k movefile.Kind) string { return string(k) }}}
+	for outcome := range move.OutcomeCount {
+		columns = append(columns, output.Column[movefile.Kind]{
+			Head: strings.ToUpper(strings.ReplaceAll(outcome.String(), "_", " ")),
+			Cell: func(k movefile.Kind) string { return number(summary.Outcomes[k][outcome]) },
+		})
+	}
+	var kinds []movefile.Kind
 	outcomes := output.Object{}
-	var rows []outcomeRow
 	for _, kind := range movefile.Kinds() {
-		if o, isThere := summary.Outcomes[kind]; isThere {
-			rows = append(rows, outcomeRow{kind, o})
-			outcomes = append(outcomes, output.Field{Name: string(kind), Value: outcomeValue(o)})
+		counts, isThere := summary.Outcomes[kind]
+		if !isThere {
+			continue
 		}
+		kinds = append(kinds, kind)
+		named := output.Object{}
+		for outcome, count := range counts {
+			named = append(named, output.Field{Name: move.Outcome(outcome).String(), Value: count})
+		}
+		outcomes = append(outcomes, output.Field{Name: string(kind), Value: named})
 	}
 	return out.Value(output.Object{
 		{Name: "is_dry_run", Value: c.DryRun}, {Name: "outcomes", Value: outcomes},
@@ -123,36 +131,6 @@ func (c *moveImport) print(out *output.Printer, summary *move.Summary) error {
 		if c.DryRun {
 			page.Text("dry run, nothing was changed")
 		}
-		output.Rows(page, outcomeColumns(), rows)
+		output.Rows(page, columns, kinds)
 	})
-}
-
-// outcomeRow is a kind with what became of its records.
-type outcomeRow struct {
-	kind movefile.Kind
-	move.Outcomes
-}
-
-func outcomeColumns() []output.Column[outcomeRow] {
-	return []output.Column[outcomeRow]{
-		{Head: "KIND", Cell: func(r outcomeRow) string { return string(r.kind) }},
-		{Head: "CREATED", Cell: func(r outcomeRow) string { return number(r.Created) }},
-		{Head: "UPDATED", Cell: func(r outcomeRow) string { return number(r.Updated) }},
-		{Head: "UNCHANGED", Cell: func(r outcomeRow) string { return number(r.Unchanged) }},
-		{Head: "DIFFERENT", Cell: func(r outcomeRow) string { return number(r.Different) }},
-		{Head: "LEFT OUT", Cell: func(r outcomeRow) string { return number(r.LeftOut) }},
-		{Head: "REFUSED", Cell: func(r outcomeRow) string { return number(r.Refused) }},
-	}
-}
-
-func outcomeValue(o move.Outcomes) output.Object {
-	return output.Object{
-		{Name: "created", Value: o.Created}, {Name: "updated", Value: o.Updated}, {Name: "unchanged", Value: o.Unchanged},
-		{Name: "different", Value: o.Different}, {Name: "left_out", Value: o.LeftOut}, {Name: "refused", Value: o.Refused},
-	}
-}
-
-func outcomesText(summary *move.Summary) string {
-	total := summary.Total()
-	return fmt.Sprintf("%d created, %d updated, %d unchanged", total.Created, total.Updated, total.Unchanged)
 }

@@ -195,13 +195,13 @@ func set(ctx context.Context, message protoreflect.Message, path []protoreflect.
 func (s *services) ownerOf(ctx context.Context, request any) (int64, error) {
 	switch request := request.(type) {
 	case interface{ GetAlbumId() int64 }:
-		found, err := s.album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: request.GetAlbumId()})
+		found, err := s.Album.GetAlbum(ctx, &albumv1.GetAlbumRequest{AlbumId: request.GetAlbumId()})
 		return found.GetAlbum().GetOwner().GetUserId(), err
 	case interface{ GetBlogId() int64 }:
-		found, err := s.blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: request.GetBlogId()})
+		found, err := s.Blog.GetBlog(ctx, &blogv1.GetBlogRequest{BlogId: request.GetBlogId()})
 		return found.GetBlog().GetAuthor().GetUserId(), err
 	case interface{ GetPoiId() int64 }:
-		found, err := s.poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: request.GetPoiId()})
+		found, err := s.Poi.GetPoi(ctx, &poiv1.GetPoiRequest{PoiId: request.GetPoiId()})
 		return found.GetPoi().GetOwner().GetUserId(), err
 	}
 	return 0, fmt.Errorf("%T names nothing that has an owner", request)

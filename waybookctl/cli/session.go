@@ -31,7 +31,7 @@ func (*sessionOpen) Help() string {
 
 // Run opens a session.
 func (c *sessionOpen) Run(ctx context.Context, call *services, out *output.Printer) error {
-	opened, err := call.account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.User})
+	opened, err := call.Account.OpenSession(ctx, &accountv1.OpenSessionRequest{UserId: c.User})
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *sessionVerify) Run(ctx context.Context, call *services, out *output.Pri
 	if err != nil {
 		return err
 	}
-	verified, err := call.account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: user, Token: token})
+	verified, err := call.Account.VerifySession(ctx, &accountv1.VerifySessionRequest{UserId: user, Token: token})
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (c *sessionClose) Run(ctx context.Context, call *services, out *output.Prin
 	if err != nil {
 		return err
 	}
-	if _, err := call.account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
+	if _, err := call.Account.CloseSession(ctx, &accountv1.CloseSessionRequest{UserId: user, Token: token}); err != nil {
 		return err
 	}
 	out.Note("the session is closed")
@@ -127,7 +127,7 @@ type sessionCloseAll struct {
 
 // Run closes the sessions.
 func (c *sessionCloseAll) Run(ctx context.Context, call *services, out *output.Printer) error {
-	closed, err := call.account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: c.User})
+	closed, err := call.Account.CloseAllSessions(ctx, &accountv1.CloseAllSessionsRequest{UserId: c.User})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	"github.com/waybook/waybook/waybookctl/atomicfile"
 	"github.com/waybook/waybook/waybookctl/landmarkfile"
+	"github.com/waybook/waybook/waybookctl/move"
 	"github.com/waybook/waybook/waybookctl/output"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/transfer"
@@ -20,7 +22,7 @@ type fileFormat struct {
 
 func (f fileFormat) of(path string) (landmarkfile.Format, error) {
 	if f.Format != "" {
-		return landmarkfile.ParseFormat(f.Format)
+		return landmarkfile.Format(f.Format), nil
 	}
 	if path == "-" {
 		return "", usageError("standard input and output have no file name to derive a format from; give --format")
@@ -77,7 +79,7 @@ func (c *landmarkImport) Run(ctx context.Context, call *services, in io.Reader, 
 		return err
 	}
 	defer func() { _ = source.Close() }() // it was only read
-	summary, err := transfer.Import(ctx, call.poi, source, transfer.ImportOptions{
+	summary, err := transfer.Import(ctx, call.Poi, source, transfer.ImportOptions{
 		OwnerID: c.Owner, SkipInvalid: c.SkipInvalid, Update: c.Update, Prune: c.Prune, DryRun: c.DryRun,
 		File: landmarkfile.Options{
 			Format: format, Category: landmarkfile.Category(c.Category.value), Delimiter: delimiters[c.Delimiter],
@@ -154,10 +156,10 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 		options.IDs = landmarkfile.WithIDs
 	}
 	if c.File == "-" {
-		_, err = transfer.Export(ctx, call.poi, options, out.Out, report)
+		_, err = transfer.Export(ctx, call.Poi, options, out.Out, report)
 		return err
 	}
-	count, err := transfer.ExportFile(ctx, call.poi, options, c.File, report)
+	count, err := transfer.ExportFile(ctx, call.Poi, options, c.File, report)
 	if err != nil {
 		return err
 	}
@@ -167,15 +169,76 @@ func (c *landmarkExport) Run(ctx context.Context, call *services, out *output.Pr
 
 // describeFile describes an invalid file.
 func describeFile(invalid *transfer.InvalidFileError) failure {
-	f := failure{status: statusRefused, message: "nothing was imported: the file has problems"}
-	for _, problem := range invalid.Checked.Problems {
-		f.details = append(f.details, fmt.Sprint(problem))
-	}
-	if more := invalid.Checked.ProblemCount - int64(len(invalid.Checked.Problems)); more > 0 {
-		f.details = append(f.details, fmt.Sprintf("and %d more", more))
-	}
+	f := failure{statusRefused, "nothing was imported: the file has problems", invalid.Lines()}
 	if invalid.Checked.Broken == nil {
 		f.details = append(f.details, "correct these records, or leave them out with --skip-invalid")
 	}
 	return f
+}
+
+type userExport struct {
+	User int64  `arg:"" help:"The user's identifier."`
+	File string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+}
+
+// Help returns the detailed help.
+func (*userExport) Help() string {
+	return `The file has the format that move import reads: an object in each line, with the user, rewards, and the user's albums,
+entries and landmarks with their photos, comments, votes and recommendations.
+
+It has no password, no session, and not what the user wrote in the content of others.`
+}
+
+// Run exports the data.
+func (c *userExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.User, c.File, move.Everything)
+}
+
+// ownExport is an export of one kind of a user's content.
+type ownExport struct {
+	File string `arg:"" help:"File to write; - for standard output. It appears only when complete, and only you can read it."`
+}
+
+// Help returns the detailed help.
+func (ownExport) Help() string {
+	return `The file has the format that move import reads. If you import it into another Waybook and export again, the file is the
+same. The users must be there, those who commented, voted or recommended too: user export writes a user as well.`
+}
+
+type albumExport struct {
+	ownExport
+	Owner int64 `required:"" placeholder:"USER" help:"Owner of the albums."`
+}
+
+// Run exports the albums.
+func (c *albumExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.Owner, c.File, move.OwnAlbums)
+}
+
+type entryExport struct {
+	ownExport
+	Author int64 `required:"" placeholder:"USER" help:"Author of the entries."`
+}
+
+// Run exports the entries.
+func (c *entryExport) Run(ctx context.Context, call *services, out *output.Printer) error {
+	return exportOf(ctx, call, out, c.Author, c.File, move.OwnEntries)
+}
+
+// exportOf writes records of a user to a file, or to standard output.
+func exportOf(ctx context.Context, call *services, out *output.Printer, user int64, path string, what move.Selection) (err error) {
+	if path == "-" {
+		_, err = move.ExportPerson(ctx, call.Services, user, what, out.Out)
+		return err
+	}
+	var count int64
+	err = atomicfile.Write(path, 0o600, func(file io.Writer) (err error) {
+		count, err = move.ExportPerson(ctx, call.Services, user, what, file)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.Value(output.Object{{Name: "exported_count", Value: count}},
+		func(page *output.Page) { page.Line(fmt.Sprintf("%d records exported", count)) })
 }

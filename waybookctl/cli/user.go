@@ -131,7 +131,7 @@ func (c *userCreate) Run(ctx context.Context, call *services, out *output.Printe
 			return err
 		}
 	}
-	created, err := call.account.CreateUser(ctx, request)
+	created, err := call.Account.CreateUser(ctx, request)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (c *userSetPassword) Run(ctx context.Context, call *services, out *output.P
 	if err != nil {
 		return err
 	}
-	updated, err := call.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password})
+	updated, err := call.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Password: &password})
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ account: user set-email, user set-password and user rename.`
 
 // Run deletes the user.
 func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printer) error {
-	found, err := call.account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
+	found, err := call.Account.GetUser(ctx, &accountv1.GetUserRequest{UserId: c.User})
 	isGone := status.Code(err) == codes.NotFound
 	if err != nil && !isGone {
 		return err
@@ -74,7 +74,7 @@ func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printe
 			}
 		}
 	}
-	if _, err := call.account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: c.User}); err != nil {
+	if _, err := call.Account.DeleteUser(ctx, &accountv1.DeleteUserRequest{UserId: c.User}); err != nil {
 		return err
 	}
 	value := output.Object{{Name: "user_id", Value: c.User}}
@@ -87,7 +87,7 @@ func (c *userDelete) Run(ctx context.Context, call *services, out *output.Printe
 }
 
 func (c *userDelete) setDisabled(ctx context.Context, call *services, isDisabled bool) error {
-	_, err := call.account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: &isDisabled})
+	_, err := call.Account.UpdateUser(ctx, &accountv1.UpdateUserRequest{UserId: c.User, Disabled: &isDisabled})
 	return err
 }
 
@@ -121,33 +121,33 @@ var belongings = []belonging{
 	{
 		"albums",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
+			stream, err := call.Album.StreamAlbums(ctx, &albumv1.StreamAlbumsRequest{OwnerId: owner})
 			return idsIn(stream, err, (*albumv1.StreamAlbumsResponse).GetAlbums, (*albumv1.AlbumSummary).GetAlbumId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
-			_, err := call.album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
+			_, err := call.Album.DeleteAlbum(ctx, &albumv1.DeleteAlbumRequest{ActorId: owner, AlbumId: id})
 			return err
 		},
 	},
 	{
 		"entries",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
+			stream, err := call.Blog.StreamBlogs(ctx, &blogv1.StreamBlogsRequest{AuthorId: owner})
 			return idsIn(stream, err, (*blogv1.StreamBlogsResponse).GetBlogs, (*blogv1.BlogSummary).GetBlogId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
-			_, err := call.blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
+			_, err := call.Blog.DeleteBlog(ctx, &blogv1.DeleteBlogRequest{ActorId: owner, BlogId: id})
 			return err
 		},
 	},
 	{
 		"landmarks",
 		func(ctx context.Context, call *services, owner int64) ([]int64, error) {
-			stream, err := call.poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
+			stream, err := call.Poi.ExportPois(ctx, &poiv1.ExportPoisRequest{OwnerId: owner, WithIds: true})
 			return idsIn(stream, err, (*poiv1.ExportPoisResponse).GetPois, (*poiv1.ImportedPoi).GetPoiId)
 		},
 		func(ctx context.Context, call *services, owner, id int64) error {
-			_, err := call.poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
+			_, err := call.Poi.DeletePoi(ctx, &poiv1.DeletePoiRequest{ActorId: owner, PoiId: id})
 			return err
 		},
 	},

@@ -31,10 +31,7 @@ func check(t *testing.T, text string, maxProblems int) *Checked {
 
 func reading(t *testing.T, text string) *Reader {
 	t.Helper()
-	reader, err := NewReader(strings.NewReader(text), Options{Format: NDJSON, Category: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := NewReader(strings.NewReader(text), Options{Format: NDJSON, Category: 1})
 	return reader
 }
 
@@ -138,10 +135,7 @@ func (m *manyPlaces) Read(p []byte) (int, error) {
 func TestAFileOfOneLineIsReadPlaceByPlace(t *testing.T) {
 	const count = 32_000
 	source := &manyPlaces{count: count}
-	reader, err := NewReader(source, Options{Format: GeoJSON})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := NewReader(source, Options{Format: GeoJSON})
 	for n := 1; ; n++ {
 		place, err := reader.Next()
 		if errors.Is(err, io.EOF) {

@@ -173,9 +173,6 @@ func decode(value []byte, at Position) (record, error) {
 		}
 		return nil, err
 	}
-	if hasLoneSurrogate(value) {
-		return nil, &RecordError{At: at, Problem: `an escape such as \ud800 is half a character; write the whole character`}
-	}
 	if string(bytes.TrimSpace(object["type"])) == `"Feature"` {
 		return newFeature(object), nil
 	}

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"strconv"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 // fields are the members of a JSON object with the fields themselves.
@@ -64,48 +65,14 @@ func textOf(raw json.RawMessage) (string, error) {
 	}
 	switch b := raw[0]; {
 	case b == '"':
-		var text string
-		err := json.Unmarshal(raw, &text)
-		return text, err
+		var value string
+		err := json.Unmarshal(raw, &value)
+		if text.IsHalved(raw, value) {
+			err = errors.New(`an escape such as \ud800 is half a character; write the whole character`)
+		}
+		return value, err
 	case b == '-' || '0' <= b && b <= '9':
 		return string(raw), nil
 	}
 	return "", errors.New("this is neither a text nor a number")
-}
-
-// hasLoneSurrogate reports whether JSON text has an escape of half a character, which
-// decoding would silently replace. The text is valid JSON.
-func hasLoneSurrogate(text []byte) bool {
-	for {
-		at := bytes.IndexByte(text, '\\')
-		if at < 0 {
-			return false
-		}
-		text = text[at+1:]
-		unit, ok := unitOf(text)
-		if !ok {
-			text = text[1:] // the escaped character
-			continue
-		}
-		text = text[5:]
-		if unit < 0xd800 || unit > 0xdfff {
-			continue
-		}
-		if unit > 0xdbff || len(text) == 0 || text[0] != '\\' {
-			return true
-		}
-		if low, ok := unitOf(text[1:]); !ok || low < 0xdc00 || low > 0xdfff {
-			return true
-		}
-		text = text[6:]
-	}
-}
-
-// unitOf reads the u and four digits of an escape.
-func unitOf(text []byte) (unit uint64, ok bool) {
-	if len(text) < 5 || text[0] != 'u' {
-		return 0, false
-	}
-	unit, err := strconv.ParseUint(string(text[1:5]), 16, 16)
-	return unit, err == nil
 }

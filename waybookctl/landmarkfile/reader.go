@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -35,17 +34,9 @@ type Reader struct {
 	failed error
 }
 
-// NewReader returns a reader of a file. It fails if the options are invalid.
-func NewReader(file io.Reader, options Options) (*Reader, error) {
+// NewReader returns a reader of a file.
+func NewReader(file io.Reader, options Options) *Reader {
 	r := &Reader{input: newInput(file), mapping: mapping{fields: options.Fields, category: options.Category}}
-	if options.Category < 0 || int(options.Category) > len(labels) {
-		return nil, fmt.Errorf("%d is not a category; choose one of %s", options.Category, CategoryNames())
-	}
-	switch options.Delimiter {
-	case 0, ',', ';', '\t':
-	default:
-		return nil, fmt.Errorf("%q can't separate fields; choose a comma, a semicolon or a tab", options.Delimiter)
-	}
 	switch options.Format {
 	case GeoJSON, JSON:
 		r.records = newDocumentReader(r.input)
@@ -53,11 +44,8 @@ func NewReader(file io.Reader, options Options) (*Reader, error) {
 		r.records = &lineReader{input: r.input}
 	case CSV:
 		r.records = &tableReader{input: r.input, delimiter: options.Delimiter, named: options.Fields.named()}
-	default:
-		_, err := ParseFormat(string(options.Format))
-		return nil, err
 	}
-	return r, nil
+	return r
 }
 
 // named returns the fields that have an explicit name.
@@ -129,21 +117,9 @@ func FormatOf(path string) (Format, error) {
 	if format, ok := extensions[strings.ToLower(filepath.Ext(path))]; ok {
 		return format, nil
 	}
-	return "", fmt.Errorf("can't derive a format from the name %s; choose one of %s", quoted(filepath.Base(path)), formatNames())
-}
-
-// ParseFormat parses the name of a format.
-func ParseFormat(name string) (Format, error) {
-	if format := Format(strings.ToLower(name)); slices.Contains(Formats(), format) {
-		return format, nil
+	var names []string
+	for _, format := range Formats() {
+		names = append(names, string(format))
 	}
-	return "", fmt.Errorf("%s is not a format; choose one of %s", quoted(name), formatNames())
-}
-
-func formatNames() string {
-	names := make([]string, len(Formats()))
-	for i, format := range Formats() {
-		names[i] = string(format)
-	}
-	return strings.Join(names, ", ")
+	return "", fmt.Errorf("can't derive a format from the name %s; choose one of %s", quoted(filepath.Base(path)), strings.Join(names, ", "))
 }

@@ -58,8 +58,8 @@ func TestAnInvalidRecordIsReportedWithItsLineAndTheOthersAreRead(t *testing.T) {
 		"several things":        {CSV, table(",,91,1,"), `line 3: the name is missing: add a field "name", or name the field that holds it; the category is missing`},
 		"Big5":                  {CSV, table("x,\xa4\xa4\xa4\xe5,1,1,1"), "line 3: this is not valid UTF-8; convert the file"},
 		"Big5 in JSON":          {NDJSON, line(like("good", "\xa4\xa4")), "line 2: this is not valid UTF-8"},
-		"half a character":      {NDJSON, line(like("good", `\\\ud83d\u0041`)), "line 2: an escape such as"},
-		"its second half":       {NDJSON, line(like("good", `\ude00`)), "line 2: an escape such as"},
+		"half a character":      {NDJSON, line(like("good", `\\\ud83d\u0041`)), `line 2: "name": an escape such as`},
+		"its second half":       {NDJSON, line(like("good", `\ude00`)), `line 2: "name": an escape such as`},
 		"too few columns":       {CSV, table("x,x,1"), "line 3: the header has 5 columns, this line 3"},
 		"too many columns":      {CSV, table("x,a,b,1,1,1"), "line 3: the header has 5 columns, this line 6"},
 		"far in a long line":    {JSON, "[" + good + "," + strings.Repeat(" ", 300) + "7," + like(`"g"`, `"h"`) + "]", "line 1, byte 420: this is not an object"},
@@ -191,10 +191,7 @@ func TestAnEndlessRecordIsRefusedAfterOneMebibyte(t *testing.T) {
 		"header":        {CSV, &endless{b: 'x'}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reader, err := NewReader(file.source, Options{Format: file.format})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reader := NewReader(file.source, Options{Format: file.format})
 			var broken *FileError
 			if _, err := reader.Next(); !errors.As(err, &broken) {
 				t.Errorf("%v", err)
@@ -211,10 +208,8 @@ func TestAReadErrorIsNotReportedAsATruncatedFile(t *testing.T) {
 	for _, format := range Formats() {
 		text := written(t, format, WithoutIDs, []Place{bridge, tower})
 		for cut := range len(text) {
-			reader, err := NewReader(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format})
-			if err != nil {
-				t.Fatal(err)
-			}
+			reader := NewReader(io.MultiReader(strings.NewReader(text[:cut]), failing{broken}), Options{Format: format})
+			var err error
 			for err == nil {
 				_, err = reader.Next()
 			}

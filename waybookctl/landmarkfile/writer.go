@@ -47,16 +47,12 @@ var layouts = map[Format]layout{
 }
 
 // NewWriter returns a writer of a file. The file is complete only after Close.
-func NewWriter(file io.Writer, format Format, ids IDs) (*Writer, error) {
-	layout, ok := layouts[format]
-	if !ok {
-		_, err := ParseFormat(string(format))
-		return nil, err
-	}
+func NewWriter(file io.Writer, format Format, ids IDs) *Writer {
+	layout := layouts[format]
 	if ids == WithIDs && layout.headWithIDs != "" {
 		layout.head = layout.headWithIDs
 	}
-	return &Writer{out: bufio.NewWriterSize(file, 64<<10), layout: layout, ids: ids}, nil
+	return &Writer{out: bufio.NewWriterSize(file, 64<<10), layout: layout, ids: ids}
 }
 
 // Write writes a place.

@@ -11,8 +11,9 @@ import (
 type family struct {
 	root movefile.Root
 	at   movefile.Position
-	// record is the root's own; nil if the files do not have it.
+	// record is the root's own; nil if the files do not have it. bytes is the length of its line.
 	record movefile.Record
+	bytes  int
 	// children are the others, in the order of kinds and identifiers.
 	children []child
 	// isRefused says that a record of the family has a problem.
@@ -21,10 +22,11 @@ type family struct {
 	records int64
 }
 
-// child is a record below a root.
+// child is a record below a root. bytes is the length of its line.
 type child struct {
 	record movefile.Record
 	at     movefile.Position
+	bytes  int
 }
 
 // families brings the records of a bucket together, in the order of their roots.
@@ -48,9 +50,9 @@ func (in *intake) families(items []item) []*family {
 		switch {
 		case mark == dropped:
 		case isRoot(record.Kind()):
-			f.record, f.at = record, each.at
+			f.record, f.at, f.bytes = record, each.at, len(each.data)
 		default:
-			f.children = append(f.children, child{record, each.at})
+			f.children = append(f.children, child{record, each.at, len(each.data)})
 		}
 	}
 	all := make([]*family, 0, len(found))
@@ -115,7 +117,7 @@ type part struct {
 	recommenders []int64
 	sessions     []*movefile.Session
 	rewards      []*movefile.Reward
-	// bytes is about the size of its message.
+	// bytes is the length of its lines. Its message is hardly ever longer: it has no names.
 	bytes int
 }
 
@@ -132,16 +134,15 @@ const (
 
 // parts splits a family.
 func (f *family) parts() (all []*part) {
-	now := &part{family: f, bytes: f.ownBytes()}
+	now := &part{family: f, bytes: f.bytes}
 	count := 0
 	for _, each := range f.children {
-		size := childBytes(each.record)
-		if count == maxPartChildren || count > 0 && now.bytes+size > maxPartBytes {
+		if count == maxPartChildren || count > 0 && now.bytes+each.bytes > maxPartBytes {
 			all = append(all, now)
-			now, count = &part{family: f, bytes: f.ownBytes()}, 0
+			now, count = &part{family: f, bytes: f.bytes}, 0
 		}
 		now.add(each)
-		now.bytes += size
+		now.bytes += each.bytes
 		count++
 	}
 	all = append(all, now)
@@ -166,37 +167,6 @@ func (p *part) add(each child) {
 	case *movefile.Reward:
 		p.rewards = append(p.rewards, record)
 	}
-}
-
-// ownBytes is about the size of the root's own message.
-func (f *family) ownBytes() int {
-	const fixed = 300
-	switch record := f.record.(type) {
-	case *movefile.Album:
-		return fixed + len(record.Title)
-	case *movefile.Landmark:
-		return fixed + len(record.Name)
-	case *movefile.Entry:
-		size := fixed + len(record.Title) + len(record.Content)
-		if record.Vote != nil {
-			for _, choice := range record.Vote.Choices {
-				size += 16 + len(choice.Description)
-			}
-		}
-		return size
-	}
-	return fixed
-}
-
-func childBytes(record movefile.Record) int {
-	const fixed = 64
-	switch record := record.(type) {
-	case *movefile.Photo:
-		return fixed + len(record.ID) + len(record.URL) + len(record.Description)
-	case *movefile.Comment:
-		return fixed + len(record.ID) + len(record.Text) + len(record.Reply) + len(record.AuthorName) + len(record.AuthorIconURL)
-	}
-	return fixed
 }
 
 // named counts the recommendations, and the ballots of each choice.

@@ -16,7 +16,7 @@ import (
 	"github.com/waybook/waybook/waybookctl/workers"
 )
 
-// Services are the services that take the data.
+// Services are the clients of the four services.
 type Services struct {
 	Account accountv1.AccountServiceClient
 	Album   albumv1.AlbumServiceClient
@@ -171,25 +171,36 @@ type Summary struct {
 	Repeated int64
 }
 
-// Outcomes counts roots by what became of them.
-type Outcomes struct {
-	Created   int64 `json:"created"`
-	Unchanged int64 `json:"unchanged"`
-	Updated   int64 `json:"updated"`
+// Outcome is what became of a root.
+type Outcome int
+
+// The outcomes.
+const (
+	Created Outcome = iota
+	Updated
+	Unchanged
 	// Different: stored with other content, which stays without an update.
-	Different int64 `json:"different"`
-	// Refused: a service refused it. LeftOut: a record of it has a problem in the files.
-	Refused int64 `json:"refused"`
-	LeftOut int64 `json:"left_out"`
+	Different
+	// LeftOut: a record of it has a problem in the files.
+	LeftOut
+	// Refused: a service refused it.
+	Refused
+	// OutcomeCount is the number of outcomes.
+	OutcomeCount
+)
+
+// String returns the outcome's name for programs.
+func (o Outcome) String() string {
+	return [...]string{"created", "updated", "unchanged", "different", "left_out", "refused"}[o]
 }
 
+// Outcomes counts roots by their outcome.
+type Outcomes [OutcomeCount]int64
+
 func (o *Outcomes) add(more Outcomes) {
-	o.Created += more.Created
-	o.Unchanged += more.Unchanged
-	o.Updated += more.Updated
-	o.Different += more.Different
-	o.Refused += more.Refused
-	o.LeftOut += more.LeftOut
+	for outcome, count := range more {
+		o[outcome] += count
+	}
 }
 
 // Refusal says why a service refused something.

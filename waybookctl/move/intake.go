@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/waybook/waybook/waybookctl/linefile"
 	"github.com/waybook/waybook/waybookctl/movefile"
 	"github.com/waybook/waybook/waybookctl/progress"
 	"github.com/waybook/waybook/waybookctl/workers"
@@ -127,9 +128,9 @@ func sizeOf(files []string) (total int64) {
 // scanFile reads the lines of a file.
 func (in *intake) scanFile(n int, put func(batch) error, reach func(int64)) (size int64, err error) {
 	path := in.input.Files[n]
-	file, err := movefile.Open(path, in.input.Stdin)
+	file, err := linefile.Open(path, in.input.Stdin, movefile.MaxLineBytes)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %w", path, err)
+		return 0, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	var lines batch
@@ -140,7 +141,7 @@ func (in *intake) scanFile(n int, put func(batch) error, reach func(int64)) (siz
 		case errors.Is(err, io.EOF):
 			reach(file.Bytes())
 			return file.Bytes(), put(lines)
-		case errors.Is(err, movefile.ErrLong):
+		case errors.Is(err, linefile.ErrLong):
 			in.findings.count("")
 			if err := in.findings.add("", at, movefile.Fault{Class: movefile.Unreadable, Text: err.Error()}); err != nil {
 				return 0, err

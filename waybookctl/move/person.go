@@ -36,32 +36,31 @@ type personExport struct {
 	count int64
 }
 
-// ExportPerson writes what Waybook holds of a user: the user without the password, rewards, and the
-// albums, entries and landmarks with their photos, comments, ballots and recommendations. It returns
-// the number of records. Errors: those of the services, such as NOT_FOUND for a user who does not
-// exist.
-func ExportPerson(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := newPersonExport(services, userID, out)
-	err = inOrder(ctx, e.user, e.rewards(), e.albums(), e.entries(), e.landmarks)
-	return e.count, err
-}
+// Selection says what an export has of a user.
+type Selection int
 
-// ExportAlbums writes the albums of a user with their photos and comments, as ExportPerson does.
-func ExportAlbums(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := newPersonExport(services, userID, out)
-	err = inOrder(ctx, e.albums())
-	return e.count, err
-}
+const (
+	// Everything: the user without the password, rewards, albums, entries and landmarks.
+	Everything Selection = iota
+	// OwnAlbums and OwnEntries are those alone.
+	OwnAlbums
+	OwnEntries
+)
 
-// ExportEntries writes the entries of a user with their votes and comments, as ExportPerson does.
-func ExportEntries(ctx context.Context, services Services, userID int64, out io.Writer) (count int64, err error) {
-	e := newPersonExport(services, userID, out)
-	err = inOrder(ctx, e.entries())
+// ExportPerson writes what Waybook holds of a user, content with its photos, comments, ballots and
+// recommendations. It returns the number of records. Errors: those of the services, such as NOT_FOUND
+// for a user who does not exist.
+func ExportPerson(ctx context.Context, services Services, userID int64, what Selection, out io.Writer) (count int64, err error) {
+	e := &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
+	switch what {
+	case OwnAlbums:
+		err = e.albums()(ctx)
+	case OwnEntries:
+		err = e.entries()(ctx)
+	default:
+		err = inOrder(ctx, e.user, e.rewards(), e.albums(), e.entries(), e.landmarks)
+	}
 	return e.count, err
-}
-
-func newPersonExport(services Services, userID int64, out io.Writer) *personExport {
-	return &personExport{Services: services, userID: userID, out: movefile.NewWriter(out)}
 }
 
 // step writes some of the records.

@@ -64,7 +64,7 @@ func (s *sender) family(ctx context.Context, f *family) error {
 	}
 	if f.isRefused || f.record == nil {
 		if f.record != nil {
-			s.count(f.root.Kind, Outcomes{LeftOut: 1})
+			s.count(f.root.Kind, LeftOut)
 		}
 		s.reached(f)
 		return nil
@@ -96,9 +96,9 @@ func (s *sender) reached(f *family) {
 	}
 }
 
-func (s *sender) count(kind movefile.Kind, more Outcomes) {
+func (s *sender) count(kind movefile.Kind, outcome Outcome) {
 	o := s.result.Outcomes[kind]
-	o.add(more)
+	o[outcome]++
 	s.result.Outcomes[kind] = o
 }
 
@@ -196,23 +196,22 @@ func (s *sender) take(p *part, result *typev1.MoveResult) {
 	if s.pass != passRecords {
 		return
 	}
-	s.count(f.root.Kind, outcomesOf(outcome))
+	s.count(f.root.Kind, outcomeOf(outcome))
 	s.reached(f)
 }
 
-// outcomesOf counts one outcome.
-func outcomesOf(outcome typev1.MoveOutcome) Outcomes {
+func outcomeOf(outcome typev1.MoveOutcome) Outcome {
 	switch outcome {
 	case typev1.MoveOutcome_MOVE_OUTCOME_CREATED:
-		return Outcomes{Created: 1}
+		return Created
 	case typev1.MoveOutcome_MOVE_OUTCOME_UNCHANGED:
-		return Outcomes{Unchanged: 1}
+		return Unchanged
 	case typev1.MoveOutcome_MOVE_OUTCOME_UPDATED:
-		return Outcomes{Updated: 1}
+		return Updated
 	case typev1.MoveOutcome_MOVE_OUTCOME_DIFFERENT:
-		return Outcomes{Different: 1}
+		return Different
 	}
-	return Outcomes{Refused: 1}
+	return Refused
 }
 
 // isOwnerComing reports whether a dry run refuses content only because its owner is not stored yet,

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/waybook/waybook/internal/text"
 )
 
 // Options say how records are read.
@@ -187,12 +189,5 @@ const maxShown = 60
 
 // shown returns the beginning of a value for a message.
 func shown(raw []byte) string {
-	if len(raw) <= maxShown {
-		return string(raw)
-	}
-	end := maxShown
-	for end > 0 && !utf8.RuneStart(raw[end]) {
-		end--
-	}
-	return string(raw[:end]) + "…"
+	return text.Beginning(string(raw[:min(len(raw), maxShown+1)]), maxShown)
 }

@@ -3,6 +3,16 @@
 // and docs/moving-in.md explains them.
 package movefile
 
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// MaxLineBytes bounds a line. The longest text that can be allowed has a million characters.
+const MaxLineBytes = 16 << 20
+
 // Kind says what a record is about.
 type Kind string
 
@@ -213,4 +223,41 @@ func parent(album, entry, landmark ID) Root {
 		return Root{KindLandmark, landmark}
 	}
 	return Root{}
+}
+
+// Position is the place of a record: the file's position in the command, from 0, and the line from 1.
+type Position struct {
+	File int
+	Line int64
+}
+
+// Before orders positions.
+func (p Position) Before(other Position) bool {
+	return p.File < other.File || p.File == other.File && p.Line < other.Line
+}
+
+// Writer writes records.
+type Writer struct {
+	out  io.Writer
+	line bytes.Buffer
+}
+
+// NewWriter returns a Writer.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Write writes a record as a line.
+func (w *Writer) Write(record Record) error {
+	w.line.Reset()
+	fmt.Fprintf(&w.line, `{"kind":%q,`, record.Kind())
+	begin := w.line.Len()
+	encoder := json.NewEncoder(&w.line)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(record); err != nil {
+		return err
+	}
+	line := w.line.Bytes()
+	// The object's own brace gives way to the kind.
+	copy(line[begin:], line[begin+1:])
+	_, err := w.out.Write(line[:len(line)-1])
+	return err
 }

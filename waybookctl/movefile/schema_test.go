@@ -21,7 +21,7 @@ const (
 )
 
 func TestTheSchemaInTheDocumentsIsThatOfTheTypes(t *testing.T) {
-	want, err := Schema()
+	want, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func zone(t *testing.T) *time.Location {
 
 func schemaValidator(t *testing.T) *validator {
 	t.Helper()
-	schema, err := Schema()
+	schema, err := schema()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package movefile
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -98,7 +97,7 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 		r.fault(WrongType, path, "", "%s is no string", shown(raw))
 		return "", false
 	}
-	if !text.IsValid(value) || losesCharacters(raw, value) {
+	if !text.IsValid(value) || text.IsHalved(raw, value) {
 		r.fault(Characters, path, ControlCharacters, "XML cannot carry a character of %s", shown(raw))
 		value = strings.Map(func(c rune) rune {
 			if text.IsChar(c, utf8.RuneLen(c)) {
@@ -123,17 +122,6 @@ func (r *reading) text(f field, raw json.RawMessage, path string) (value string,
 		r.fault(WrongType, path, allow, "%s", f.rule.patternText)
 	}
 	return value, true
-}
-
-// losesCharacters reports whether a string has an escaped half of a surrogate pair, which
-// encoding/json reads as U+FFFD.
-func losesCharacters(raw []byte, value string) bool {
-	lower := bytes.ToLower(raw)
-	if !bytes.Contains(lower, []byte(`\ud`)) {
-		return false
-	}
-	const replaced = "\ufffd"
-	return strings.Count(value, replaced) > bytes.Count(raw, []byte(replaced))+bytes.Count(lower, []byte(`\ufffd`))
 }
 
 // length checks the length of a text.

@@ -49,21 +49,6 @@ func New(file *os.File) Reporter {
 	return NewLines(file, time.Now)
 }
 
-// None reports nothing.
-type None struct{}
-
-// Start does nothing.
-func (None) Start(string, Unit, int64) {}
-
-// Reach does nothing.
-func (None) Reach(int64) {}
-
-// Note does nothing.
-func (None) Note(string) {}
-
-// Finish does nothing.
-func (None) Finish() {}
-
 // redrawEvery is the shortest time between two drawings of a bar.
 const redrawEvery = 100 * time.Millisecond
 

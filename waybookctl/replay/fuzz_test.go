@@ -28,17 +28,14 @@ func FuzzALogIsReadToItsEnd(f *testing.F) {
 	f.Add(`{"log":{"version":"1.2","entries":[{"request":{"method":"POST","url":"/API.php","postData":{"params":[{"name":"func","value":"getPOI"}]}}}]}}`)
 	f.Add("{\"url\":\"/API.php?%66unc=getBlog&a;b=%zz\"}\nalbumID 12\n\n12\r\n# x")
 	recognizer := edge.NewRecognizer(form.UTF8)
-	parseID, err := parserOfIDs("albumID")
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Fuzz(func(t *testing.T, text string) {
-		for format, next := range map[Format]func() ([]entry, error){
-			AccessLog: newLines(strings.NewReader(text), parseAccess).next, NDJSON: newLines(strings.NewReader(text), parseObject).next,
-			IDs: newLines(strings.NewReader(text), parseID).next, HAR: newArchive(strings.NewReader(text), maxArchived).next,
-		} {
+		for _, format := range []Format{AccessLog, NDJSON, IDs, HAR} {
+			log, err := Open("-", strings.NewReader(text), format, "albumID")
+			if err != nil {
+				continue // compressed, or UTF-16
+			}
 			for count := 0; ; {
-				entries, err := next()
+				entries, err := log.next()
 				if err != nil && !errors.As(err, new(unreadableError)) {
 					break // the end, or an archive that is broken
 				}
@@ -71,7 +68,7 @@ func check(t *testing.T, recognizer *edge.Recognizer, e entry) {
 
 func TestALineThatIsTooLongIsSkipped(t *testing.T) {
 	log := open(t, IDs, strings.Repeat("1", maxLine+1)+"\n12\n"+strings.Repeat("1", maxLine+1))
-	if _, err := log.next(); !errors.As(err, new(unreadableError)) || !strings.Contains(err.Error(), "line 1: longer") {
+	if _, err := log.next(); !errors.As(err, new(unreadableError)) || !strings.Contains(err.Error(), "line 1: the line is longer") {
 		t.Errorf("got %v", err)
 	}
 	if entries, err := log.next(); err != nil || len(entries) != 1 || entries[0].target != "/API.php?albumID=12&func=getAlbum" || entries[0].place != "line 2" {
@@ -102,7 +99,7 @@ func (endlessText) Read(p []byte) (int, error) {
 }
 
 func TestAFileNameMayNameItsFormat(t *testing.T) {
-	for file, want := range map[string]Format{"a.log": AccessLog, "a.log.gz": AccessLog, "A.HAR": HAR, "b.ndjson": NDJSON, "b.jsonl": NDJSON, "c.ids": IDs, "c.txt": IDs} {
+	for file, want := range map[string]Format{"a.log": AccessLog, "a.log.gz": AccessLog, "a.log.zst": AccessLog, "A.HAR": HAR, "b.ndjson": NDJSON, "b.jsonl": NDJSON, "c.ids": IDs, "c.txt": IDs} {
 		if got, err := FormatOf(file); got != want || err != nil {
 			t.Errorf("%s: %s, %v", file, got, err)
 		}

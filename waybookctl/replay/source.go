@@ -1,15 +1,13 @@
 package replay
 
 import (
-	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+
+	"github.com/waybook/waybook/waybookctl/linefile"
 )
 
 // Format is a format of logs.
@@ -27,9 +25,9 @@ const (
 	IDs Format = "ids"
 )
 
-// FormatOf returns the format that the name of a file stands for. The ending .gz does not count.
+// FormatOf returns the format that the name of a file stands for. The endings .gz and .zst do not count.
 func FormatOf(file string) (Format, error) {
-	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(file, ".gz"))) {
+	switch strings.ToLower(filepath.Ext(strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".zst"))) {
 	case ".log":
 		return AccessLog, nil
 	case ".har":
@@ -60,83 +58,57 @@ func (e unreadableError) Error() string { return e.place + ": " + e.why }
 
 // Log is a log of requests.
 type Log struct {
+	file *linefile.Reader
 	// next returns the next entries; io.EOF at the end.
-	next    func() ([]entry, error)
-	closers []io.Closer
+	next func() ([]entry, error)
 }
 
 // Close closes the file.
-func (l *Log) Close() error {
-	var failed []error
-	for _, each := range slices.Backward(l.closers) {
-		failed = append(failed, each.Close())
-	}
-	return errors.Join(failed...)
-}
+func (l *Log) Close() error { return l.file.Close() }
 
-// Open opens a log; - is in. A name that ends in .gz is decompressed. parameter is the name of the
-// identifiers in lines of IDs that have no name.
-func Open(file string, in io.Reader, format Format, parameter string) (*Log, error) {
-	log := &Log{}
-	source := in
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
+// Open opens a log; - is in. parameter is the name of the identifiers in lines of IDs that have no
+// name.
+func Open(path string, in io.Reader, format Format, parameter string) (*Log, error) {
+	parse := parseAccess
+	switch format {
+	case NDJSON:
+		parse = parseObject
+	case IDs:
+		var err error
+		if parse, err = parserOfIDs(parameter); err != nil {
 			return nil, err
 		}
-		source, log.closers = opened, append(log.closers, opened)
 	}
-	if strings.HasSuffix(file, ".gz") {
-		unzipped, err := gzip.NewReader(source)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", file, err), log.Close())
-		}
-		source, log.closers = unzipped, append(log.closers, unzipped)
+	file, err := linefile.Open(path, in, maxLine)
+	if err != nil {
+		return nil, err
 	}
-	switch format {
-	case HAR:
-		log.next = newArchive(source, maxArchived).next
-	case NDJSON:
-		log.next = newLines(source, parseObject).next
-	case IDs:
-		parse, err := parserOfIDs(parameter)
-		if err != nil {
-			return nil, errors.Join(err, log.Close())
-		}
-		log.next = newLines(source, parse).next
-	default:
-		log.next = newLines(source, parseAccess).next
+	if format == HAR {
+		return &Log{file, newArchive(file.Text(), maxArchived).next}, nil
 	}
-	return log, nil
+	return &Log{file, lines{file, parse}.next}, nil
 }
 
 // lines reads a log with a request in each line.
 type lines struct {
-	reader *bufio.Reader
-	number int
-	parse  func(line string) ([]entry, error)
+	file  *linefile.Reader
+	parse func(line string) ([]entry, error)
 }
 
-func newLines(source io.Reader, parse func(string) ([]entry, error)) *lines {
-	return &lines{reader: bufio.NewReaderSize(source, 64<<10), parse: parse}
-}
-
-// next returns the requests of the next line that is not empty.
-func (l *lines) next() ([]entry, error) {
+// next returns the requests of the next line that is neither empty nor a comment.
+func (l lines) next() ([]entry, error) {
 	for {
-		line, isTooLong, err := l.read()
-		if err != nil && (err != io.EOF || line == "" && !isTooLong) {
+		line, number, err := l.file.Next()
+		place := fmt.Sprintf("line %d", number)
+		switch {
+		case errors.Is(err, linefile.ErrLong):
+			return nil, unreadableError{place, err.Error()}
+		case err != nil:
 			return nil, err
-		}
-		l.number++
-		place := fmt.Sprintf("line %d", l.number)
-		if isTooLong {
-			return nil, unreadableError{place, fmt.Sprintf("longer than %d bytes", maxLine)}
-		}
-		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
+		case line[0] == '#':
 			continue
 		}
-		entries, err := l.parse(line)
+		entries, err := l.parse(string(line))
 		if err != nil {
 			return nil, unreadableError{place, err.Error()}
 		}
@@ -144,21 +116,5 @@ func (l *lines) next() ([]entry, error) {
 			entries[i].place = place
 		}
 		return entries, nil
-	}
-}
-
-// read returns the next line. It reads a line that is too long to its end, and keeps nothing of it.
-func (l *lines) read() (line string, isTooLong bool, err error) {
-	var text []byte
-	for {
-		part, err := l.reader.ReadSlice('\n')
-		if isTooLong = isTooLong || len(text)+len(part) > maxLine; isTooLong {
-			text = nil
-		} else {
-			text = append(text, part...)
-		}
-		if err != bufio.ErrBufferFull {
-			return string(text), isTooLong, err
-		}
 	}
 }

@@ -133,8 +133,9 @@ func deps(store docstore.Engine) content.Deps {
 	return content.Deps{Deps: service.NewDeps(store, nil, slog.New(slog.DiscardHandler))}
 }
 
-// survey wraps a store that a service opens. It records the service's collections and their state,
-// and changes nothing.
+// survey is a store that a service opens. It records the service's collections and their state, and
+// changes nothing. Without an engine it records what the service declares; since a service that opens
+// its collections calls nothing else, it needs no tables.
 type survey struct {
 	docstore.Engine
 	collections []collection
@@ -149,9 +150,12 @@ func (c collection) exists() bool { return c.found.Exists }
 
 // Open inspects the collection and records it.
 func (s *survey) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
-	found, err := s.Inspect(ctx, spec)
-	if err != nil {
-		return nil, err
+	var found docstore.Inspection
+	if s.Engine != nil {
+		var err error
+		if found, err = s.Inspect(ctx, spec); err != nil {
+			return nil, err
+		}
 	}
 	s.collections = append(s.collections, collection{spec, found})
 	return found.Table, nil
@@ -165,30 +169,17 @@ func (p part) inspect(ctx context.Context, store docstore.Engine) ([]collection,
 	return s.collections, constraints, err
 }
 
-// declarations is a store that does not exist: it records the collections that services declare.
-// Its engine and its tables are nil, since a service that opens its collections calls nothing else.
-type declarations struct {
-	docstore.Engine
-	specs []docstore.Spec
-}
-
 // declaredSpecs returns the collections that some services declare, by name.
 func declaredSpecs(ctx context.Context, parts []part) (map[string]docstore.Spec, error) {
-	d := &declarations{}
+	named := map[string]docstore.Spec{}
 	for _, p := range parts {
-		if _, err := p.open(ctx, deps(d)); err != nil {
+		declared, _, err := p.inspect(ctx, nil)
+		if err != nil {
 			return nil, err
 		}
-	}
-	named := map[string]docstore.Spec{}
-	for _, spec := range d.specs {
-		named[spec.Name] = spec
+		for _, each := range declared {
+			named[each.spec.Name] = each.spec
+		}
 	}
 	return named, nil
-}
-
-// Open records a declaration.
-func (d *declarations) Open(_ context.Context, spec docstore.Spec) (docstore.Table, error) {
-	d.specs = append(d.specs, spec)
-	return nil, nil
 }

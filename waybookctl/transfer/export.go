@@ -32,10 +32,7 @@ type ExportOptions struct {
 func Export(
 	ctx context.Context, client poiv1.PoiServiceClient, options ExportOptions, file io.Writer, report progress.Reporter,
 ) (count int64, err error) {
-	writer, err := landmarkfile.NewWriter(file, options.Format, options.IDs)
-	if err != nil {
-		return 0, err
-	}
+	writer := landmarkfile.NewWriter(file, options.Format, options.IDs)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the stream when writing fails
 	stream, err := client.ExportPois(ctx, &poiv1.ExportPoisRequest{

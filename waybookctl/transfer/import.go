@@ -99,11 +99,8 @@ type importer struct {
 }
 
 // check reads the whole file before anything is sent.
-func (i *importer) check(ctx context.Context, source *Source) error {
-	reader, err := landmarkfile.NewReader(source.reader(i.report.Reach), i.options.File)
-	if err != nil {
-		return err
-	}
+func (i *importer) check(ctx context.Context, source *Source) (err error) {
+	reader := landmarkfile.NewReader(source.reader(i.report.Reach), i.options.File)
 	i.report.Start("checking", progress.Bytes, source.Size())
 	i.summary.Checked, err = landmarkfile.Check(ctx, reader, i.options.MaxProblems)
 	i.report.Finish()
@@ -118,10 +115,7 @@ func (i *importer) check(ctx context.Context, source *Source) error {
 
 // send sends the places that have been checked.
 func (i *importer) send(ctx context.Context, source *Source) error {
-	reader, err := landmarkfile.NewReader(source.reader(func(int64) {}), i.options.File)
-	if err != nil {
-		return err
-	}
+	reader := landmarkfile.NewReader(source.reader(func(int64) {}), i.options.File)
 	i.report.Start("importing", progress.Places, i.summary.Checked.Places)
 	defer i.report.Finish()
 	selection := i.summary.Checked.Select(reader)

@@ -70,20 +70,20 @@ type InvalidFileError struct {
 	Checked *landmarkfile.Checked
 }
 
-// Error lists the problems, each on a line of its own.
-func (e *InvalidFileError) Error() string {
-	var text strings.Builder
+// Lines returns the problems, and how many more there are.
+func (e *InvalidFileError) Lines() (lines []string) {
 	for _, problem := range e.Checked.Problems {
-		fmt.Fprintln(&text, problem)
+		lines = append(lines, problem.Error())
 	}
 	if more := e.Checked.ProblemCount - int64(len(e.Checked.Problems)); more > 0 {
-		fmt.Fprintf(&text, "and %d more problems\n", more)
+		lines = append(lines, fmt.Sprintf("and %d more problems", more))
 	}
-	text.WriteString("nothing was imported")
-	if e.Checked.Broken == nil {
-		text.WriteString("; correct these records, or choose to skip them")
-	}
-	return text.String()
+	return lines
+}
+
+// Error returns the lines.
+func (e *InvalidFileError) Error() string {
+	return strings.Join(append(e.Lines(), "nothing was imported"), "\n")
 }
 
 // add adds the reply to a call, and keeps at most maxFailures failures.

@@ -22,7 +22,7 @@ import (
 // These tests do not measure time.
 
 func TestAllContendersGiveTheSameReplies(t *testing.T) {
-	// Linking programs is slow, so e2e/golden covers the five programs of a distributed
+	// Linking programs is slow, so e2e/contract covers the five programs of a distributed
 	// Waybook. This test covers a gateway with services in another process.
 	w, err := newWorkshop(t.Context(), "", t.TempDir(), []string{standaloneProgram, rivalProgram})
 	if err != nil {

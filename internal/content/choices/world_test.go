@@ -61,7 +61,7 @@ func newCounter(t tb, engine docstore.Engine) *counter {
 // openCounter returns a counter over a store, as another process has it.
 func openCounter(t tb, engine docstore.Engine) *counter {
 	t.Helper()
-	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64})
+	votes, err := docstore.Open[int64, vote](t.Context(), engine, docstore.Spec{Name: "votes", ID: docstore.Int64, Sharding: docstore.ByPlace})
 	must(t, err)
 	cast, err := docstore.Open[int64, choices.Choice](t.Context(), engine, choices.Spec("choices"))
 	must(t, err)

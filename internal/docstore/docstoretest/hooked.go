@@ -120,21 +120,41 @@ func (t *hookedTable) Forget(ctx context.Context, tombstone docstore.Tombstone) 
 }
 
 func (t *hookedTable) DeleteAll(ctx context.Context, where docstore.Where) (deleted int64, err error) {
-	ids := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}
-	for {
+	if on, ok := t.Table.(*replicaTable); ok {
+		return t.deleteEach(func() (isOne bool, err error) {
+			err = t.write(ctx, "DeleteAll", func() (err error) { isOne, err = on.deleteFirst(ctx, where); return err })
+			return isOne, err
+		})
+	}
+	return t.deleteEach(func() (isOne bool, err error) {
 		first, _, err := t.Scan(ctx, docstore.Scan{Where: where, Limit: 1})
 		if err != nil || len(first) == 0 {
+			return false, err
+		}
+		err = t.write(ctx, "DeleteAll", func() error { return deleteOne(ctx, t.Table, t.spec, first[0]) })
+		return err == nil, err
+	})
+}
+
+// deleteEach calls deleteFirst until it finds no document.
+func (t *hookedTable) deleteEach(deleteFirst func() (isOne bool, err error)) (deleted int64, err error) {
+	for {
+		isOne, err := deleteFirst()
+		if err != nil || !isOne {
 			return deleted, err
 		}
-		id, err := ids.Value(first[0])
-		if err != nil {
-			return deleted, err
-		}
-		switch err := t.write(ctx, "DeleteAll", func() error { return t.Table.Delete(ctx, docstore.Deletion{ID: id}) }); {
-		case err == nil:
-			deleted++
-		case !errors.Is(err, docstore.ErrNotFound):
-			return deleted, err
-		}
+		deleted++
 	}
+}
+
+// deleteOne deletes a document, unless somebody else has done so.
+func deleteOne(ctx context.Context, table docstore.Table, spec docstore.Spec, document bson.Raw) error {
+	key, err := docstore.Field{Name: docstore.IDIndex, Kind: spec.ID}.Value(document)
+	if err != nil {
+		return err
+	}
+	if err := table.Delete(ctx, docstore.Deletion{ID: key}); !errors.Is(err, docstore.ErrNotFound) {
+		return err
+	}
+	return nil
 }

@@ -50,7 +50,7 @@ func (c cancellable) Write(piece []byte) (int, error) {
 // RenewFeeds makes the followers of a file start anew: it gives each feed another name. The file is a
 // backup that takes the place of a store, whose followers may have seen what the backup lacks.
 func RenewFeeds(ctx context.Context, path string) (err error) {
-	engine, err := open(path, bolt.Options{}, refuseEmpty, time.Now)
+	engine, err := open(systemDisk{}, path, bolt.Options{}, time.Now)
 	if err != nil {
 		return err
 	}

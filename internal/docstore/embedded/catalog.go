@@ -89,17 +89,16 @@ func indexBucket(collection, index string) []byte {
 	return []byte("index/" + collection + "/" + index)
 }
 
-// checkFormat reports whether the file has a catalog. It returns an error if the file has
-// another format or is not a Waybook store.
-func checkFormat(tx *bolt.Tx) (known bool, err error) {
-	catalog := tx.Bucket(catalogBucket())
-	if catalog == nil {
-		if name, _ := tx.Cursor().First(); name != nil {
-			return false, fmt.Errorf("the file is not a Waybook store: it has a bucket %q", name)
+// checkStore returns an error if the file is not a store, or one of another format.
+func checkStore(db *bolt.DB) error {
+	return db.View(func(tx *bolt.Tx) error {
+		catalog := tx.Bucket(catalogBucket())
+		if catalog == nil {
+			name, _ := tx.Cursor().First()
+			return fmt.Errorf("the file is not a Waybook store: it has a bucket %q and no catalog", name)
 		}
-		return false, nil
-	}
-	return true, docstore.CheckFormat("the file", string(catalog.Get(formatKey())))
+		return docstore.CheckFormat("the file", string(catalog.Get(formatKey())))
+	})
 }
 
 // writeFormat makes a new file one of the present format.

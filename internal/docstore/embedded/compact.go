@@ -49,7 +49,7 @@ func Compact(ctx context.Context, path string, progress func(entries int64)) (do
 		return done, err
 	}
 	// Open for writing also locks out readers, until the file is replaced.
-	old, err := open(path, bolt.Options{}, refuseEmpty, time.Now)
+	old, err := open(systemDisk{}, path, bolt.Options{}, time.Now)
 	if err != nil {
 		return done, err
 	}

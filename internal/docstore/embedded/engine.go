@@ -26,6 +26,10 @@
 // If the meta page was written and only its sync failed, the writes of the commit are
 // visible but may not be durable. They also fail with ErrUnavailable, which leaves open
 // whether they have happened.
+//
+// An open writes the newest meta page again and syncs the file, and fails if it cannot. So
+// opening the file again ends the doubt about the last commit, after a failed sync as after
+// a kill: the writes that reads find then are durable.
 package embedded
 
 import (
@@ -69,7 +73,8 @@ type Engine struct {
 
 var _ docstore.Engine = (*Engine)(nil)
 
-// Open opens the file. It creates the file and its directory if they do not exist.
+// Open opens the file. It creates the file and its directory if they do not exist. Before it returns,
+// everything that reads can find in the file is durable.
 // Errors: ErrLocked.
 func Open(path string) (*Engine, error) {
 	return OpenWithClock(path, time.Now)
@@ -77,32 +82,29 @@ func Open(path string) (*Engine, error) {
 
 // OpenWithClock is Open with another clock for the moments of feeds.
 func OpenWithClock(path string, now func() time.Time) (*Engine, error) {
-	if err := makeDirectory(filepath.Dir(path)); err != nil {
+	return OpenOn(systemDisk{}, path, now)
+}
+
+// OpenOn is OpenWithClock on another disk.
+func OpenOn(disk Disk, path string, now func() time.Time) (*Engine, error) {
+	if err := makeDirectory(disk, filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	return open(path, bolt.Options{}, prepareFile, now)
+	if err := createFile(disk, path); err != nil {
+		return nil, fmt.Errorf("create store %s: %w", path, err)
+	}
+	return open(disk, path, bolt.Options{}, now)
 }
 
 // OpenReadOnly opens an existing file and never changes it: every write of the engine
 // fails. Any number of processes may open the file this way, as long as none has it open
 // for writing. Errors: ErrLocked, fs.ErrNotExist.
 func OpenReadOnly(path string) (*Engine, error) {
-	return open(path, bolt.Options{ReadOnly: true}, refuseEmpty, time.Now)
+	return open(systemDisk{}, path, bolt.Options{ReadOnly: true}, time.Now)
 }
 
-// refuseEmpty returns an error if the file is not a store in use.
-func refuseEmpty(db *bolt.DB) error {
-	return db.View(func(tx *bolt.Tx) error {
-		known, err := checkFormat(tx)
-		if err == nil && !known {
-			return errors.New("the file is empty")
-		}
-		return err
-	})
-}
-
-func open(path string, options bolt.Options, prepare func(*bolt.DB) error, now func() time.Time) (*Engine, error) {
-	db, file, err := openDatabase(path, options, prepare)
+func open(disk Disk, path string, options bolt.Options, now func() time.Time) (*Engine, error) {
+	db, file, err := openDatabase(disk, path, options, checkStore)
 	if err != nil {
 		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
@@ -147,31 +149,14 @@ func openBolt(path string, options bolt.Options, reserve int) (*bolt.DB, error) 
 
 // makeDirectory makes the store's directory and syncs its parent. Otherwise a power
 // failure could remove the directory, and with it a synced file.
-func makeDirectory(directory string) error {
+func makeDirectory(disk Disk, directory string) error {
 	if _, err := os.Stat(directory); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(directory))
-}
-
-// prepareFile writes the format to a new file, and syncs its directory. It refuses an existing file
-// of another format.
-func prepareFile(db *bolt.DB) error {
-	known := false
-	err := db.View(func(tx *bolt.Tx) (err error) {
-		known, err = checkFormat(tx)
-		return err
-	})
-	if err != nil || known {
-		return err
-	}
-	if err := db.Update(writeFormat); err != nil {
-		return err
-	}
-	return syncDirectory(filepath.Dir(db.Path()))
+	return disk.SyncDirectory(filepath.Dir(directory))
 }
 
 // IsLocal returns true.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -42,6 +43,8 @@ type meta struct {
 	// pages is the number of pages in use, free ones included.
 	pages  int64
 	commit uint64
+	// offset is where the meta page is in the file.
+	offset int64
 }
 
 // bytes returns how long the file must be at least.
@@ -95,16 +98,17 @@ func readMetaAt(file io.ReaderAt, offset int64) (m meta, isValid bool, err error
 		list:      order.Uint64(fields[metaListAt:]),
 		pages:     int64(order.Uint64(fields[metaPagesAt:])), // #nosec G115 -- a file has fewer pages than 2^63
 		commit:    order.Uint64(fields[metaCommitAt:]),
+		offset:    offset,
 	}, true, nil
 }
 
 // checkFile returns an error for a file that is not a store, or that is shorter than its
 // meta page says. bbolt maps the file into memory, and a read of a page behind the end of
-// the file would kill the process. A new file is empty, unless it must exist.
+// the file would kill the process.
 //
 // The file may be in use. Its writer extends the file before it writes the meta page that
 // counts the new pages, so the length is read after the meta page.
-func checkFile(file *os.File, mustExist bool) (newest meta, err error) {
+func checkFile(file *os.File) (newest meta, err error) {
 	newest, found, err := readMeta(file)
 	if err != nil {
 		return newest, err
@@ -114,16 +118,79 @@ func checkFile(file *os.File, mustExist bool) (newest meta, err error) {
 		return newest, err
 	}
 	switch {
-	case info.Size() == 0 && mustExist:
-		return newest, errors.New("the file is empty")
 	case info.Size() == 0:
-		return newest, nil
+		return newest, errors.New("the file is empty, which no store is: restore a backup, or remove the file to start without any data")
 	case !found:
 		return newest, fmt.Errorf("the file has %d bytes and no valid meta page: it is not a store, or it is damaged; restore a backup", info.Size())
 	case info.Size() < newest.bytes():
 		return newest, fmt.Errorf("the file is truncated: it has %d bytes, and its meta page says %d; restore a backup", info.Size(), newest.bytes())
 	}
 	return newest, nil
+}
+
+// createFile makes the file of an empty store, unless the file exists. A crash leaves no file or a
+// whole one, and perhaps one with another name.
+func createFile(disk Disk, path string) (err error) {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	unnamed, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(unnamed.Name())) }()
+	if err := unnamed.Close(); err != nil {
+		return err
+	}
+	db, err := bolt.Open(unnamed.Name(), 0o600, nil)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(db.Update(writeFormat), db.Close()); err != nil {
+		return err
+	}
+	// Another process may have created the file meanwhile, and may have it open.
+	if err := os.Link(unnamed.Name(), path); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// settle makes the state that readers will see durable. A process that was killed, or whose last sync
+// failed, may have left it in the system's memory only. After a failed sync the system takes the pages
+// for written, so a sync alone does not help. The pages that a meta page refers to were synced before
+// it was written, so it is enough to write the newest one again.
+//
+// Without this, the next commit would use the pages of the state before, and a power failure could
+// leave a file with that state's meta page and without its pages.
+func settle(disk Disk, file *os.File) error {
+	newest, found, err := readMeta(file)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return errors.New("the file has no valid meta page any more")
+	}
+	page := make([]byte, newest.pageBytes)
+	if _, err := file.ReadAt(page, newest.offset); err != nil {
+		return err
+	}
+	// The file's name may be as new as its contents: the start that created it may have crashed.
+	path, err := filepath.EvalSymlinks(file.Name())
+	if err != nil {
+		return err
+	}
+	err = disk.WriteAt(file, page, newest.offset)
+	if err == nil {
+		err = disk.Sync(file)
+	}
+	if err == nil {
+		err = disk.SyncDirectory(filepath.Dir(path))
+	}
+	if err != nil {
+		return fmt.Errorf("the disk does not keep what is written to the file: repair it, or copy the file to another disk: %w", err)
+	}
+	return nil
 }
 
 // readAhead reads a file from its beginning until stop is closed. A search for free pages
@@ -146,10 +213,10 @@ func readAhead(file io.ReaderAt, stop <-chan struct{}) {
 // openings is how many times openDatabase opens a file that is replaced at the same time.
 const openings = 3
 
-// openDatabase opens and locks the file, and prepares it. A damaged file is an error.
-func openDatabase(path string, options bolt.Options, prepare func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+// openDatabase opens and locks the file, and checks it. A damaged file is an error.
+func openDatabase(disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	for range openings {
-		if db, file, err = openOnce(path, options, prepare); err != nil {
+		if db, file, err = openOnce(disk, path, options, check); err != nil {
 			return nil, nil, err
 		}
 		opened, err := file.Stat()
@@ -167,7 +234,7 @@ func openDatabase(path string, options bolt.Options, prepare func(*bolt.DB) erro
 	return nil, nil, errors.New("the file was replaced while it was opened")
 }
 
-func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
+func openOnce(disk Disk, path string, options bolt.Options, check func(*bolt.DB) error) (db *bolt.DB, file *os.File, err error) {
 	defer func() {
 		// bbolt panics when it meets a broken page. The file stays locked until the process ends.
 		if r := recover(); r != nil {
@@ -183,11 +250,11 @@ func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (
 		reading.Wait()
 	}()
 	options.OpenFile = func(name string, flag int, mode fs.FileMode) (*os.File, error) {
-		opened, err := os.OpenFile(name, flag, mode) // #nosec G304 -- the operator's own file
+		opened, err := os.OpenFile(name, flag&^os.O_CREATE, mode) // #nosec G304 -- the operator's own file
 		if err != nil {
 			return nil, err
 		}
-		newest, err := checkFile(opened, options.ReadOnly)
+		newest, err := checkFile(opened)
 		if err != nil {
 			return nil, errors.Join(err, opened.Close())
 		}
@@ -208,7 +275,14 @@ func openOnce(path string, options bolt.Options, prepare func(*bolt.DB) error) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := prepare(db); err != nil {
+	err = check(db)
+	if err == nil && !options.ReadOnly {
+		err = disk.Attach(db, file)
+	}
+	if err == nil && !options.ReadOnly {
+		err = settle(disk, file)
+	}
+	if err != nil {
 		return nil, nil, errors.Join(err, db.Close())
 	}
 	return db, file, nil

@@ -26,7 +26,7 @@ func TestAFileThatWasReplacedIsOpenedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := 0
-	db, file, err := openDatabase(path, bolt.Options{}, func(*bolt.DB) error {
+	db, file, err := openDatabase(systemDisk{}, path, bolt.Options{}, func(*bolt.DB) error {
 		if opened++; opened == 1 {
 			return os.Rename(copied, path)
 		}
@@ -42,7 +42,7 @@ func TestAFileThatWasReplacedIsOpenedAgain(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}
-	_, _, err = openDatabase(path, bolt.Options{}, func(db *bolt.DB) error { return os.Remove(db.Path()) })
+	_, _, err = openDatabase(systemDisk{}, path, bolt.Options{}, func(db *bolt.DB) error { return os.Remove(db.Path()) })
 	if err == nil {
 		t.Error("a file that is always replaced was opened")
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/waybook/waybook/internal/platform/settings"
 )
 
 // Clients are clients that may call although no contract names them: the services of an
@@ -46,11 +48,7 @@ func (c *Clients) Set(value string) error {
 		return err
 	}
 	var parsed Clients
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
+	for _, part := range settings.List(value) {
 		each, err := parseGrant(part, rules)
 		if err != nil {
 			return fmt.Errorf("%q: %w", part, err)

@@ -186,11 +186,7 @@ func (h AdminHosts) String() string { return strings.Join(h, ",") }
 // Set parses the flag's value and replaces the earlier one.
 func (h *AdminHosts) Set(value string) error {
 	var hosts AdminHosts
-	for part := range strings.SplitSeq(value, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
+	for _, part := range settings.List(value) {
 		if strings.ContainsAny(part, "/: \t*") {
 			return fmt.Errorf("%q is not a host name; write it without scheme and port", part)
 		}

@@ -106,6 +106,17 @@ func (r *reading) set(f *flag.Flag, value, source string) {
 // values often end with a newline that nobody meant.
 func Trim(value string) string { return strings.TrimRight(value, " \t\r\n") }
 
+// List returns the parts of a value that commas separate, without white space around them and without
+// empty ones.
+func List(value string) (parts []string) {
+	for part := range strings.SplitSeq(value, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
 // shortened bounds a value in an error.
 func shortened(value string) string {
 	const most = 200

@@ -1,0 +1,165 @@
+package contract
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/standalone/app"
+)
+
+// stopTimeout bounds a stop.
+const stopTimeout = 20 * time.Second
+
+// deployment is a running Waybook whose store is empty at first.
+type deployment struct {
+	// edge is the edge's address, without a path.
+	edge string
+	// connections are the connections to the services, by full service name.
+	connections map[string]*grpc.ClientConn
+	client      *http.Client
+	// mayRewrite allows -update to take the replies of this deployment.
+	mayRewrite bool
+	// isSlow makes the cases run one after the other, so that they do not wait for each
+	// other.
+	isSlow bool
+}
+
+// newDeployment connects to a Waybook. grpcAddress returns the address of a service by its
+// short name, such as album.
+func newDeployment(t *testing.T, edge string, secured credentials.TransportCredentials, grpcAddress func(name string) string) *deployment {
+	d := &deployment{
+		edge:        edge,
+		connections: map[string]*grpc.ClientConn{},
+		// Only the cases about compression ask for it.
+		client: &http.Client{
+			Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+	t.Cleanup(d.client.CloseIdleConnections)
+	for _, file := range contracts() {
+		for i := range file.Services().Len() {
+			service := string(file.Services().Get(i).FullName())
+			name := strings.Split(service, ".")[1]
+			connection, err := grpc.NewClient(grpcAddress(name), grpc.WithTransportCredentials(secured))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { connection.Close() })
+			d.connections[service] = connection
+		}
+	}
+	return d
+}
+
+// send sends a request and reads the whole reply.
+func (d *deployment) send(request *http.Request, isHTTP10 bool) (answered, error) {
+	do := d.client.Do
+	if isHTTP10 {
+		do = sendHTTP10
+	}
+	response, err := do(request)
+	if err != nil {
+		return answered{}, err
+	}
+	defer response.Body.Close()
+	body, err := readBody(response)
+	return answered{response.StatusCode, response.Header, body}, err
+}
+
+// readBody reads a body and decompresses it.
+func readBody(response *http.Response) (string, error) {
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.Header.Get("Content-Encoding") != "gzip" || len(body) == 0 {
+		return string(body), err
+	}
+	unzipper, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	body, err = io.ReadAll(unzipper)
+	return string(body), err
+}
+
+// startOneProcess starts Waybook with its defaults.
+func startOneProcess(t *testing.T, _ string) *deployment {
+	d := startAssembly(t, "-data", t.TempDir())
+	d.mayRewrite = true
+	return d
+}
+
+// startAssembly starts all of Waybook in this process.
+func startAssembly(t *testing.T, args ...string) *deployment {
+	var config app.Config
+	flags := flag.NewFlagSet(t.Name(), flag.ContinueOnError)
+	config.Register(flags)
+	err := flags.Parse(append(args, "-demo=false", "-http=127.0.0.1:0", "-grpc=127.0.0.1:0", "-admin=127.0.0.1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	diary := &diary{}
+	stack := &process.Stack{}
+	app, err := app.Start(t.Context(), config, process.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.NewTextHandler(diary, nil)),
+		Fail: func(err error) { fmt.Fprintln(diary, "level=ERROR", err) },
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), stopTimeout)
+		defer cancel()
+		if err := stack.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		diary.check(t, "standalone")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	grpcAddress := app.GRPC.String()
+	return newDeployment(t, "http://"+app.HTTP.String(), insecure.NewCredentials(), func(string) string { return grpcAddress })
+}
+
+// diary records the log of a program.
+type diary struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (d *diary) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text.Write(b)
+}
+
+// check fails the test if the program logged an error, because no case causes one. A
+// timeout is not the program's fault on a busy machine.
+func (d *diary) check(t *testing.T, program string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	checkLog(t, program, d.text.String())
+}
+
+func checkLog(t *testing.T, program, log string) {
+	for line := range strings.Lines(log) {
+		line = strings.ReplaceAll(line, `"`, "") // the quotes of JSON
+		isError := strings.Contains(line, "level=ERROR") || strings.Contains(line, "level:ERROR")
+		isLate := strings.Contains(line, "code=DeadlineExceeded") || strings.Contains(line, "code:DeadlineExceeded")
+		if isError && !isLate || strings.HasPrefix(line, "panic") {
+			t.Errorf("%s logged: %s", program, line)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+// Package contract tests the edge against docs/contract.md and docs/signatures.md.
+//
+// It replays the golden cases of testdata, which show the rules, against Waybook as it is deployed: in
+// one process, in five as the manifests start them, and on MongoDB's wire protocol. It sends strings that
+// often break programs in every parameter of every operation: the reply must always be a well-formed
+// document and never a server error, and stored values must read back as they were sent. It signs
+// requests in both forms, and sends them to one and to two edges.
+package contract
+
+import (
+	"testing"
+
+	_ "time/tzdata" // for the service's zone on machines without zone files
+
+	"github.com/waybook/waybook/e2e/contract/casefile"
+)
+
+const caseDirectory = "testdata"
+
+func TestGolden(t *testing.T) {
+	cases, err := casefile.Load(caseDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries := buildPrograms(t)
+	for _, d := range []struct {
+		name  string
+		start func(t *testing.T, binaries string) *deployment
+	}{
+		{"one process", startOneProcess},
+		{"five processes", startFiveProcesses},
+		{"FerretDB", startOnFerretDB},
+		{"MongoDB", startOnMongoDB},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			on := d.start(t, binaries)
+			for _, c := range cases {
+				if c.IsAlone {
+					t.Run(c.Name, func(t *testing.T) { replay(t, on, c) })
+				}
+			}
+			for _, c := range cases {
+				if !c.IsAlone {
+					t.Run(c.Name, func(t *testing.T) {
+						if !on.isSlow {
+							t.Parallel()
+						}
+						replay(t, on, c)
+					})
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package contract
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// malformed are fragments that malform a parameter in ways that no string value can. $ stands for
+// the parameter's name. A request with an unreadable fragment fails with INVALID ENCODING if the
+// operation reads the parameter, and only then.
+var malformed = []struct {
+	fragment     string
+	isUnreadable bool
+}{
+	{"$=%", true}, {"$=%4", true}, {"$=%zz", true}, {"$=a%", true}, {"$=%u0041", true}, // invalid percent-encoding
+	{"$=%FF", true}, {"$=\xff", true}, {"$=%C0%80", true}, {"$=%ED%A0%80", true}, {"$=%F5%80%80%80", true}, {"$=%E6%99", true}, // invalid UTF-8
+	{"$=%00", true}, {"$=\x00", true}, {"$=%0B", true}, {"$=%EF%BF%BE", true}, // characters that XML cannot contain
+	{"$%=1", false}, {"%=1&$=1", false}, {"$%00=1", false}, {"%FF=%&\xff=\x00", false}, // names of no parameter
+	{"$", false}, {"$=", false}, {"$==", false}, {"=$", false}, {"$=1&$=2&$", false}, {"&&$=&&", false}, {"$;$=1", false},
+	{"$[]=1", false}, {"$[0]=1", false}, {"$.x=1", false}, {"$+=1", false}, {" $ = 1 ", false}, {"?$=1", false}, {"#$=1", false},
+	{"$=" + strings.Repeat("9", 100_000), false}, {"$=" + strings.Repeat("%E6%99%B4", 20_000), false}, {strings.Repeat("$", 5_000) + "=1", false},
+}
+
+func TestMalformedParametersOfEveryOperation(t *testing.T) {
+	w := start(t)
+	var group sync.WaitGroup
+	unread := []string{"key", "ts", "sig", "nobody-knows-this"}
+	for _, each := range operations(t, w) {
+		group.Go(func() {
+			if got := w.post(each.form+strings.Repeat("&a=1", 101), cookieOf(w, each.name)); !strings.Contains(string(got.body), "TOO MANY PARAMETERS") {
+				t.Errorf("%s with 101 parameters: %s", each.name, got.body)
+			}
+			for _, name := range each.parameters {
+				for _, m := range malformed {
+					form := each.form + "&" + strings.ReplaceAll(m.fragment, "$", name)
+					what := fmt.Sprintf("%.200q", form)
+					got := w.post(form, cookieOf(w, each.name))
+					got.check(t, what)
+					if info, _ := got.element("info"); (info == "INVALID ENCODING: "+name) != (m.isUnreadable && !slices.Contains(unread, name)) {
+						t.Errorf("%s: %s", what, got.body)
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	w.checkLog(t)
+}
+
+func TestMalformedRequestsOfEveryOperation(t *testing.T) {
+	w := start(t)
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	if _, err := writer.Write([]byte("func=getAlbum")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, each := range operations(t, w) {
+		for _, sent := range []struct{ method, contentType, body string }{
+			{http.MethodPut, "application/x-www-form-urlencoded", each.form},
+			{http.MethodDelete, "", ""},
+			{http.MethodPatch, "application/json-patch+json", "[]"},
+			{http.MethodOptions, "", ""},
+			{"post", "application/x-www-form-urlencoded", each.form},
+			{"PROPFIND", "text/xml", "<a/>"},
+			{http.MethodPost, "", each.form},
+			{http.MethodPost, "application/json", `{"func":"` + each.function + `"}`},
+			{http.MethodPost, "text/xml", "<!DOCTYPE a [<!ENTITY b SYSTEM \"file:///etc/passwd\">]><a>&b;</a>"},
+			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"\r\n\r\n" + each.function + "\r\n--x"},
+			{http.MethodPost, "multipart/form-data", "--"},
+			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"\r\n\r\n" + each.name + "\r\n--x--\r\n"},
+			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"func\"; filename=\"a\"\r\n\r\n\xff\r\n--x--\r\n"},
+			{http.MethodPost, "multipart/form-data; boundary=x", strings.Repeat("--x\r\n", 100_000) + "--x--"},
+			{http.MethodPost, "multipart/form-data; boundary=x", "--x\r\n" + strings.Repeat("a:\r\n", 300_000) + "\r\n--x--"},
+			{http.MethodPost, "application/x-www-form-urlencoded; charset=big5", each.form + "&albumTitle=%A5&a=%FF"},
+			{http.MethodPost, "application/x-www-form-urlencoded; charset=utf-16", "\xff\xfef\x00u\x00n\x00c\x00"},
+			{http.MethodPost, "application/x-www-form-urlencoded; charset=", each.form},
+			{http.MethodPost, "application/x-www-form-urlencoded", zipped.String()},
+			{http.MethodPost, "application/x-www-form-urlencoded", "\xef\xbb\xbf" + each.form},
+			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "\r\n"},
+			{http.MethodPost, "application/x-www-form-urlencoded", each.form + "&x=" + strings.Repeat("x", 3<<20)},
+			{http.MethodGet, "application/x-www-form-urlencoded", each.form},
+			{http.MethodGet, "text/plain", "x"},
+		} {
+			r := w.newRequest(sent.method, sent.body)
+			r.Header.Set("Content-Type", sent.contentType)
+			if each.name != "logout" {
+				r.Header.Set("Cookie", w.cookie)
+			}
+			w.send(r).check(t, fmt.Sprintf("%s %s %.100q", sent.method, sent.contentType, sent.body))
+		}
+	}
+	w.checkLog(t)
+}

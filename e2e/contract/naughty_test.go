@@ -1,0 +1,158 @@
+package contract
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/waybook/waybook/edge"
+)
+
+// filledForm is an operation with a valid form and all its parameters.
+type filledForm struct {
+	// function is its func. name also says which variant it is.
+	function, name, form string
+	parameters           []string
+}
+
+// operations returns the whole table, with a form that each takes on content that exists. The
+// variant that a flag selects is not one of its own: the flag is a parameter. A parameter that is
+// new needs a value here; an operation needs nothing.
+func operations(t *testing.T, w *waybook) (all []filledForm) {
+	t.Helper()
+	values := map[string]string{
+		"albumID": w.album, "blogID": w.blog, "userID": w.user, "POIID": "1",
+		"albumTitle": "a", "category": "2", "lat": "25.03", "lng": "121.56",
+		"thumbnail": "a.jpg", "photo": "a.jpg", "photoID": "1", "comment": "a", "commentID": "1", "reply": "a", "choice": "1",
+		"radius": "50000", "latMin": "20", "latMax": "30", "lngMin": "120", "lngMax": "130",
+		"type": "0_1", "blogTitle": "a", "blogContent": "b", "year": "2026", "month": "2", "day": "28", "weather": "有彩虹",
+		"email": "a@waybook.example", "password": "x",
+	}
+	index := map[string]int{}
+	for _, row := range edge.Operations() {
+		name := row.Func
+		if row.Variant.Flag() == nil && row.Variant.Selector() != "" {
+			name += " with " + row.Variant.Selector()
+		}
+		at, known := index[name]
+		if !known {
+			at = len(all)
+			index[name] = at
+			all = append(all, filledForm{function: row.Func, name: name, form: "func=" + row.Func})
+		}
+		each := &all[at]
+		for _, p := range row.Parameters {
+			if slices.Contains(each.parameters, p.Name) {
+				continue
+			}
+			each.parameters = append(each.parameters, p.Name)
+			value, has := values[p.Name]
+			if has {
+				each.form += "&" + p.Name + "=" + url.QueryEscape(value)
+			} else if p.IsRequired && (row.Variant.Flag() == nil || p.Name != row.Variant.Selector()) {
+				t.Errorf("%s requires %s, which has no value here", row.Func, p.Name)
+			}
+		}
+	}
+	for i := range all {
+		for _, p := range edge.SharedParameters() {
+			all[i].parameters = append(all[i].parameters, p.Name)
+		}
+		all[i].parameters = append(all[i].parameters, "nobody-knows-this")
+	}
+	return all
+}
+
+func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
+	w := start(t)
+	all := naughtyStrings(t)
+	// Each parameter gets every eighth string, shifted by one for each parameter, unless all are
+	// selected.
+	isWhole := os.Getenv("WAYBOOK_NAUGHTY") == "all"
+	var group sync.WaitGroup
+	for _, each := range operations(t, w) {
+		group.Go(func() {
+			form, err := url.ParseQuery(each.form)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for n, name := range each.parameters {
+				for i, value := range all {
+					if !isWhole && (i+n)%8 != 0 {
+						continue
+					}
+					sent := url.Values{"responseFormat": {[]string{"XML", "JSON"}[i%2]}}
+					for other := range form {
+						sent.Set(other, form.Get(other))
+					}
+					sent.Set(name, value)
+					w.post(sent.Encode(), cookieOf(w, each.name)).check(t, fmt.Sprintf("%s with %s=%.100q", each.name, name, value))
+				}
+			}
+			// Each string is also the name of a parameter, and unencoded text in the query.
+			for _, value := range all {
+				w.post("func="+each.function+"&"+url.QueryEscape(value)+"=x", "").check(t, fmt.Sprintf("a parameter %.100q", value))
+				w.post("func="+each.function+"&"+value, "").check(t, fmt.Sprintf("the form %.100q", value))
+			}
+		})
+	}
+	group.Wait()
+	w.checkLog(t)
+}
+
+// cookieOf returns no cookie for logout, so that the session stays open for the other operations.
+func cookieOf(w *waybook, operation string) string {
+	if operation == "logout" {
+		return ""
+	}
+	return w.cookie
+}
+
+func TestNaughtyStringsInHeaders(t *testing.T) {
+	w := start(t)
+	for _, name := range []string{
+		"Cookie", "Content-Type", "Accept-Encoding", "X-Forwarded-For", "X-Forwarded-Proto", "User-Agent", "Referer",
+		"Origin", "Sec-Fetch-Site", "Traceparent", "X-Request-Id", "Authorization", "Range", "If-None-Match",
+	} {
+		for _, value := range naughtyStrings(t) {
+			if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+				continue // Go's client and server refuse it
+			}
+			r := w.newRequest(http.MethodPost, "func=addAlbum&albumTitle=a&category=5&lat=1&lng=1")
+			r.Header.Set(name, value)
+			w.send(r).check(t, fmt.Sprintf("%s: %.100q", name, value))
+		}
+	}
+	w.checkLog(t)
+}
+
+func TestAcceptedValuesReadBackAsTheyWereSent(t *testing.T) {
+	w := start(t)
+	taken := 0
+	for _, value := range naughtyStrings(t) {
+		for _, format := range []string{"XML", "JSON"} {
+			made := w.post(url.Values{
+				"func": {"addAlbum"}, "albumTitle": {value}, "category": {"5"}, "lat": {"1"}, "lng": {"2"}, "responseFormat": {"XML"},
+			}.Encode(), w.cookie)
+			id, ok := made.element("albumID")
+			if !ok {
+				continue
+			}
+			taken++
+			read := w.post("func=getAlbum&responseFormat="+format+"&albumID="+id, "")
+			read.check(t, fmt.Sprintf("the album %.100q", value))
+			if title, _ := read.element("albumTitle"); title != value {
+				t.Errorf("%s: %q reads back as %q", format, value, title)
+			}
+		}
+	}
+	if taken == 0 {
+		t.Error("no value was accepted")
+	}
+}

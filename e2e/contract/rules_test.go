@@ -1,0 +1,151 @@
+package contract
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/contract/casefile"
+)
+
+// root is the path of the repository's root.
+const root = "../.."
+
+func TestEveryRuleOfTheContractHasACaseOrATest(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, casefile.ContractFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := casefile.ParseContract(casefile.ContractFile, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(caseDirectory, casefile.RulesFile)
+	if text, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := casefile.ParseRules(path, string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := casefile.Load(caseDirectory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problemsOf(contract, rules, cases, testsBelow(t)) {
+		t.Errorf("%s: %s", path, problem)
+	}
+}
+
+// problemsOf compares the contract's rules, the list of their cases and tests, and the
+// cases. hasTest reports whether a directory has a test.
+func problemsOf(
+	contract []string, rules []casefile.Rule, cases []*casefile.Case, hasTest func(directory, test string) bool,
+) (problems []string) {
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	shownBy := map[string][]string{}
+	isListed := map[string]bool{}
+	isNamed := map[string]bool{}
+	for _, c := range cases {
+		isNamed[c.Name] = false
+	}
+	for _, rule := range rules {
+		if !slices.Contains(contract, rule.Number) {
+			complain("line %d: %s has no rule %s", rule.Line, casefile.ContractFile, rule.Number)
+		}
+		if isListed[rule.Number] {
+			complain("line %d: rule %s is listed twice", rule.Line, rule.Number)
+		}
+		isListed[rule.Number] = true
+		shownBy[rule.Number] = rule.Cases
+		for _, name := range rule.Cases {
+			if _, exists := isNamed[name]; !exists {
+				complain("line %d: there is no case %s", rule.Line, name)
+			}
+			isNamed[name] = true
+		}
+		for _, test := range rule.Tests {
+			if !hasTest(rule.Directory, test) {
+				complain("line %d: %s has no test %s", rule.Line, rule.Directory, test)
+			}
+		}
+	}
+	for _, number := range contract {
+		if !isListed[number] {
+			complain("rule %s is not listed", number)
+		}
+	}
+	for _, c := range cases {
+		if !isNamed[c.Name] {
+			complain("no rule names the case %s", c.Name)
+		}
+		for _, number := range c.Rules() {
+			if !slices.Contains(shownBy[number], c.Name) {
+				complain("the case %s cites rule %s, which does not name it", c.Name, number)
+			}
+		}
+	}
+	return problems
+}
+
+// testsBelow returns a function that reports whether a directory has a test or a benchmark
+// in it or below it. It reads each directory once.
+func testsBelow(t *testing.T) func(directory, test string) bool {
+	sources := map[string][]byte{}
+	return func(directory, test string) bool {
+		if _, isRead := sources[directory]; !isRead {
+			sources[directory] = readTests(t, filepath.Join(root, directory))
+		}
+		return bytes.Contains(sources[directory], []byte("\nfunc "+test+"("))
+	}
+}
+
+func readTests(t *testing.T, directory string) (source []byte) {
+	err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		source = append(source, text...)
+		return err
+	})
+	if err != nil {
+		t.Errorf("a directory in %s: %v", casefile.RulesFile, err)
+	}
+	return source
+}
+
+func TestEachMistakeInTheRuleListIsReported(t *testing.T) {
+	cases := []*casefile.Case{{Name: "one", Sentence: "It is so (rule 1.1)"}, {Name: "two", Sentence: "It is not (rules 1.1 and 1.2)"}}
+	contract := []string{"1.1", "1.2", "1.4"}
+	hasTest := func(directory, test string) bool { return directory == "edge" && test == "TestIt" }
+	for name, c := range map[string]struct {
+		list string
+		want []string
+	}{
+		"none":                     {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt", nil},
+		"a rule is not listed":     {"1.1 | one two\n1.2 | two", []string{"rule 1.4 is not listed"}},
+		"a rule is not known":      {"1.1 | one two\n1.2 | two\n1.3 | two\n1.4 | two", []string{"line 3: docs/contract.md has no rule 1.3"}},
+		"a rule is listed twice":   {"1.1 | one two\n1.2 | two\n1.4 | one\n1.4 | two", []string{"line 4: rule 1.4 is listed twice"}},
+		"a case is not there":      {"1.1 | one two\n1.2 | two\n1.4 | three", []string{"line 3: there is no case three"}},
+		"a test is not there":      {"1.1 | one two\n1.2 | two\n1.4 | - edge TestIt TestThat", []string{"line 3: edge has no test TestThat"}},
+		"a test is elsewhere":      {"1.1 | one two\n1.2 | two\n1.4 | - e2e TestIt", []string{"line 3: e2e has no test TestIt"}},
+		"a case is not named":      {"1.1 | two\n1.2 | two\n1.4 | two", []string{"no rule names the case one", "the case one cites rule 1.1, which does not name it"}},
+		"a case cites other rules": {"1.1 | one two\n1.2 | one\n1.4 | two", []string{"the case two cites rule 1.2, which does not name it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rules, err := casefile.ParseRules("RULES.txt", c.list)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := problemsOf(contract, rules, cases, hasTest); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

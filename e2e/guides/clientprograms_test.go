@@ -1,0 +1,138 @@
+package guides_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/examples"
+)
+
+// document is the document with the programs.
+const document = examples.Docs + "clients.md"
+
+// fileName matches the first line of a program, a comment with the name of its file.
+var fileName = regexp.MustCompile(`^(?:<\?php )?(?://|#) (\w+\.\w+)\n`)
+
+// programs returns the text of each program of the document by the name of its file.
+func programs() (map[string]string, error) {
+	blocks, err := examples.Blocks(document)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, block := range blocks {
+		if name := fileName.FindStringSubmatch(block.Text); name != nil {
+			found[name[1]] = block.Text
+		} else if block.Language != "sh" {
+			return nil, fmt.Errorf("%s:%d: the first line names no file", document, block.Line)
+		}
+	}
+	return found, nil
+}
+
+// runs says how to run the programs of the document, but for page.js, which a browser runs. FILE
+// stands for the program's file, FOLDER for an empty directory. The address and the password follow.
+var runs = map[string]struct {
+	needs   []library
+	command string
+}{
+	"curl.php":              {[]library{phpCurl, phpXML}, "php FILE"},
+	"streams.php":           {[]library{phpXML}, "php FILE"},
+	"ConnectionClient.java": {[]library{java}, "java -cp CLASSPATH ConnectionClient"},
+	"ApacheClient.java":     {[]library{java, apache}, "java -cp CLASSPATH ApacheClient"},
+	"client.py":             {[]library{python}, "python3 FILE"},
+	"Program.cs":            {[]library{dotnet}, "dotnet run --project FOLDER/client --"},
+	"client.pl":             {[]library{lwp, perlXML}, "perl FILE"},
+	"client.tcl":            {[]library{tcl, tdom}, "tclsh -encoding utf-8 FILE"},
+	"client.sh":             {[]library{curl}, "sh FILE"},
+}
+
+// printed matches what each program prints.
+var printed = regexp.MustCompile(`^([0-9]{13,16}) 台北一日$`)
+
+func TestThePrograms(t *testing.T) {
+	all, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := servePage(t)
+	otherSite := strings.Replace(origin, "127.0.0.1", "localhost", 1)
+	p := start(t, "-trusted-origins", origin+","+otherSite)
+	address := "http://" + p.HTTP + "/API.php"
+	secret, err := os.ReadFile(filepath.Join(p.Data, "demo-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	password := strings.TrimSpace(string(secret))
+	expect := func(t *testing.T, output string) {
+		t.Helper()
+		found := printed.FindStringSubmatch(strings.TrimSpace(output))
+		if found == nil {
+			t.Fatalf("it prints\n%s", output)
+		}
+		if stored := goClient(t, address)(t, "GET", "func", "getAlbum", "albumID", found[1]); element(stored, "albumTitle") != "台北一日" {
+			t.Errorf("stored: %s", stored)
+		}
+	}
+	for name, text := range all {
+		if name == "page.js" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			how, isKnown := runs[name]
+			if !isKnown {
+				t.Fatal("no test runs it")
+			}
+			need(t, how.needs)
+			folder := t.TempDir()
+			file := filepath.Join(folder, name)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if name == "Program.cs" {
+				makeProject(t, filepath.Join(folder, "client"), file)
+			}
+			args := strings.Fields(strings.NewReplacer("FILE", file, "FOLDER", folder, "CLASSPATH", classpath()).Replace(how.command))
+			command := exec.CommandContext(t.Context(), args[0], slices.Concat(args[1:], []string{address, password})...)
+			command.Dir = folder
+			command.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1")
+			output, err := command.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, output)
+			}
+			expect(t, string(output))
+		})
+	}
+	t.Run("page.js", func(t *testing.T) {
+		output, err := openPage(t, origin).call(all["page.js"], "addAndRead", address, password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, output)
+		_, err = openPage(t, otherSite).call(all["page.js"], "addAndRead", address, password)
+		if err == nil || !strings.Contains(err.Error(), "LOGIN REQUIRED") {
+			t.Errorf("on another site: %v", err)
+		}
+	})
+	if len(all) != len(runs)+1 {
+		t.Errorf("the document has %d programs, and %d are run", len(all), len(runs)+1)
+	}
+}
+
+// makeProject makes a project of .NET from a program.
+func makeProject(t *testing.T, folder, program string) {
+	t.Helper()
+	create := exec.CommandContext(t.Context(), "dotnet", "new", "console", "-o", folder)
+	if output, err := create.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	if err := os.Rename(program, filepath.Join(folder, "Program.cs")); err != nil {
+		t.Fatal(err)
+	}
+}

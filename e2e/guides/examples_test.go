@@ -1,0 +1,39 @@
+package guides_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/examples"
+)
+
+const docs = examples.Docs
+
+func TestTheExamplesForInternalCallersWork(t *testing.T) {
+	play(t, "grpc.md", examples.Setting{Folder: buildGrpcurl(t)})
+}
+
+func TestTheExamplesForLegacyClientsWork(t *testing.T) {
+	examples.Need(t, "curl")
+	play(t, "legacy.md", examples.Setting{})
+}
+
+func play(t *testing.T, document string, setting examples.Setting) {
+	t.Helper()
+	if count := examples.Play(t, document, setting); count < 8 {
+		t.Errorf("%s has %d examples", document, count)
+	}
+}
+
+// buildGrpcurl builds the grpcurl of the module tools and returns its folder.
+func buildGrpcurl(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-C", "../../tools", "-o", folder, "github.com/fullstorydev/grpcurl/cmd/grpcurl")
+	build.Env = append(os.Environ(), "GOWORK=off")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("grpcurl: %v\n%s", err, output)
+	}
+	return folder
+}

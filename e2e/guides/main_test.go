@@ -1,0 +1,64 @@
+// Package guides_test does what the pages tell their readers to do.
+//
+// It runs the examples of docs/grpc.md, docs/legacy.md and docs/signatures.md, the programs of docs/clients.md
+// and docs/consumers.md in other languages, and deploy/README.md word by word: with the real kubectl and
+// waybookctl, a model of an API server, and the programs of the manifests on this machine. It also sends
+// every operation by the clients of other languages.
+package guides_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/chromium"
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
+)
+
+// What all tests share: the directory of the programs, that of the compiled Java programs, and a
+// running Chromium, or nil if there is none.
+var (
+	binaries, classes string
+	browser           context.Context
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	directory, err := os.MkdirTemp("", "waybook-guides")
+	if err != nil {
+		return fail(err)
+	}
+	defer func() { _ = os.RemoveAll(directory) }()
+	binaries, classes = directory, filepath.Join(directory, "classes")
+	programs := []string{"github.com/waybook/waybook/standalone"}
+	if longform.Selected() {
+		programs = append(append(programs, launch.Programs()...), "github.com/waybook/waybook/waybookctl")
+	}
+	if err := launch.Build(directory, launch.AsTested, programs...); err != nil {
+		return fail(err)
+	}
+	if err := compileJava(classes); err != nil {
+		return fail(err)
+	}
+	running, end, err := chromium.Start(filepath.Join(directory, "profile"))
+	if err != nil {
+		return fail(err)
+	}
+	defer end()
+	browser = running
+	return m.Run()
+}
+
+// start starts standalone with demo content.
+func start(t *testing.T, args ...string) *launch.Process {
+	t.Helper()
+	return launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), args...)
+}

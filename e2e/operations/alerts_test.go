@@ -1,0 +1,118 @@
+package operations_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/waybook/waybook/internal/longform"
+)
+
+// The cases are in testdata/alerts.yaml. promtool evaluates them with the rules as Prometheus does.
+func TestTheAlertsFireWhenTheyShould(t *testing.T) {
+	longform.Only(t)
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("SKIPPED: there is no promtool, from Debian's package prometheus")
+	}
+	cases, err := os.ReadFile("testdata/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := rulesOf(t)
+	if output, err := run(t, promtool, all, cases, "check", "rules", "rules.yaml"); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	rules := named(t, all, cases)
+	if output, err := run(t, promtool, rules, cases, evaluate...); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+	// The cases find an alert that is mute.
+	for _, change := range [][2]string{{"26 * 3600", "260 * 3600"}, {"> 60", "> 600"}, {"0.75", "0.25"}} {
+		mute := bytes.ReplaceAll(rules, []byte(change[0]), []byte(change[1]))
+		if output, err := run(t, promtool, mute, cases, evaluate...); err == nil {
+			t.Errorf("with %q instead of %q nothing fails:\n%s", change[1], change[0], output)
+		}
+	}
+}
+
+// rulesOf returns the rule file in the manifest.
+func rulesOf(t *testing.T) []byte {
+	t.Helper()
+	content, err := os.ReadFile(monitoring + "alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var manifest struct{ Spec yaml.Node }
+	if err := yaml.Unmarshal(content, &manifest); err != nil {
+		t.Fatal(err)
+	}
+	rules, err := yaml.Marshal(&manifest.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// named returns the rules of the alerts that the cases name. promtool evaluates each rule at every
+// minute of every case, and the other rules take most of its time.
+func named(t *testing.T, rules, cases []byte) []byte {
+	t.Helper()
+	var described struct {
+		Tests []struct {
+			Alerts []struct{ Alertname string } `yaml:"alert_rule_test"`
+		}
+	}
+	var all struct {
+		Groups []struct {
+			Name  string
+			Rules []map[string]any
+		}
+	}
+	if err := errors.Join(yaml.Unmarshal(cases, &described), yaml.Unmarshal(rules, &all)); err != nil {
+		t.Fatal(err)
+	}
+	names := map[any]bool{}
+	for _, test := range described.Tests {
+		for _, alert := range test.Alerts {
+			names[alert.Alertname] = true
+		}
+	}
+	kept := 0
+	for n := range all.Groups {
+		group := &all.Groups[n]
+		group.Rules = slices.DeleteFunc(group.Rules, func(rule map[string]any) bool { return !names[rule["alert"]] })
+		kept += len(group.Rules)
+	}
+	if kept != len(names) {
+		t.Errorf("%d rules have the names %v", kept, names)
+	}
+	left, err := yaml.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// evaluate are the arguments with which promtool runs the cases on rules.
+var evaluate = []string{"test", "rules", "cases.yaml"}
+
+// run runs promtool beside the rules and the cases.
+func run(t *testing.T, promtool string, rules, cases []byte, args ...string) ([]byte, error) {
+	t.Helper()
+	directory := t.TempDir()
+	for name, content := range map[string][]byte{"rules.yaml": rules, "cases.yaml": cases} {
+		if err := os.WriteFile(filepath.Join(directory, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), promtool, args...)
+	command.Dir = directory
+	return command.CombinedOutput()
+}

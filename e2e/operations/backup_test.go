@@ -1,0 +1,184 @@
+package operations_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// The exercise of docs/operations.md: back up a store while users write, put the file in place of
+// another store, and serve from there.
+func TestABackupOfARunningStoreIsRestoredByACopy(t *testing.T) {
+	standalone, data, file := filepath.Join(binaries, "standalone"), t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	waybook := launch.Start(t, standalone, data)
+	on := operator{t, waybook.GRPC}
+	cookie, err := os.ReadFile(filepath.Join(data, "demo-cookie"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := strings.TrimSpace(string(cookie))
+	owner := regexp.MustCompile(`id=(\d+);`).FindStringSubmatch(session)[1]
+	list := url.Values{"func": {"getUserAlbumList"}, "userID": {owner}}
+	before := call(t, waybook.HTTP, "", list)
+
+	add := func(title string) {
+		reply := call(t, waybook.HTTP, session, url.Values{
+			"func": {"addAlbum"}, "albumTitle": {title}, "category": {"1"}, "lat": {"1"}, "lng": {"2"},
+		})
+		if !strings.Contains(reply, "SUCCESS") {
+			t.Errorf("a write got the reply %s", reply)
+		}
+	}
+	add("before the backup")
+	var writers sync.WaitGroup
+	stop := make(chan struct{})
+	writers.Go(func() {
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			default:
+				add(fmt.Sprintf("during the backup %d", n))
+			}
+		}
+	})
+	var done struct {
+		Bytes  int64
+		SHA256 string
+	}
+	on.mustRead(&done, "store", "backup", file)
+	close(stop)
+	writers.Wait()
+	add("after the backup")
+
+	contents, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum := sha256.Sum256(contents); int64(len(contents)) != done.Bytes || hex.EncodeToString(sum[:]) != done.SHA256 {
+		t.Errorf("the file has %d bytes, reported %+v", len(contents), done)
+	}
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file is %v (%v)", info.Mode(), err)
+	}
+	if told := on.must("store", "backup", file, "--service", "poi"); !strings.Contains(told, "MiB, SHA-256 ") {
+		t.Errorf("a second backup printed %q", told)
+	}
+
+	restored := t.TempDir()
+	if err := os.WriteFile(filepath.Join(restored, "waybook.db"), contents, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if told := on.must("store", "check", "--data", restored); !strings.HasSuffix(told, "The store is clean.\n") {
+		t.Errorf("check printed:\n%s", told)
+	}
+	again := launch.Start(t, standalone, restored)
+	after := call(t, again.HTTP, "", list)
+	if !strings.Contains(after, "before the backup") || strings.Contains(after, "after the backup") || strings.Contains(before, "before the backup") {
+		t.Errorf("the restored list is\n%s", after)
+	}
+	for _, p := range []*launch.Process{waybook, again} {
+		if status := p.End(syscall.SIGTERM); status != 0 {
+			t.Errorf("standalone ended with %d", status)
+		}
+	}
+	on.run("", "store", "backup", file).expect(5, "account service")
+	if now, err := os.ReadFile(file); err != nil || len(now) < len(contents) {
+		t.Errorf("the failed backup changed the file: %v", err)
+	}
+}
+
+func TestOnlyTheOperatorMayBackUpAStore(t *testing.T) {
+	folder, file := t.TempDir(), filepath.Join(t.TempDir(), "backup.db")
+	plain := operator{t, "127.0.0.1:1"}
+	plain.must("certs", folder)
+	plain.must("certs", folder, "--names", "edge", "--names", "operator")
+	flags := func(name string) []string {
+		return []string{
+			"--tls-cert", filepath.Join(folder, name+".crt"), "--tls-key", filepath.Join(folder, name+".key"), "--tls-ca", filepath.Join(folder, "ca.crt"),
+		}
+	}
+	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), t.TempDir(), append(flags("album"), "-demo=false")...)
+	on := operator{t, waybook.GRPC}
+	on.run("", append(flags("edge"), "album", "show", "1")...).expect(3, "no album 1")
+	on.run("", append(flags("edge"), "store", "backup", file)...).expect(4, "may not call", "operator")
+	if _, err := os.Stat(file); !os.IsNotExist(err) {
+		t.Errorf("a file was written: %v", err)
+	}
+	on.must(append(flags("operator"), "store", "backup", file)...)
+}
+
+// progressLine is the last progress report of a command.
+var progressLine = regexp.MustCompile(`(?m)^\w+: 0 documents in .*\n`)
+
+func TestATruncatedStoreIsOneLineInEveryProgram(t *testing.T) {
+	data := t.TempDir()
+	on := operator{t, "127.0.0.1:1"}
+	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
+	if status := waybook.End(syscall.SIGTERM); status != 0 {
+		t.Fatalf("standalone ended with %d", status)
+	}
+	file := filepath.Join(data, "waybook.db")
+	if err := os.Truncate(file, 50_000); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(what, printed string) {
+		t.Helper()
+		for _, part := range []string{file, "50000 bytes", "meta page says", "restore a backup"} {
+			if !strings.Contains(printed, part) {
+				t.Errorf("%s: no %q in %s", what, part, printed)
+			}
+		}
+		printed = progressLine.ReplaceAllString(printed, "")
+		if lines := strings.Count(printed, "\n"); lines != 1 {
+			t.Errorf("%s prints %d lines:\n%s", what, lines, printed)
+		}
+	}
+	for _, args := range [][]string{
+		{"store", "check"}, {"store", "check", "--fix"}, {"store", "dump", filepath.Join(t.TempDir(), "dump")}, {"store", "prepare"}, {"store", "compact"},
+	} {
+		expect(strings.Join(args, " "), on.run("", append(args, "--data", data)...).expect(1).err)
+	}
+	refused := launch.Begin(t, filepath.Join(binaries, "standalone"), nil, launch.FreePorts(data)...)
+	if status := refused.Wait(); status != 1 {
+		t.Errorf("standalone ended with %d", status)
+	}
+	expect("standalone", refused.Printed())
+}
+
+func TestACompactionReportsWhatItReturns(t *testing.T) {
+	data := t.TempDir()
+	on := operator{t, "127.0.0.1:1"}
+	on.run("", "store", "compact", "--data", data).expect(1, "no embedded store")
+	waybook := launch.Start(t, filepath.Join(binaries, "standalone"), data)
+	on.run("", "store", "compact", "--data", data).expect(1, "stop it first")
+	if status := waybook.End(syscall.SIGTERM); status != 0 {
+		t.Fatalf("standalone ended with %d", status)
+	}
+	var done struct {
+		Before int64 `json:"bytes_before"`
+		After  int64 `json:"bytes_after"`
+	}
+	on.mustRead(&done, "store", "compact", "--data", data)
+	info, err := os.Stat(filepath.Join(data, "waybook.db"))
+	if err != nil || done.After != info.Size() || done.Before < done.After {
+		t.Errorf("reported %+v; the file is %v (%v)", done, info.Size(), err)
+	}
+	if told := on.must("store", "compact", "--data", data); !strings.Contains(told, "MiB and now has") {
+		t.Errorf("compact printed %q", told)
+	}
+	if told := on.must("store", "check", "--data", data); !strings.HasSuffix(told, "The store is clean.\n") || strings.Contains(told, "compact") {
+		t.Errorf("check printed:\n%s", told)
+	}
+	launch.Start(t, filepath.Join(binaries, "standalone"), data)
+}

@@ -1,0 +1,287 @@
+package operations_test
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+// check checks a store and expects a verdict and findings, ignoring their details.
+func (s store) check(mode integrity.Mode, verdict storekeeping.Verdict, want ...storekeeping.Finding) storekeeping.Report {
+	s.t.Helper()
+	report, err := storekeeping.Check(s.t.Context(), s.options(), mode)
+	s.must(err)
+	if report.Verdict != verdict {
+		s.t.Errorf("the verdict is %s, want %s", report.Verdict, verdict)
+	}
+	got := []storekeeping.Finding{}
+	for _, finding := range report.Findings {
+		if finding.Detail == "" {
+			s.t.Errorf("%+v has no detail", finding)
+		}
+		finding.Detail = ""
+		got = append(got, finding)
+	}
+	if len(want)+len(got) > 0 && !reflect.DeepEqual(got, want) {
+		s.t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	return report
+}
+
+// change changes fields of a document directly in the store.
+func change(ctx context.Context, s store, table docstore.Table, id int64, fields map[string]any) {
+	s.t.Helper()
+	raw, err := table.Get(ctx, docstore.ValueOf(id))
+	s.must(err)
+	revision, err := docstore.RevisionOf(raw)
+	s.must(err)
+	made := docstore.Change{ID: docstore.ValueOf(id), Revision: revision}
+	for path, value := range fields {
+		kind, encoded, err := bson.MarshalValue(value)
+		s.must(err)
+		made.Set = append(made.Set, docstore.Assignment{Path: path, Value: bson.RawValue{Type: kind, Value: encoded}})
+	}
+	s.must(table.Update(ctx, made))
+}
+
+func TestAStoreWrittenByServicesIsClean(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		made := s.fill()
+		s.serve(func(connection *grpc.ClientConn) {
+			_, err := albumv1.NewAlbumServiceClient(connection).DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: made.users[0], AlbumId: made.albums[1]})
+			s.must(err)
+		})
+		specs := s.specs()
+		before := s.contents(specs)
+		report := s.check(integrity.Look, storekeeping.Clean)
+		counts := map[string]int64{}
+		for _, c := range report.Collections {
+			if !c.Exists || c.Service == "" {
+				t.Errorf("got %+v", c)
+			}
+			counts[c.Name] = c.Documents
+		}
+		for _, spec := range specs {
+			if _, has := counts[spec.Name]; !has {
+				t.Errorf("%s is not in the report", spec.Name)
+			}
+		}
+		if counts["users"] != 2 || counts["albums"] != 1 || counts["blog_ballots"] != 4 || counts["poi_comments"] != 6 {
+			t.Errorf("counts are %v", counts)
+		}
+		s.check(integrity.Repair, storekeeping.Clean)
+		if after := s.contents(specs); !maps.Equal(after, before) {
+			t.Errorf("the store was\n%v\nand is\n%v", before, after)
+		}
+	})
+}
+
+func TestDamageIsFoundExactlyAndRepaired(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		made := s.fill()
+		specs := s.specs()
+		whole := s.contents(specs)
+		s.tamper(func(ctx context.Context, r *recorder) {
+			s.must(r.tables["albums"].Delete(ctx, docstore.ValueOf(made.albums[1])))
+			s.must(r.tables["blogs"].Delete(ctx, docstore.ValueOf(made.blogs[1])))
+			change(ctx, s, r.tables["blogs"], made.blogs[0], map[string]any{"comment_count": int64(1)})
+			change(ctx, s, r.tables["pois"], made.pois[1], map[string]any{"photo_count": int64(0), "score": int64(9)})
+		})
+		for _, spec := range specs {
+			if spec.Name == "albums" {
+				s.dropIndex(spec, "owner")
+			}
+			if spec.Name == "poi_photos" {
+				s.dropIndex(spec, "parent")
+			}
+		}
+		damaged := s.contents(specs)
+
+		orphans := func(service, collection string, count int64, parent int64) storekeeping.Finding {
+			return storekeeping.Finding{Service: service, Collection: collection, Kind: integrity.Orphan, Count: count, Parents: []int64{parent}}
+		}
+		index := func(service, collection string) storekeeping.Finding {
+			return storekeeping.Finding{Service: service, Collection: collection, Kind: storekeeping.MissingIndex, Count: 1}
+		}
+		want := []storekeeping.Finding{
+			index("album", "albums"),
+			orphans("album", "album_photos", 2, made.albums[1]),
+			orphans("album", "album_comments", 3, made.albums[1]),
+			orphans("album", "album_recommendations", 2, made.albums[1]),
+			orphans("blog", "blog_ballots", 2, made.blogs[1]),
+			orphans("blog", "blog_comments", 3, made.blogs[1]),
+			{Service: "blog", Collection: "blogs", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.blogs[0]}},
+			orphans("blog", "blog_recommendations", 2, made.blogs[1]),
+			index("poi", "poi_photos"),
+			{Service: "poi", Collection: "poi_photos", Kind: storekeeping.Unchecked, Count: 1},
+			{Service: "poi", Collection: "pois", Kind: integrity.WrongTally, Count: 1, Parents: []int64{made.pois[1]}},
+		}
+		s.check(integrity.Look, storekeeping.Found, want...)
+		s.check(integrity.Look, storekeeping.Found, want...)
+		if after := s.contents(specs); !maps.Equal(after, damaged) {
+			t.Error("integrity.Look changed the store")
+		}
+
+		repaired := slices.Clone(want)
+		// After its index exists, the collection can be checked.
+		repaired[9] = storekeeping.Finding{Service: "poi", Collection: "pois", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.pois[1]}}
+		for i := range repaired[:10] {
+			repaired[i].Repaired = repaired[i].Count
+		}
+		s.check(integrity.Repair, storekeeping.Found, repaired...)
+		// The fault that only an operator can judge remains; correct it.
+		s.check(integrity.Look, storekeeping.Found, want[10])
+		s.tamper(func(ctx context.Context, r *recorder) {
+			change(ctx, s, r.tables["pois"], made.pois[1], map[string]any{"score": int64(2)})
+		})
+		s.check(integrity.Look, storekeeping.Clean)
+
+		left := s.contents(specs)
+		for key, document := range whole {
+			lost := isOf(key, document, "album", made.albums[1]) || isOf(key, document, "blog", made.blogs[1])
+			after, isThere := left[key]
+			if lost == isThere || isThere && withoutRevision(after) != withoutRevision(document) {
+				t.Errorf("%s was\n%s\nand is\n%s", key, document, after)
+			}
+			delete(left, key)
+		}
+		if len(left) > 0 {
+			t.Errorf("unexpected documents: %v", left)
+		}
+	})
+}
+
+// isOf reports whether a document is that of a kind with an id, or belongs to it. Documents of different
+// collections may have the same id.
+func isOf(key, document, kind string, id int64) bool {
+	if strings.HasPrefix(key, kind+"_") {
+		return strings.Contains(document, `"parent_id": `+bsonInt(id)) || strings.Contains(document, `"album_id": `+bsonInt(id))
+	}
+	return key == kind+"s "+bsonInt(id)
+}
+
+func bsonInt(n int64) string {
+	_, value, _ := bson.MarshalValue(n)
+	return bson.RawValue{Type: bson.TypeInt64, Value: value}.String()
+}
+
+// withoutRevision returns the text of a document without its revision. Fields that were added later
+// follow the revision.
+func withoutRevision(document string) string {
+	return regexp.MustCompile(`,?"(`+docstore.RevisionField+`|_of_[a-z]+)": ?\{"\$numberLong":"\d+"\}`).ReplaceAllString(document, "")
+}
+
+func TestAnIndexThatCannotBeCreatedIsReported(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		made := s.fill()
+		specs := s.specs()
+		for i, spec := range specs {
+			if spec.Name == "album_photos" {
+				s.dropIndex(spec, docstore.RequestIndex)
+				s.twin(spec)
+				specs[i].Indexes, specs[i].PlaceFields = nil, nil
+			}
+		}
+		before := s.contents(specs)
+		want := []storekeeping.Finding{
+			{Service: "album", Collection: "album_photos", Kind: storekeeping.MissingIndex, Count: 1},
+			{Service: "album", Collection: "albums", Kind: integrity.LowCount, Count: 1, Parents: []int64{made.albums[0]}},
+		}
+		s.check(integrity.Look, storekeeping.Found, want...)
+		report := s.check(integrity.Repair, storekeeping.Found, want...)
+		if !strings.Contains(report.Findings[0].Detail, docstore.RequestIndex) {
+			t.Errorf("the detail is %s", report.Findings[0].Detail)
+		}
+		if after := s.contents(specs); !maps.Equal(after, before) {
+			t.Error("the store has changed")
+		}
+	})
+}
+
+// twin inserts a duplicate of the first document of a collection that has lost its unique index.
+func (s store) twin(spec docstore.Spec) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	spec.Indexes = slices.DeleteFunc(slices.Clone(spec.Indexes), func(ix docstore.Index) bool { return ix.Unique })
+	engine, err := s.flags.Open(ctx)
+	s.must(err)
+	table, err := engine.Open(ctx, spec)
+	s.must(err)
+	documents, _, err := table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1})
+	s.must(err)
+	var twin bson.D
+	s.must(bson.Unmarshal(documents[0], &twin))
+	twin[0].Value = 1<<id.PlaceBits | documents[0].Lookup("_id").Int64()%id.Places
+	raw, err := bson.Marshal(twin)
+	s.must(err)
+	errs, err := table.Insert(ctx, []bson.Raw{raw})
+	s.must(err)
+	s.must(errs[0])
+	s.must(engine.Close())
+}
+
+func TestAStoreOfOtherServicesIsClean(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		options := s.options()
+		options.Services = []string{"album"}
+		_, err := storekeeping.Prepare(t.Context(), options, storekeeping.Preparation{})
+		s.must(err)
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
+			for _, c := range s.check(mode, storekeeping.Clean).Collections {
+				if c.Exists != (c.Service == "album") {
+					t.Errorf("got %+v", c)
+				}
+			}
+		}
+		options.Services = []string{"blog"}
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "the right store") {
+			t.Errorf("got error %v", err)
+		}
+		options.Services = []string{"blogs"}
+		if _, err := storekeeping.Check(t.Context(), options, integrity.Look); err == nil || !strings.Contains(err.Error(), "account, album, blog, poi") {
+			t.Errorf("got error %v", err)
+		}
+	})
+}
+
+func TestAnUndeclaredIndexOnMongoDBIsOnlyReported(t *testing.T) {
+	onMongoDB(t, func(t *testing.T, s store) {
+		_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		s.must(err)
+		s.client(func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection("albums").Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "title", Value: 1}}})
+			return err
+		})
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair, integrity.Look} {
+			for _, c := range s.check(mode, storekeeping.Clean).Collections {
+				if want := c.Name == "albums"; want != slices.Equal(c.Undeclared, []string{"title_1"}) {
+					t.Errorf("got %+v", c)
+				}
+			}
+		}
+	})
+}
+
+func TestOnMongoDBServicesMayRunDuringACheck(t *testing.T) {
+	onMongoDB(t, func(t *testing.T, s store) {
+		s.fill()
+		s.serve(func(*grpc.ClientConn) {
+			s.check(integrity.Look, storekeeping.Clean)
+			s.check(integrity.Repair, storekeeping.Clean)
+		})
+	})
+}

@@ -1,0 +1,107 @@
+package operations_test
+
+import (
+	"google.golang.org/grpc"
+
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// filled is the content that fill writes: two items of each kind, of which tests keep the first
+// intact. Each album and landmark has two photos. Every item has three comments and two
+// recommendations, and each entry has two ballots.
+type filled struct {
+	users, albums, blogs, pois [2]int64
+}
+
+// fill writes content through the services.
+func (s store) fill() (made filled) {
+	s.t.Helper()
+	s.serve(func(connection *grpc.ClientConn) {
+		w := writer{
+			s: s, accounts: accountv1.NewAccountServiceClient(connection), albums: albumv1.NewAlbumServiceClient(connection),
+			blogs: blogv1.NewBlogServiceClient(connection), pois: poiv1.NewPoiServiceClient(connection),
+		}
+		for i := range made.users {
+			user, err := w.accounts.CreateUser(s.t.Context(), &accountv1.CreateUserRequest{Name: "x"})
+			s.must(err)
+			made.users[i] = user.GetUser().GetUserId()
+		}
+		_, err := w.accounts.OpenSession(s.t.Context(), &accountv1.OpenSessionRequest{UserId: made.users[0]})
+		s.must(err)
+		for i := range 2 {
+			made.albums[i], made.blogs[i], made.pois[i] = w.album(made.users), w.blog(made.users), w.poi(made.users)
+		}
+	})
+	return made
+}
+
+type writer struct {
+	s        store
+	accounts accountv1.AccountServiceClient
+	albums   albumv1.AlbumServiceClient
+	blogs    blogv1.BlogServiceClient
+	pois     poiv1.PoiServiceClient
+}
+
+func place() *typev1.Location { return &typev1.Location{Lat: 25.034, Lng: 121.5645} }
+
+func (w writer) album(users [2]int64) int64 {
+	ctx := w.s.t.Context()
+	created, err := w.albums.CreateAlbum(ctx, &albumv1.CreateAlbumRequest{
+		OwnerId: users[0], Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
+	})
+	w.s.must(err)
+	id := created.GetAlbum().GetAlbumId()
+	for range 2 {
+		w.s.must(failed(w.albums.AddPhoto(ctx, &albumv1.AddPhotoRequest{ActorId: users[0], AlbumId: id, ThumbnailUrl: "x"})))
+	}
+	for range 3 {
+		w.s.must(failed(w.albums.AddComment(ctx, &albumv1.AddCommentRequest{AuthorId: users[1], AlbumId: id, Text: "x"})))
+	}
+	for _, user := range users {
+		w.s.must(failed(w.albums.Recommend(ctx, &albumv1.RecommendRequest{UserId: user, AlbumId: id})))
+	}
+	return id
+}
+
+func (w writer) blog(users [2]int64) int64 {
+	ctx := w.s.t.Context()
+	created, err := w.blogs.CreateBlog(ctx, &blogv1.CreateBlogRequest{
+		AuthorId: users[0], Type: blogv1.BlogType_BLOG_TYPE_MOOD, Location: place(), Title: "x", Content: "x",
+		PostDate: &typev1.Date{Year: 2026, Month: 2, Day: 28}, Weather: blogv1.Weather_WEATHER_RAINBOW,
+		Vote: &blogv1.NewVote{Description: "x", Choices: []string{"a", "b"}},
+	})
+	w.s.must(err)
+	id := created.GetBlog().GetBlogId()
+	for range 3 {
+		w.s.must(failed(w.blogs.AddComment(ctx, &blogv1.AddCommentRequest{AuthorId: users[1], BlogId: id, Text: "x"})))
+	}
+	for i, user := range users {
+		w.s.must(failed(w.blogs.Recommend(ctx, &blogv1.RecommendRequest{UserId: user, BlogId: id})))
+		w.s.must(failed(w.blogs.CastBallot(ctx, &blogv1.CastBallotRequest{VoterId: user, BlogId: id, Choice: int32(i) + 1})))
+	}
+	return id
+}
+
+func (w writer) poi(users [2]int64) int64 {
+	ctx := w.s.t.Context()
+	created, err := w.pois.CreatePoi(ctx, &poiv1.CreatePoiRequest{
+		OwnerId: users[0], Name: "x", Category: poiv1.PoiCategory_POI_CATEGORY_TENDER, Location: place(),
+	})
+	w.s.must(err)
+	id := created.GetPoi().GetPoiId()
+	for range 2 {
+		w.s.must(failed(w.pois.AddPhoto(ctx, &poiv1.AddPhotoRequest{ActorId: users[0], PoiId: id, PhotoUrl: "x"})))
+	}
+	for range 3 {
+		w.s.must(failed(w.pois.AddComment(ctx, &poiv1.AddCommentRequest{AuthorId: users[1], PoiId: id, Text: "x"})))
+	}
+	for _, user := range users {
+		w.s.must(failed(w.pois.Recommend(ctx, &poiv1.RecommendRequest{UserId: user, PoiId: id})))
+	}
+	return id
+}

@@ -1,0 +1,97 @@
+package operations_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+func TestADamagedFileIsFoundAndLeftUnchanged(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	db, err := bolt.Open(s.file(), 0o600, nil)
+	s.must(err)
+	s.must(db.Update(func(tx *bolt.Tx) error {
+		entries := tx.Bucket([]byte("index/albums/owner"))
+		first, _ := entries.Cursor().First()
+		return entries.Delete(first)
+	}))
+	s.must(db.Close())
+	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
+		report := s.check(mode, storekeeping.Found, storekeeping.Finding{Kind: storekeeping.Damage, Count: 1})
+		if !strings.Contains(report.Findings[0].Detail, "index owner") {
+			t.Errorf("the detail is %s", report.Findings[0].Detail)
+		}
+	}
+}
+
+func TestALookLeavesTheEmbeddedFileUnchanged(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	before, err := os.ReadFile(s.file())
+	s.must(err)
+	s.check(integrity.Look, storekeeping.Clean)
+	after, err := os.ReadFile(s.file())
+	s.must(err)
+	if string(after) != string(before) {
+		t.Error("the file changed")
+	}
+}
+
+func TestAnEmbeddedStoreMustExistAndNotBeInUse(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = filepath.Join(t.TempDir(), "none")
+	for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
+		if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "no embedded store in "+s.flags.Data) {
+			t.Errorf("got error %v", err)
+		}
+	}
+	if _, err := os.Stat(s.flags.Data); !os.IsNotExist(err) {
+		t.Errorf("a store was created: %v", err)
+	}
+	s.serve(func(*grpc.ClientConn) {
+		for _, mode := range []integrity.Mode{integrity.Look, integrity.Repair} {
+			if _, err := storekeeping.Check(t.Context(), s.options(), mode); err == nil || !strings.Contains(err.Error(), "stop it first") {
+				t.Errorf("got error %v", err)
+			}
+		}
+		if _, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{}); err == nil || !strings.Contains(err.Error(), "stop it first") {
+			t.Errorf("got error %v", err)
+		}
+	})
+}
+
+func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
+	s := store{t: t}
+	s.flags.Data = t.TempDir()
+	s.fill()
+	before := s.check(integrity.Look, storekeeping.Clean).File
+	s.tamper(func(ctx context.Context, r *recorder) {
+		large := docstore.Spec{Name: "large", ID: docstore.Int64}
+		table, err := r.Engine.Open(ctx, large)
+		s.must(err)
+		raw, err := bson.Marshal(bson.D{{Key: "_id", Value: int64(1)}, {Key: docstore.RevisionField, Value: int64(1)}, {Key: "x", Value: strings.Repeat("x", 4<<20)}})
+		s.must(err)
+		_, err = table.Insert(ctx, []bson.Raw{raw})
+		s.must(err)
+		s.must(table.Delete(ctx, docstore.ValueOf(int64(1))))
+	})
+	after := s.check(integrity.Look, storekeeping.Clean).File
+	// Other pages are freed and used again meanwhile, so the numbers are not exact.
+	const most = 15 << 18
+	if before == nil || before.FreeBytes >= most || after == nil || after.FreeBytes < most || after.Bytes < after.FreeBytes {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+}

@@ -1,0 +1,121 @@
+package operations_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+func TestPrepareCreatesAndReportsWhatIsMissing(t *testing.T) {
+	onEachStore(t, func(t *testing.T, s store) {
+		first, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		s.must(err)
+		second, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		s.must(err)
+		specs := s.specs()
+		if len(first.Collections) != len(specs) || len(second.Collections) != len(specs) {
+			t.Fatalf("prepared %d and %d of %d collections", len(first.Collections), len(second.Collections), len(specs))
+		}
+		for i, spec := range specs {
+			fresh, again := first.Collections[i], second.Collections[i]
+			if fresh.Name != spec.Name || !fresh.Made || len(fresh.IndexesMade) != len(spec.Indexes) || len(fresh.IndexesFound) != 0 {
+				t.Errorf("first: %+v", fresh)
+			}
+			if again.Name != spec.Name || again.Made || len(again.IndexesMade) != 0 || len(again.IndexesFound) != len(spec.Indexes) || again.Sharded {
+				t.Errorf("again: %+v", again)
+			}
+		}
+		s.fill()
+		s.dropIndex(specs[len(specs)-1], specs[len(specs)-1].Indexes[0].Name)
+		third, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+		s.must(err)
+		made := 0
+		for _, c := range third.Collections {
+			made += len(c.IndexesMade)
+		}
+		if made != 1 {
+			t.Errorf("%d indexes were created, want 1", made)
+		}
+		s.check(integrity.Look, storekeeping.Clean)
+	})
+}
+
+func TestPrepareShardsTheDeclaredCollectionsOnACluster(t *testing.T) {
+	for name, start := range map[string]func(*testing.T) (uri string){
+		"FerretDB": func(t *testing.T) string {
+			return mongotest.StartServer(t, mongowire.Config{Role: mongowire.Router, Shards: 3}).URI(mongotest.Database())
+		},
+		"real server": func(t *testing.T) string { return mongotest.OnRealServer(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := store{t, service.StoreFlags{MongoDBURI: start(t)}}
+			prepared, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{})
+			s.must(err)
+			if prepared.Collections[0].Placement == "" {
+				t.Skipf("%s does not name a sharded cluster", mongotest.RealServer)
+			}
+			for i, spec := range s.specs() {
+				want := map[docstore.Sharding]string{docstore.OneShard: "one shard", docstore.ByID: "by _id", docstore.ByPlace: "by place"}[spec.Sharding]
+				if c := prepared.Collections[i]; c.Placement != want || c.Sharded != (spec.Sharding != docstore.OneShard) {
+					t.Errorf("got %+v", c)
+				}
+			}
+			s.fill()
+			s.check(integrity.Look, storekeeping.Clean)
+		})
+	}
+}
+
+func TestPrepareDropsIndexesOfOtherVersionsOnlyIfTold(t *testing.T) {
+	onMongoDB(t, func(t *testing.T, s store) {
+		spec := s.specs()[0]
+		index := spec.Indexes[0].Name
+		s.dropIndex(spec, index)
+		s.client(func(ctx context.Context, db *mongo.Database) error {
+			_, err := db.Collection(spec.Name).Indexes().CreateMany(ctx, []mongo.IndexModel{
+				{Keys: bson.D{{Key: "former", Value: 1}}, Options: options.Index().SetName(index)},
+				{Keys: bson.D{{Key: "theirs", Value: 1}}, Options: options.Index().SetName("theirs")},
+			})
+			return err
+		})
+		for round, preparation := range []storekeeping.Preparation{{}, {}, {DropReplaced: true}, {DropReplaced: true}} {
+			prepared, err := storekeeping.Prepare(t.Context(), s.options(), preparation)
+			s.must(err)
+			got := prepared.Collections[0]
+			if slices.Contains(got.IndexesMade, index) != (round == 0) {
+				t.Errorf("round %d made %v", round, got.IndexesMade)
+			}
+			var dropped []string
+			if round == 2 {
+				dropped = []string{index}
+			}
+			if !slices.Equal(got.IndexesDropped, dropped) {
+				t.Errorf("round %d dropped %v, want %v", round, got.IndexesDropped, dropped)
+			}
+		}
+		if others := s.check(integrity.Look, storekeeping.Clean).Collections[0].Undeclared; !slices.Equal(others, []string{"theirs"}) {
+			t.Errorf("the indexes of others are %v", others)
+		}
+	})
+}
+
+func TestPrepareSetsValidatorsOnlyIfTold(t *testing.T) {
+	// FerretDB has no validators, and says so.
+	s := store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}}
+	_, err := storekeeping.Prepare(t.Context(), s.options(), storekeeping.Preparation{Validators: true})
+	if err == nil || !strings.Contains(err.Error(), "set the validator") || !strings.Contains(err.Error(), "collMod") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,183 @@
+package operations_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/internal/content"
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/platform/process"
+	"github.com/waybook/waybook/internal/platform/service"
+	"github.com/waybook/waybook/services/account"
+	"github.com/waybook/waybook/services/album"
+	"github.com/waybook/waybook/services/blog"
+	"github.com/waybook/waybook/services/poi"
+	"github.com/waybook/waybook/standalone/app"
+	"github.com/waybook/waybook/waybookctl/storekeeping"
+)
+
+// store is the store of a test. No service has it open.
+type store struct {
+	t     *testing.T
+	flags service.StoreFlags
+}
+
+// onEachStore runs a test on an empty store of each kind.
+func onEachStore(t *testing.T, test func(t *testing.T, s store)) {
+	t.Run("embedded", func(t *testing.T) {
+		test(t, store{t, service.StoreFlags{Data: t.TempDir()}})
+	})
+	onMongoDB(t, test)
+}
+
+// onMongoDB runs a test on an empty store of each kind that several services can share.
+func onMongoDB(t *testing.T, test func(t *testing.T, s store)) {
+	t.Run("FerretDB", func(t *testing.T) {
+		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.StartReplicaSet(t)}})
+	})
+	t.Run("real server", func(t *testing.T) {
+		test(t, store{t, service.StoreFlags{MongoDBURI: mongotest.OnRealServer(t)}})
+	})
+}
+
+func (s store) isEmbedded() bool { return s.flags.MongoDBURI == "" }
+
+func (s store) file() string { return filepath.Join(s.flags.Data, "waybook.db") }
+
+func (s store) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// client runs a function on the database, as an operator does with a shell.
+func (s store) client(do func(context.Context, *mongo.Database) error) {
+	s.t.Helper()
+	ctx := context.WithoutCancel(s.t.Context())
+	client, err := mongo.Connect(options.Client().ApplyURI(s.flags.MongoDBURI))
+	s.must(err)
+	s.must(do(ctx, client.Database(s.database())))
+	s.must(client.Disconnect(ctx))
+}
+
+// serve runs Waybook on the store during a call of use.
+func (s store) serve(use func(*grpc.ClientConn)) {
+	s.t.Helper()
+	config := app.Config{
+		HTTP: "127.0.0.1:0", GRPC: "127.0.0.1:0", Admin: "127.0.0.1:0",
+		TimeZone: "UTC", Account: account.Config{Sessions: account.SessionLife{Total: time.Hour}}, Reward: 10,
+	}
+	config.Store = s.flags
+	stack := &process.Stack{}
+	app, err := app.Start(s.t.Context(), config, process.Env{
+		Stack: stack, Out: io.Discard, Log: slog.New(slog.DiscardHandler),
+		Fail: func(err error) { s.t.Errorf("a part failed: %v", err) },
+	})
+	s.must(err)
+	connection, err := grpc.NewClient(app.GRPC.String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	s.must(err)
+	use(connection)
+	s.must(connection.Close())
+	s.must(stack.Stop(context.WithoutCancel(s.t.Context())))
+}
+
+// recorder is a store that records the collections that are opened.
+type recorder struct {
+	docstore.Engine
+	specs  []docstore.Spec
+	tables map[string]docstore.Table
+}
+
+func (r *recorder) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
+	table, err := r.Engine.Open(ctx, spec)
+	r.specs = append(r.specs, spec)
+	r.tables[spec.Name] = table
+	return table, err
+}
+
+// tamper runs a function on the collections of the services while no service runs.
+func (s store) tamper(do func(ctx context.Context, r *recorder)) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	engine, err := s.flags.Open(ctx)
+	s.must(err)
+	r := &recorder{Engine: engine, tables: map[string]docstore.Table{}}
+	deps := content.Deps{Deps: service.NewDeps(r, nil, slog.New(slog.DiscardHandler))}
+	for _, open := range []func() error{
+		func() error { _, err := account.New(ctx, deps.Deps, account.Config{}); return err },
+		func() error { _, err := album.New(ctx, deps); return err },
+		func() error { _, err := blog.New(ctx, deps, blog.Config{Zone: time.UTC}); return err },
+		func() error { _, err := poi.New(ctx, deps); return err },
+	} {
+		s.must(open())
+	}
+	do(ctx, r)
+	s.must(engine.Close())
+}
+
+// specs returns the declarations of all collections of the services.
+func (s store) specs() (specs []docstore.Spec) {
+	s.tamper(func(_ context.Context, r *recorder) { specs = r.specs })
+	return specs
+}
+
+// dropIndex drops an index directly in the store.
+func (s store) dropIndex(spec docstore.Spec, index string) {
+	s.t.Helper()
+	ctx := s.t.Context()
+	if !s.isEmbedded() {
+		s.client(func(ctx context.Context, db *mongo.Database) error {
+			return db.Collection(spec.Name).Indexes().DropOne(ctx, index)
+		})
+		return
+	}
+	// The embedded engine drops an index that the opening program does not declare.
+	spec.Indexes = slices.DeleteFunc(slices.Clone(spec.Indexes), func(ix docstore.Index) bool { return ix.Name == index })
+	engine, err := s.flags.Open(ctx)
+	s.must(err)
+	_, err = engine.Open(ctx, spec)
+	s.must(err)
+	s.must(engine.Close())
+}
+
+func (s store) database() string {
+	parsed, err := connstring.Parse(s.flags.MongoDBURI)
+	s.must(err)
+	return parsed.Database
+}
+
+// contents returns all documents. It opens the store read-only.
+func (s store) contents(specs []docstore.Spec) map[string]string {
+	s.t.Helper()
+	ctx := s.t.Context()
+	engine, err := s.flags.OpenReadOnly(ctx)
+	s.must(err)
+	all := map[string]string{}
+	for _, spec := range specs {
+		inspection, err := engine.Inspect(ctx, spec)
+		s.must(err)
+		documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 10_000})
+		s.must(err)
+		for _, document := range documents {
+			all[fmt.Sprintf("%s %s", spec.Name, document.Lookup("_id"))] = document.String()
+		}
+	}
+	s.must(engine.Close())
+	return all
+}
+
+func (s store) options() storekeeping.Options { return storekeeping.Options{Store: s.flags} }

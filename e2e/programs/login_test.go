@@ -1,0 +1,84 @@
+package programs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// browser sends forms with curl, which keeps cookies in a jar like a browser.
+type browser struct {
+	t   *testing.T
+	p   *launch.Process
+	jar string
+}
+
+func newBrowser(t *testing.T, p *launch.Process) browser {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: curl is not installed, so no cookie jar is tested")
+	}
+	return browser{t, p, filepath.Join(t.TempDir(), "jar")}
+}
+
+func (b browser) post(pairs ...string) reply {
+	b.t.Helper()
+	command := exec.CommandContext(b.t.Context(), "curl", "-sS", "--noproxy", "*", "-b", b.jar, "-c", b.jar,
+		"-d", form(pairs...), "http://"+b.p.HTTP+"/API.php")
+	out, err := command.CombinedOutput()
+	if err != nil {
+		b.t.Fatalf("%v: %s", err, out)
+	}
+	return parse(b.t, string(out))
+}
+
+// kept returns the contents of the cookie jar.
+func (b browser) kept() string {
+	b.t.Helper()
+	jar, err := os.ReadFile(b.jar)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return string(jar)
+}
+
+func TestABrowserLogsInWritesAndLogsOut(t *testing.T) {
+	p := launch.Start(t, binary, t.TempDir())
+	password := demoPassword(t, p.Data)
+	b := newBrowser(t, p)
+	album := []string{"func", "addAlbum", "albumTitle", "夜市", "category", "7", "lat", "25.0881", "lng", "121.5241"}
+
+	if early := b.post(album...); early.text("info") != "LOGIN REQUIRED" {
+		t.Errorf("before the login: %+v", early)
+	}
+	if wrong := b.post("func", "login", "email", "demo@waybook.example", "password", password+"x"); wrong.text("info") != "PASSWORD INCORRECT" {
+		t.Errorf("a wrong password: %+v", wrong)
+	}
+	in := b.post("func", "login", "email", "demo@waybook.example", "password", password).mustSucceed(t)
+	if in.text("id") != demoUser(demoCookie(t, p.Data)) {
+		t.Errorf("logged in as %s", in.text("id"))
+	}
+	if jar := b.kept(); strings.Count(jar, "#HttpOnly_") != 3 || !strings.Contains(jar, in.text("idrand")) {
+		t.Errorf("the jar has\n%s", jar)
+	}
+	b.post(album...).mustSucceed(t)
+
+	b.post("func", "logout").mustSucceed(t)
+	if jar := b.kept(); strings.Contains(jar, "idrand") || !strings.Contains(jar, "waybook_device") {
+		t.Errorf("after the logout the jar has\n%s", jar)
+	}
+	if late := b.post(album...); late.text("info") != "LOGIN REQUIRED" {
+		t.Errorf("after the logout: %+v", late)
+	}
+	// The session itself is closed, too.
+	closed := "id=" + in.text("id") + "; idrand=" + in.text("idrand")
+	if got := post(t, p, closed, album...); got.text("info") != "LOGIN REQUIRED" {
+		t.Errorf("with the old cookie: %+v", got)
+	}
+	if printed := p.Printed(); strings.Contains(printed, password) {
+		t.Errorf("the password is printed:\n%s", printed)
+	}
+}

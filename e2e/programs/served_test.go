@@ -1,0 +1,219 @@
+package programs_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"google.golang.org/grpc"
+
+	"github.com/waybook/waybook/e2e/launch"
+	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
+)
+
+const api = "https://" + site + "/API.php"
+
+// installed starts standalone with the example of settings, on ports and in a directory of the
+// test's own.
+func installed(t *testing.T, args ...string) *launch.Process {
+	t.Helper()
+	own := []string{"-config", filepath.Join(deploy, "systemd/waybook.yaml")}
+	return launch.Start(t, binary, t.TempDir(), append(own, args...)...)
+}
+
+// received is a reply.
+type received struct {
+	*http.Response
+	text string
+}
+
+// send sends a request and reads the reply.
+func send(t *testing.T, client *http.Client, method, address, body string, header ...string) received {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return received{response, string(text)}
+}
+
+// expect checks a reply.
+func (r received) expect(t *testing.T, status int, part string) received {
+	t.Helper()
+	if r.StatusCode != status || !strings.Contains(r.text, part) {
+		t.Errorf("%s: got %d %.300q, want %d and %q", r.Request.URL.Query().Get("func"), r.StatusCode, r.text, status, part)
+	}
+	return r
+}
+
+func TestOperationsPassTheProxies(t *testing.T) {
+	waybook := installed(t, "-demo", "-cookie-secure=auto") // so that Secure needs X-Forwarded-Proto
+	password, err := os.ReadFile(filepath.Join(waybook.Data, "demo-password"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
+		client := p.client("127.0.0.1")
+		const success = "<status>SUCCESS</status>"
+		list := send(t, client, http.MethodGet, api+"?func=getCategoryPOIList&category=2", "").expect(t, 200, success)
+		if list.ProtoMajor != 2 || list.Header.Get("Strict-Transport-Security") == "" {
+			t.Errorf("%s, headers %v", list.Proto, list.Header)
+		}
+		login := send(t, client, http.MethodPost, api, url.Values{
+			"func": {"login"}, "email": {"demo@waybook.example"}, "password": {strings.TrimSpace(string(password))},
+		}.Encode()).expect(t, 200, success)
+		var cookie []string
+		for _, each := range login.Cookies() {
+			if !each.Secure {
+				t.Errorf("the cookie %s is not Secure", each.Name)
+			}
+			cookie = append(cookie, each.Name+"="+each.Value)
+		}
+		album := url.Values{"func": {"addAlbum"}, "albumTitle": {"夜市"}, "category": {"7"}, "lat": {"25.0881"}, "lng": {"121.5241"}}
+		send(t, client, http.MethodPost, api, album.Encode(), "Cookie", strings.Join(cookie, "; ")).expect(t, 200, success)
+		send(t, client, http.MethodPost, api, album.Encode()).expect(t, 200, "LOGIN REQUIRED")
+	})
+}
+
+func TestTheProxiesLeaveTheBoundsToTheEdge(t *testing.T) {
+	waybook := installed(t)
+	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
+		client := p.client("127.0.0.1")
+		const list, success = "func=getCategoryPOIList&category=2", "<status>SUCCESS</status>"
+		for _, kib := range []int{1, 1900} {
+			send(t, client, http.MethodPost, api, list+"&more="+strings.Repeat("x", kib<<10)).expect(t, 200, success)
+		}
+		send(t, client, http.MethodGet, api+"?"+list+"&more="+strings.Repeat("x", 20<<10), "").expect(t, 200, success)
+		send(t, client, http.MethodPost, api, list+"&more="+strings.Repeat("x", 2<<20)).expect(t, 413, "REQUEST TOO LARGE")
+	})
+}
+
+func TestTheProxiesRedirectToTLS(t *testing.T) {
+	waybook := installed(t)
+	eachProxy(t, waybook.HTTP, func(t *testing.T, p *proxy) {
+		reply := send(t, p.client("127.0.0.1"), http.MethodPost, "http://"+site+"/API.php?func=login", "email=a")
+		location, err := reply.Location()
+		if reply.StatusCode != http.StatusPermanentRedirect || err != nil || location.Scheme != "https" ||
+			location.Hostname() != site || location.RequestURI() != "/API.php?func=login" {
+			t.Errorf("%d to %v, %v", reply.StatusCode, location, err)
+		}
+	})
+}
+
+func TestTheEdgeLearnsTheClientsAddressAndNoInventedOne(t *testing.T) {
+	for _, each := range kinds() {
+		t.Run(each.name, func(t *testing.T) {
+			waybook := installed(t, "-client-rate", "0.00001") // one request of an address in a day
+			p := startProxy(t, each, waybook.HTTP)
+			const list = api + "?func=getCategoryPOIList&category=2"
+			first, second := p.client("127.0.0.2"), p.client("127.0.0.3")
+			send(t, first, http.MethodGet, list, "").expect(t, 200, "SUCCESS")
+			send(t, first, http.MethodGet, list, "").expect(t, 429, "TOO MANY REQUESTS")
+			for _, invented := range []string{"203.0.113.9", "203.0.113.9, 203.0.113.10", "127.0.0.3", ""} {
+				send(t, first, http.MethodGet, list, "", "X-Forwarded-For", invented, "X-Real-IP", invented, "Forwarded", "for="+invented).
+					expect(t, 429, "TOO MANY REQUESTS")
+			}
+			send(t, second, http.MethodGet, list, "", "X-Forwarded-For", "127.0.0.2").expect(t, 200, "SUCCESS")
+			send(t, second, http.MethodGet, list, "").expect(t, 429, "TOO MANY REQUESTS")
+		})
+	}
+}
+
+// pois is a service of landmarks that sends a long list in two parts.
+type pois struct {
+	poiv1.UnimplementedPoiServiceServer
+	// more lets a stream send its second part.
+	more chan struct{}
+}
+
+// name is the name of a landmark. Its last character is nowhere else in the reply.
+const name = "景點~"
+
+// firstPart is the number of landmarks of the first part. It is so short that a proxy which gathers
+// replies would keep it.
+const firstPart, secondPart = 10, 5000
+
+// StreamPois sends some landmarks, and many more once the client has the first ones.
+func (p *pois) StreamPois(_ *poiv1.StreamPoisRequest, stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse]) error {
+	if err := sendPois(stream, 0, firstPart); err != nil {
+		return err
+	}
+	select {
+	case <-p.more:
+		return sendPois(stream, firstPart, secondPart)
+	case <-stream.Context().Done():
+		return stream.Context().Err()
+	}
+}
+
+func sendPois(stream grpc.ServerStreamingServer[poiv1.StreamPoisResponse], from, count int64) error {
+	batch := &poiv1.StreamPoisResponse{}
+	for i := range count {
+		batch.Pois = append(batch.Pois, &poiv1.PoiSummary{PoiId: from + i + 1, Name: name})
+	}
+	return stream.Send(batch)
+}
+
+func TestALongListBeginsBeforeItsEndIsMade(t *testing.T) {
+	service := &pois{more: make(chan struct{})}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := grpc.NewServer()
+	poiv1.RegisterPoiServiceServer(server, service)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	process := launch.Begin(t, filepath.Join(binaries, "edge"), nil, "-http", "127.0.0.1:0", "-admin", "127.0.0.1:0", "-trusted-proxies", "1",
+		"-poi", listener.Addr().String()).Ready()
+	eachProxy(t, process.HTTP, func(t *testing.T, p *proxy) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, api+"?func=getCategoryPOIList&category=1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := p.client("127.0.0.1").Do(request)
+		if err != nil {
+			t.Fatalf("the list does not begin before its end is made: %v", err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		reader := bufio.NewReader(response.Body)
+		for range firstPart {
+			if _, err := reader.ReadString(name[len(name)-1]); err != nil {
+				t.Fatalf("the first part does not arrive before the second is made: %v", err)
+			}
+		}
+		select {
+		case service.more <- struct{}{}:
+		case <-ctx.Done():
+			t.Fatal("the first part arrived after the edge had given the second up")
+		}
+		rest, err := io.ReadAll(reader)
+		if count := strings.Count(string(rest), name); err != nil || count != secondPart {
+			t.Errorf("%d landmarks, %v", count, err)
+		}
+	})
+}

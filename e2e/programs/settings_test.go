@@ -1,0 +1,93 @@
+package programs_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/waybook/waybook/e2e/launch"
+)
+
+// writeFile writes a file of the test and returns its path.
+func writeFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestANewlineAfterTheURIOfTheDatabaseDoesNotCount(t *testing.T) {
+	t.Parallel() // it waits
+	uri := "mongodb://" + launch.Address(t) + "/waybook?directConnection=true"
+	for name, environment := range map[string][]string{
+		"environment": {"WAYBOOK_MONGODB_URI=" + uri + "\n"},
+		"file":        {"WAYBOOK_MONGODB_URI_FILE=" + writeFile(t, "uri", uri+"\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := launch.Begin(t, binary, environment, append(launch.FreePorts(t.TempDir()), "-demo=false")...)
+			p.AwaitLog("still waiting for MongoDB")
+			if status := p.End(syscall.SIGTERM); status != 0 {
+				t.Errorf("status %d\n%s", status, p.Printed())
+			}
+		})
+	}
+}
+
+func TestAMalformedURIIsReportedWithItsSettingAndWithoutItsPassword(t *testing.T) {
+	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=mongodb:// amy:s3cr3t@db1/"}, launch.FreePorts(t.TempDir())...)
+	expectRefusal(t, p, 1, "-mongodb-uri", "white space")
+	if strings.Contains(p.Printed(), "s3cr3t") {
+		t.Errorf("the password is printed:\n%s", p.Printed())
+	}
+}
+
+func TestAFileOfSettingsStartsTheProgram(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	file := writeFile(t, "waybook.yaml", "# ports that the system picks\nhttp: 127.0.0.1:0\ngrpc: 127.0.0.1:0\nadmin: 127.0.0.1:0\n"+
+		"data: "+data+"\ndemo: false\nlog-format: json\nlog-level: warn\n")
+	p := launch.Begin(t, binary, []string{"WAYBOOK_LOG_LEVEL=info"}, "-config", file, "-log-format=text").Ready()
+	if _, err := os.Stat(filepath.Join(data, "waybook.db")); err != nil {
+		t.Error(err)
+	}
+	if status := p.End(syscall.SIGTERM); status != 0 {
+		t.Errorf("status %d\n%s", status, p.Printed())
+	}
+	expectParts(t, p.Logged(), "level=INFO msg=started") // text, by the flag, and info, by the environment
+}
+
+func TestAnInvalidFileOfSettingsIsStatus2(t *testing.T) {
+	file := writeFile(t, "waybook.yaml", "demo: false\nmax-request: 5\nmongodb-uri: mongodb://amy:s3cr3t@db1/\n")
+	p := launch.Begin(t, binary, nil, "-config", file)
+	expectRefusal(t, p, 2, file+`:2: unknown setting "max-request"`, file+":3: mongodb-uri holds a password", "mongodb-uri-file")
+	if strings.Contains(p.Printed(), "s3cr3t") {
+		t.Errorf("the password is printed:\n%s", p.Printed())
+	}
+}
+
+func TestACheckReportsAllInvalidSettingsAndStartsNothing(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	file := writeFile(t, "waybook.yaml", "reward: -1\ntime-zone: Asia/Nowhere\n")
+	p := launch.Begin(t, binary, []string{"WAYBOOK_MONGODB_URI=db1"},
+		append(launch.FreePorts(data), "-config", file, "-check", "-http", "localhost", "-trusted-proxies", "-1")...)
+	expectRefusal(t, p, 2, "-reward is -1", "-time-zone: unknown", "-mongodb-uri: the URI is malformed", `-http: "localhost"`, `"-1" for -trusted-proxies`)
+
+	p = launch.Begin(t, binary, nil, append(launch.FreePorts(data), "-check")...)
+	if status := p.Wait(); status != 0 || p.Printed() != "standalone: the settings are valid\n" {
+		t.Errorf("status %d, printed %q", status, p.Printed())
+	}
+	if _, err := os.Stat(data); err == nil {
+		t.Error("the check created the data directory")
+	}
+}
+
+func TestACheckPassesBesideTheRunningProgram(t *testing.T) {
+	running := launch.Start(t, binary, t.TempDir())
+	p := launch.Begin(t, binary, nil, "-check", "-data", running.Data, "-http", running.HTTP, "-grpc", running.GRPC, "-admin", running.Admin)
+	if status := p.Wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, p.Printed())
+	}
+}

@@ -1,0 +1,63 @@
+package programs_test
+
+import (
+	"io"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+)
+
+// probe returns the status and the body of a path of an admin port; 0 while nobody listens.
+func probe(t *testing.T, admin, path string) (status int, body string) {
+	t.Helper()
+	response, err := client.Get("http://" + admin + path)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, strings.TrimSpace(string(text))
+}
+
+func TestAProgramThatStartsBeforeMongoDBWaitsAliveAndThenServes(t *testing.T) {
+	t.Parallel() // it waits
+	admin, database := launch.Address(t), launch.Address(t)
+	uri := "mongodb://" + database + "/" + mongotest.Database()
+	p := launch.Begin(t, binary, nil, append(launch.FreePorts(t.TempDir()), "-admin", admin, "-mongodb-uri", uri, "-demo=false")...)
+	waits := "starting: waiting for MongoDB at " + database
+	for limit := time.Now().Add(time.Minute); ; {
+		status, body := probe(t, admin, "/readyz")
+		if status == 503 && strings.HasPrefix(body, waits) && strings.Contains(p.Logged(), "still waiting for MongoDB") {
+			break
+		}
+		if time.Now().After(limit) || !p.Alive() {
+			t.Fatalf("it does not wait: %d %q\n%s", status, body, p.Printed())
+		}
+	}
+	if status, body := probe(t, admin, "/healthz"); status != 200 {
+		t.Errorf("not alive: %d %q", status, body)
+	}
+	if p.Out() != "" {
+		t.Errorf("printed before it is ready: %q", p.Out())
+	}
+
+	mongotest.StartServer(t, mongowire.Config{Listen: database, Role: mongowire.Router})
+	p.Ready()
+	if status, body := probe(t, admin, "/readyz"); status != 200 {
+		t.Errorf("not ready: %d %q", status, body)
+	}
+	if counts := landmarks(t, p); counts != [5]int{} {
+		t.Errorf("landmarks %v", counts)
+	}
+	if status := p.End(syscall.SIGTERM); status != 0 {
+		t.Errorf("status %d\n%s", status, p.Printed())
+	}
+}

@@ -1,0 +1,153 @@
+package rpc_test
+
+import (
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	blogv1 "github.com/waybook/waybook/proto/gen/waybook/blog/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// partialChange is an Update and, if the resource shows it otherwise, what it changes.
+type partialChange struct {
+	name         string
+	update, want fields
+}
+
+// partialChanges returns a change of each field of a kind.
+func (k kind) partialChanges(owner int64) []partialChange {
+	shared := []partialChange{{"nothing", fields{}, nil}, {"title", fields{"title": "新"}, nil}, {"category", fields{"category": 4}, nil}}
+	switch k.name {
+	case "Album":
+		return append(shared,
+			partialChange{"latitude", fields{"lat": 0.0}, fields{"location": at(0, taipei.GetLng())}},
+			partialChange{"longitude", fields{"lng": -180.0}, fields{"location": at(0, -180)}})
+	case "Blog":
+		return append(shared, []partialChange{
+			{"location", fields{"location": at(-90, 0)}, nil},
+			{"content", fields{"content": "\r\n"}, nil},
+			{"date", fields{"post_date": &typev1.Date{Year: 2028, Month: 2, Day: 29}}, nil},
+			{"weather", fields{"weather": int(blogv1.Weather_WEATHER_SNOW)}, nil},
+			{"quote", fields{"reply_blog_id": k.create(owner, "quoted")}, nil},
+			{"zoom", fields{"zoom_level": int32(0)}, nil},
+			{"map", fields{"map_type": int(blogv1.MapType_MAP_TYPE_HYBRID)}, nil},
+			{"no quote", fields{"reply_blog_id": int64(0)}, nil},
+		}...)
+	}
+	return append(shared, partialChange{"location", fields{"location": at(90, 180)}, nil})
+}
+
+func TestContentIsChangedInPart(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("小旅人")
+	for _, k := range w.kinds() {
+		t.Run(k.service, func(t *testing.T) {
+			id := k.create(owner, "東北角")
+			want := k.shown(id)
+			profile := read[*typev1.Profile](want, k.by())
+			if profile.GetName() != "小旅人" || profile.GetIconUrl() != "小旅人.jpg" || profile.GetUserId() != owner || read[int64](want, "score") != 0 {
+				t.Errorf("created %v", want)
+			}
+			for _, change := range k.partialChanges(owner) {
+				if change.want == nil {
+					change.want = change.update
+				}
+				reply := must(k.send(t.Context(), "Update", change.update.and(fields{"actor_id": owner, "id": id})))(t)
+				now, before := read[proto.Message](reply, k.lower()), read[*timestamppb.Timestamp](want, "update_time")
+				updated := read[*timestamppb.Timestamp](now, "update_time")
+				if updated.AsTime().Before(before.AsTime()) {
+					t.Errorf("%s: the update time decreased", change.name)
+				}
+				k.set(want, change.want.and(fields{"update_time": updated}))
+				if shown := k.shown(id); !proto.Equal(now, want) || !proto.Equal(shown, want) {
+					t.Errorf("after %s: %v, read %v, want %v", change.name, now, shown, want)
+				}
+			}
+		})
+	}
+}
+
+func TestALandmarkMovesBetweenCategories(t *testing.T) {
+	w := start(t)
+	owner, k := w.newUser("a"), w.kinds()[2]
+	id := k.create(owner, "碧潭吊橋")
+	must(k.send(t.Context(), "Update", fields{"actor_id": owner, "id": id, "category": 5}))(t)
+	for category, want := range map[int][]int64{1: nil, 5: {id}} {
+		if ids := k.page("List", fields{"category": category}, "pois", "poi_id").all(t, 0); !slices.Equal(ids, want) {
+			t.Errorf("category %d lists %d", category, ids)
+		}
+	}
+}
+
+func TestPhotosAreAddedChangedAndRemoved(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	for _, k := range w.kinds() {
+		if !k.hasPhotos() {
+			continue
+		}
+		t.Run(k.service, func(t *testing.T) {
+			id := k.create(owner, "x")
+			var want []proto.Message
+			for _, name := range []string{"1.jpg", "2.jpg", "3.jpg"} {
+				reply := must(k.send(t.Context(), "AddPhoto", fields{"actor_id": owner, "id": id, "photo": name, "description": "d" + name}))(t)
+				want = append(want, read[proto.Message](reply, "photo"))
+			}
+			expect := func(when string) {
+				t.Helper()
+				reply := k.get(id)
+				photos := readAll[proto.Message](reply, "photos")
+				if !slices.EqualFunc(photos, want, proto.Equal) || read[string](reply, "next_photos_token") != "" {
+					t.Errorf("after %s: %v, want %v", when, photos, want)
+				}
+			}
+			expect("the additions")
+			if read[string](want[0], string(k.photo)) != "1.jpg" || read[string](want[2], "description") != "d3.jpg" {
+				t.Errorf("added %v", want)
+			}
+			changed := want[1]
+			for _, change := range []fields{{}, {"description": "d"}, {"photo": "4.jpg"}, {"description": ""}} {
+				photoID := read[int64](changed, "photo_id")
+				reply := must(k.send(t.Context(), "UpdatePhoto", change.and(fields{"actor_id": owner, "id": id, "photo_id": photoID})))(t)
+				k.set(changed, change)
+				if updated := read[proto.Message](reply, "photo"); !proto.Equal(updated, changed) {
+					t.Errorf("updated %v, want %v", updated, changed)
+				}
+				expect("an update")
+			}
+			must(k.send(t.Context(), "RemovePhoto", fields{"actor_id": owner, "id": id, "photo_id": read[int64](want[0], "photo_id")}))(t)
+			want = want[1:]
+			expect("a removal")
+		})
+	}
+}
+
+func TestDeletedContentIsNotFound(t *testing.T) {
+	w := start(t)
+	owner := w.newUser("a")
+	for _, k := range w.kinds() {
+		id := k.create(owner, "x")
+		deletion := fields{"actor_id": owner, "id": id}
+		must(k.send(t.Context(), "Delete", deletion))(t)
+		failures := []failure{
+			{k.service + " Delete", k.calling("Delete", deletion), codes.NotFound, k.missing},
+			{k.service + " Get", k.calling("Get", fields{"id": id}), codes.NotFound, k.missing},
+			{k.service + " ListComments", k.calling("ListComments", fields{"id": id}), codes.NotFound, k.missing},
+		}
+		if k.hasPhotos() {
+			failures = append(failures, failure{k.service + " ListPhotos", k.calling("ListPhotos", fields{"id": id}), codes.NotFound, k.missing})
+		}
+		expectFailures(t, failures)
+		list := fields{"owner": owner}
+		if k.name == "Poi" {
+			list = fields{"category": 1}
+		}
+		if ids := k.page("List", list, k.lowers(), string(k.field("id"))).all(t, 0); len(ids) != 0 {
+			t.Errorf("%s lists %d", k.service, ids)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package docstoretest
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// The variables that say how many seeds a test of seeds tries, and from which one on.
+const (
+	seedsVariable     = "WAYBOOK_SEEDS"
+	firstSeedVariable = "WAYBOOK_FIRST_SEED"
+	defaultSeeds      = 100
+)
+
+// Seeds runs a test with one seed after the other, until it fails with one.
+func Seeds(t *testing.T, test func(t *testing.T, seed uint64)) {
+	t.Helper()
+	first, count := numberIn(t, firstSeedVariable, 0), numberIn(t, seedsVariable, defaultSeeds)
+	for seed := range count {
+		seed += first
+		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { test(t, seed) }) {
+			t.Fatalf("%s=%d %s=1 repeats it", firstSeedVariable, seed, seedsVariable)
+		}
+	}
+}
+
+// numberIn returns the number in a variable of the environment.
+func numberIn(t *testing.T, variable string, otherwise uint64) uint64 {
+	t.Helper()
+	text, isSet := os.LookupEnv(variable)
+	if !isSet {
+		return otherwise
+	}
+	number, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
+	}
+	return number
+}

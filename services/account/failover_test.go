@@ -1,0 +1,140 @@
+package account
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
+	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
+	typev1 "github.com/waybook/waybook/proto/gen/waybook/type/v1"
+)
+
+// failing is a bench on a store that fails over, and chooses by a seed.
+type failing struct {
+	*bench
+	*rand.Rand
+	cluster *docstoretest.Replica
+}
+
+func newFailing(t *testing.T, seed uint64) *failing {
+	t.Helper()
+	b := newBench(t)
+	cluster := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 2, Now: b.clock})
+	b.store = cluster
+	return &failing{b, rand.New(rand.NewPCG(seed, 0)), cluster}
+}
+
+// newMortal returns a service in a process that crashes at one of its next writes, if it makes so many.
+func (b *failing) newMortal(t *testing.T) *Server {
+	t.Helper()
+	store, _ := docstoretest.NewMortal(b.cluster.Process(), b.IntN(12), docstoretest.Outcome(b.IntN(2) == 0))
+	return (&bench{store: store, now: b.now}).newServer(t)
+}
+
+// isDone reports whether a call succeeded. It may fail only because the store did.
+func isDone(t *testing.T, err error) bool {
+	t.Helper()
+	if err != nil && !errors.Is(err, docstore.ErrUnavailable) && !errors.Is(err, docstoretest.ErrBroken) {
+		t.Error(err)
+	}
+	return err == nil
+}
+
+func TestAMoveDuringFailoversIsMendedByTheNext(t *testing.T) {
+	bob := &accountv1.MovedUser{UserId: 8, Name: "Bob", Sessions: sessionsNamed("b"), Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}}
+	next := ann()
+	next.Name, next.Sessions, next.Rewards[0].Amount = "Anna", sessionsNamed("2"), 11
+	update := &typev1.MoveOptions{Update: true}
+	whole := newBench(t).newServer(t)
+	whole.moveIn(t, nil, ann())
+	wantOutcomes(t, whole.moveIn(t, update, next, bob), updated, created)
+	want := whole.state(t)
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServer(t)
+		s.moveIn(t, nil, ann())
+		b.cluster.Trouble(seed)
+		for range 1 + b.IntN(4) {
+			_, err := b.newMortal(t).MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Options: update, Users: []*accountv1.MovedUser{next, bob}})
+			isDone(t, err)
+		}
+		b.cluster.Settle()
+		s.moveIn(t, update, next, bob)
+		if got := s.state(t); !slices.Equal(got, want) {
+			t.Errorf("got\n%v\nwant\n%v", got, want)
+		}
+		wantOutcomes(t, s.moveIn(t, nil, next, bob), unchanged, unchanged)
+	})
+}
+
+func TestANewPasswordDuringFailoversLeavesNoSessionOfTheOld(t *testing.T) {
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServer(t)
+		user := s.newUser(t, "a@waybook.example", "the old one")
+		sessions := []*accountv1.VerifySessionRequest{s.open(t, user), s.open(t, user)}
+		b.cluster.Trouble(seed)
+		isNew := false
+		for range 1 + b.IntN(4) {
+			_, err := b.newMortal(t).UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: user, Password: proto.String("the new one")})
+			isNew = isDone(t, err) || isNew
+		}
+		b.cluster.Settle()
+		isOld := s.logIn(t.Context(), "a@waybook.example", "the old one", "") == nil
+		if isOld && isNew {
+			t.Error("the old password is valid after success")
+		}
+		for _, session := range sessions {
+			if isOpen := s.verifySession(t, session) == nil; isOpen != isOld {
+				t.Errorf("the old password is valid: %t, its session is open: %t", isOld, isOpen)
+			}
+		}
+	})
+}
+
+func TestADeletionDuringFailoversIsMendedByTheNext(t *testing.T) {
+	docstoretest.Seeds(t, func(t *testing.T, seed uint64) {
+		b := newFailing(t, seed)
+		s := b.newServer(t)
+		s.moveIn(t, nil, ann(), &accountv1.MovedUser{UserId: 8, Name: "Bob", Rewards: []*accountv1.MovedReward{{OldId: "1", Amount: 1}}})
+		s.newDevice(t, "ann@waybook.example", "hashcat")
+		s.open(t, 7)
+		other := s.open(t, 8)
+		s.disable(t, 7, true)
+		b.cluster.Trouble(seed)
+		wasDone := false
+		for range 1 + b.IntN(4) {
+			_, err := b.newMortal(t).DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7})
+			wasDone = isDone(t, err) || wasDone
+		}
+		b.cluster.Settle()
+		for again := range 2 {
+			if again > 0 {
+				if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
+					t.Fatal(err)
+				}
+			} else if !wasDone {
+				continue
+			}
+			_, err := s.GetUser(t.Context(), &accountv1.GetUserRequest{UserId: 7})
+			wantFault(t, err, codes.NotFound, "USER_NOT_FOUND")
+			for name, n := range map[string]int64{
+				"sessions": count(t, s.sessions), "devices": count(t, s.devices.stored), "rewards": count(t, s.rewards), "users": count(t, s.users),
+			} {
+				if want := map[string]int64{"sessions": 1, "rewards": 1, "users": 1}[name]; n != want {
+					t.Errorf("%d %s, want %d", n, name, want)
+				}
+			}
+		}
+		if err := s.verifySession(t, other); err != nil {
+			t.Errorf("the other user: %v", err)
+		}
+		s.newUser(t, "ann@waybook.example", "of somebody else") // the address is free
+	})
+}
