@@ -189,7 +189,7 @@ func found(all ...Finding) (some []Finding) {
 // children are purged. If both the parent and the tombstone are missing, nothing will ever
 // purge the children that are left.
 func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
-	exists, err := r.Parents.Documents.Exists(ctx, parentID)
+	exists, err := r.Parents.IsStored(ctx, parentID)
 	if err != nil || exists {
 		return err
 	}

@@ -124,7 +124,18 @@ func (c *Collection[T]) DeleteRead(ctx context.Context, id int64) error {
 
 // Sweep purges the children of deleted documents.
 func (c *Collection[T]) Sweep(ctx context.Context, purge func(context.Context, int64) error) error {
-	return c.Tombstones.Sweep(ctx, c.Documents.Exists, purge)
+	return c.Tombstones.Sweep(ctx, c.IsStored, purge)
+}
+
+// IsStored reports whether a document is stored, and no later failure undoes the answer. What is removed
+// because a document is gone must ask this way: the deletion may have reached only a primary that falls,
+// and then the document is there again.
+func (c *Collection[T]) IsStored(ctx context.Context, id int64) (bool, error) {
+	_, err := c.Documents.GetLinearizable(ctx, id)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (c *Collection[T]) errorOf(err error, id int64) error {
