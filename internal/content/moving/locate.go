@@ -94,7 +94,7 @@ func (m *Mover[P, C]) locateAt(
 			continue
 		case isStored:
 			u.stored = &stored
-		case u.isKnown:
+		case u.isKnown || !id.IsMoved(u.id): // it was here before, or may have been
 			isDeleted, err := m.Kind.Tombstones.Holds(ctx, u.id)
 			if err != nil {
 				return nil, err
