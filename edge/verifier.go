@@ -73,8 +73,6 @@ func (v *verifier) verify(ctx context.Context, session operation.Session) error 
 		return ctx.Err()
 	}
 	switch {
-	case status.Code(joined.err) == codes.Unimplemented: // an older service
-		return v.ask(ctx, asked)
 	case joined.err != nil:
 		return joined.err
 	case !joined.open[place]:

@@ -243,30 +243,6 @@ func TestAFailedSharedCallFailsAllItsSessions(t *testing.T) {
 	})
 }
 
-func TestSessionsAreVerifiedOneByOneByAnOlderService(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := newGatherer()
-		for user := range 3 {
-			g.begin(t.Context(), user)
-		}
-		g.account.all()[0].answer <- heldAnswer{}
-		g.want(t, "0", "+1 2")
-		g.account.all()[1].answer <- heldAnswer{err: status.Error(codes.Unimplemented, "unknown method")}
-		synctest.Wait()
-		for _, call := range g.account.all()[2:] {
-			if call.isShared {
-				t.Errorf("a shared call for %s", call.users)
-			}
-			call.answer <- heldAnswer{closed: 2}
-		}
-		for user, want := range []string{"", "", codes.Unauthenticated.String()} {
-			if got := g.reason(user); got != want {
-				t.Errorf("user %d: got %q, want %q", user, got, want)
-			}
-		}
-	})
-}
-
 func TestASharedCallHasNoMoreSessionsThanTheContractAllows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGatherer()

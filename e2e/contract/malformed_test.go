@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // malformed are fragments that malform a parameter in ways that no string value can. $ stands for
@@ -31,13 +33,21 @@ func TestMalformedParametersOfEveryOperation(t *testing.T) {
 	w := start(t)
 	var group sync.WaitGroup
 	unread := []string{"key", "ts", "sig", "nobody-knows-this"}
+	// In the short form each parameter is malformed in every fourth way, shifted by one for each parameter.
+	stride := 4
+	if longform.Selected() {
+		stride = 1
+	}
 	for _, each := range operations(t, w) {
 		group.Go(func() {
 			if got := w.post(each.form+strings.Repeat("&a=1", 101), cookieOf(w, each.name)); !strings.Contains(string(got.body), "TOO MANY PARAMETERS") {
 				t.Errorf("%s with 101 parameters: %s", each.name, got.body)
 			}
-			for _, name := range each.parameters {
-				for _, m := range malformed {
+			for n, name := range each.parameters {
+				for i, m := range malformed {
+					if (i+n)%stride != 0 {
+						continue
+					}
 					form := each.form + "&" + strings.ReplaceAll(m.fragment, "$", name)
 					what := fmt.Sprintf("%.200q", form)
 					got := w.post(form, cookieOf(w, each.name))

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/edge"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // filledForm is an operation with a valid form and all its parameters.
@@ -71,9 +72,15 @@ func operations(t *testing.T, w *waybook) (all []filledForm) {
 func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 	w := start(t)
 	all := naughtyStrings(t)
-	// Each parameter gets every eighth string, shifted by one for each parameter, unless all are
-	// selected.
-	isWhole := os.Getenv("WAYBOOK_NAUGHTY") == "all"
+	// Each parameter gets every stride-th string, shifted by one for each parameter, so that every string
+	// is sent.
+	stride := 32
+	if longform.Selected() {
+		stride = 8
+	}
+	if os.Getenv("WAYBOOK_NAUGHTY") == "all" {
+		stride = 1
+	}
 	var group sync.WaitGroup
 	for _, each := range operations(t, w) {
 		group.Go(func() {
@@ -84,7 +91,7 @@ func TestNaughtyStringsInEveryParameterOfEveryOperation(t *testing.T) {
 			}
 			for n, name := range each.parameters {
 				for i, value := range all {
-					if !isWhole && (i+n)%8 != 0 {
+					if (i+n)%stride != 0 {
 						continue
 					}
 					sent := url.Values{"responseFormat": {[]string{"XML", "JSON"}[i%2]}}

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/examples"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 const docs = examples.Docs
 
 func TestTheExamplesForInternalCallersWork(t *testing.T) {
+	longform.Only(t) // grpcurl and its dependencies are compiled for it
 	play(t, "grpc.md", examples.Setting{Folder: buildGrpcurl(t)})
 }
 

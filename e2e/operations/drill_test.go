@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
 )
 
 // drill runs deploy/drills/restore with further variables in its environment. It returns what the
@@ -98,6 +99,7 @@ func readFile(t *testing.T, path string) string {
 // The lines of the program before must not count for one that ends at once. On busy processors it takes
 // a while until its own output is there.
 func TestADrillDoesNotTakeTheOutputOfTheProgramBefore(t *testing.T) {
+	longform.Only(t)
 	const script = `set -eu
 . ../../deploy/drills/common
 load=

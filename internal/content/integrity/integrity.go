@@ -188,7 +188,7 @@ func found(all ...Finding) (some []Finding) {
 // reads matters. A sweep purges the children of a deleted parent until its tombstone is clear. If the
 // parent is missing and no sweep is still to come, nothing will ever purge the children that are left.
 func (r Rule[P, C]) judgeOrphans(ctx context.Context, mode Mode, parentID int64, finding *Finding) error {
-	exists, err := r.Parents.Documents.Exists(ctx, parentID)
+	exists, err := r.Parents.IsStored(ctx, parentID)
 	if err != nil || exists {
 		return err
 	}

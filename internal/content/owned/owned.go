@@ -116,6 +116,17 @@ func (c *Collection[T]) DeleteBy(ctx context.Context, actorID, id int64, set ...
 	return c.errorOf(err, id)
 }
 
+// IsStored reports whether a document is stored, and no later failure undoes the answer. What is removed
+// because a document is gone must ask this way: the deletion may have reached only a primary that falls,
+// and then the document is there again.
+func (c *Collection[T]) IsStored(ctx context.Context, id int64) (bool, error) {
+	_, err := c.Documents.GetLinearizable(ctx, id)
+	if errors.Is(err, docstore.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 func (c *Collection[T]) errorOf(err error, id int64) error {
 	if errors.Is(err, docstore.ErrNotFound) {
 		return c.NotFound(id)

@@ -75,7 +75,7 @@ var _ docstore.Engine = (*Engine)(nil)
 
 // Open opens the file. It creates the file and its directory if they do not exist. Before it returns,
 // everything that reads can find in the file is durable.
-// Errors: ErrLocked.
+// A file on a network file system is refused. Errors: ErrLocked.
 func Open(path string) (*Engine, error) {
 	return OpenWithClock(path, time.Now)
 }
@@ -89,6 +89,9 @@ func OpenWithClock(path string, now func() time.Time) (*Engine, error) {
 func OpenOn(disk Disk, path string, now func() time.Time) (*Engine, error) {
 	if err := makeDirectory(disk, filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
+	}
+	if err := refuseNetwork(path); err != nil {
+		return nil, fmt.Errorf("open store %s: %w", path, err)
 	}
 	if err := createFile(disk, path); err != nil {
 		return nil, fmt.Errorf("create store %s: %w", path, err)

@@ -128,6 +128,21 @@ func checkFile(file *os.File) (newest meta, err error) {
 	return newest, nil
 }
 
+// errNetwork says why a store is on no network file system, and what to do.
+var errNetwork = errors.New("locks and mapped files do not hold between machines there; keep the store on a local disk, or use MongoDB")
+
+// refuseNetwork returns an error if a store would lie on a network file system.
+func refuseNetwork(path string) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	network, err := networkOf(filepath.Dir(path))
+	if err == nil && network != "" {
+		err = fmt.Errorf("it is on a network file system (%s): %w", network, errNetwork)
+	}
+	return err
+}
+
 // createFile makes the file of an empty store, unless the file exists. A crash leaves no file or a
 // whole one, and perhaps one with another name.
 func createFile(disk Disk, path string) (err error) {

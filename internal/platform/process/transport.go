@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -18,6 +19,8 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/waybook/waybook/internal/platform/discovery"
 	"github.com/waybook/waybook/internal/platform/mtls"
@@ -95,17 +98,41 @@ func (t Transport) ListenGRPC(ctx context.Context, flagName, address string) (ne
 	return Listen(ctx, flagName, address)
 }
 
-// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE
-// calls. All calls of Waybook's own programs may be retried, because creations carry a
-// request id. The throttling keeps retries from adding to an outage.
-const serviceConfig = `{
-	"loadBalancingConfig": [{"round_robin": {}}],
-	"methodConfig": [{"name": [{}], "retryPolicy": {
+// serviceConfig spreads calls over all addresses of a service and retries UNAVAILABLE calls. Creations may
+// be retried, because they carry a request id. Updates are not retried: the first attempt may have happened,
+// and another caller's update after it, which a second attempt would undo. gRPC still repeats a call that no
+// server has seen. The throttling keeps retries from adding to an outage.
+func serviceConfig() (string, error) {
+	type method struct {
+		Service string `json:"service,omitempty"`
+		Method  string `json:"method,omitempty"`
+	}
+	type methodConfig struct {
+		Name        []method       `json:"name"`
+		RetryPolicy map[string]any `json:"retryPolicy,omitempty"`
+	}
+	methods := []methodConfig{{Name: []method{{}}, RetryPolicy: map[string]any{
 		"maxAttempts": 4, "initialBackoff": "0.05s", "maxBackoff": "1s", "backoffMultiplier": 2,
-		"retryableStatusCodes": ["UNAVAILABLE"]
-	}}],
-	"retryThrottling": {"maxTokens": 100, "tokenRatio": 0.1}
-}`
+		"retryableStatusCodes": []string{"UNAVAILABLE"},
+	}}}
+	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			service := file.Services().Get(i)
+			for j := range service.Methods().Len() {
+				if name := string(service.Methods().Get(j).Name()); strings.HasPrefix(name, "Update") {
+					methods = append(methods, methodConfig{Name: []method{{string(service.FullName()), name}}})
+				}
+			}
+		}
+		return true
+	})
+	config, err := json.Marshal(map[string]any{
+		"loadBalancingConfig": []any{map[string]any{"round_robin": map[string]any{}}},
+		"methodConfig":        methods,
+		"retryThrottling":     map[string]any{"maxTokens": 100, "tokenRatio": 0.1},
+	})
+	return string(config), err
+}
 
 // StreamWindow bounds what either end of a stream keeps that has not been read, in bytes.
 // ConnectionWindow costs no memory: a connection is read all the time.
@@ -126,13 +153,17 @@ func (t Transport) Dial(name, address string, options ...grpc.DialOption) (*grpc
 			return nil, err
 		}
 	}
+	config, err := serviceConfig()
+	if err != nil {
+		return nil, err
+	}
 	var secured credentials.TransportCredentials = insecure.NewCredentials()
 	if t.Identity != nil {
 		secured = t.Identity.Client()
 	}
 	options = append(options,
 		grpc.WithTransportCredentials(secured),
-		grpc.WithDefaultServiceConfig(serviceConfig),
+		grpc.WithDefaultServiceConfig(config),
 		// With gRPC's default, a server that comes back would stay unused for up to two
 		// minutes.
 		grpc.WithConnectParams(grpc.ConnectParams{
