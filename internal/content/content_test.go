@@ -88,14 +88,14 @@ func (everybody) BatchGetUsers(
 // newWorld returns a kind with one box.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := openWorld(t, newStore(t), time.Now)
+	w := openWorld(t, newStore(t, time.Now), time.Now)
 	w.fill(t, boxID)
 	return w
 }
 
-func newStore(t *testing.T) docstore.Engine {
+func newStore(t *testing.T, now func() time.Time) docstore.Engine {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	engine, err := embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), now)
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
 	return engine
@@ -111,10 +111,11 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Counters: []string{content.CommentCounter, "items"}},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.CommentCounter, "items"}},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },
+		OwnerField:      "owner_id",
 		CommentCount:    func(b *box) *int64 { return &b.Comments },
 		Score:           func(b *box) *int64 { return &b.Score },
 		Recommendations: func(b *box) *choices.Mark { return &b.Recommendations },
@@ -172,7 +173,7 @@ func must(t *testing.T, err error) {
 var attached = []string{"box_items", "box_ballots", "box_comments", "box_recommendations"}
 
 func TestAKindOpensItsDocumentsThenItsAttachments(t *testing.T) {
-	want := slices.Concat([]string{"boxes"}, attached, []string{"box_trash", "box_aliases"})
+	want := slices.Concat([]string{"boxes"}, attached, []string{"box_aliases"})
 	if got := newWorld(t).store.names; !slices.Equal(got, want) {
 		t.Errorf("opened %v, want %v", got, want)
 	}

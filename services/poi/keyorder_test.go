@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/observed"
 	"github.com/waybook/waybook/internal/id"
 )
@@ -32,7 +33,7 @@ func (s *Server) own(t *testing.T, owner int64, count int) []poi {
 		if i%2 == 1 {
 			request = fmt.Sprint("#", poiID)
 		}
-		pois[i] = poi{ID: poiID, OwnerID: owner, RequestKey: request}
+		pois[i] = poi{ID: poiID, OwnerID: owner, RequestKey: docstore.OwnedKey(owner, request)}
 	}
 	return pois
 }

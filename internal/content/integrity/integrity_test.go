@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
@@ -51,7 +50,7 @@ func TestOrphansAreFoundAndRemoved(t *testing.T) {
 	w.addBox(40, 5, 1)
 	w.addBox(50, 4, 4)
 	for _, id := range []int64{10, 30, 50} {
-		must(t, w.boxes.Documents.Delete(t.Context(), id))
+		w.lose(id)
 	}
 	damaged := w.contents()
 	lost := []int64{10, 30, 50}
@@ -75,7 +74,7 @@ func TestACheckContinuesAfterOrphans(t *testing.T) {
 	w := newWorld(t)
 	w.addBox(10, 2, 0)
 	w.addBox(20, 3, 0)
-	must(t, w.boxes.Documents.Delete(t.Context(), 10))
+	w.lose(10)
 	w.tamper(20, func(b *box) { b.Items = 1 })
 	expectFindings(t, w.check(integrity.Look),
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 2, Parents: []int64{10}},
@@ -129,7 +128,7 @@ func TestAFindingNamesAFewParentsAndCountsAll(t *testing.T) {
 	w := newWorld(t)
 	for id := range int64(25) {
 		w.addBox(id+1, 2, 0)
-		must(t, w.boxes.Documents.Delete(t.Context(), id+1))
+		w.lose(id + 1)
 	}
 	expectFindings(t, w.check(integrity.Look),
 		integrity.Finding{Kind: integrity.Orphan, Collection: "items", Count: 50, Parents: []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}})
@@ -162,7 +161,7 @@ func TestAWriteBetweenTwoReadsIsNotAFinding(t *testing.T) {
 		"two users vote each time": {"choices", 5, func(w *world) { w.vote(10, w.newUser(), 2); w.vote(10, w.newUser(), 2) }},
 		"a box is added":           {"items", 1, func(w *world) { w.addBox(5, 1, 1); w.addBox(15, 1, 1) }},
 		"a box is deleted":         {"items", 1, func(w *world) { must(w.t, w.boxes.DeleteBy(w.t.Context(), owner, 10)) }},
-		"a deletion is over":       {"box_trash", 1, func(w *world) { w.advance(time.Hour); w.sweep() }},
+		"a deletion is over":       {"boxes", 3, func(w *world) { w.sweepBeforeThird() }},
 	} {
 		for mode, verb := range map[integrity.Mode]string{integrity.Look: " during a look", integrity.Repair: " during a repair"} {
 			t.Run(name+verb, func(t *testing.T) {

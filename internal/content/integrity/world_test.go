@@ -13,7 +13,6 @@ import (
 	"github.com/waybook/waybook/internal/content/choices"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/content/owned"
-	"github.com/waybook/waybook/internal/content/tombstone"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
@@ -23,6 +22,7 @@ import (
 // box is a parent that counts its items and has choices.
 type box struct {
 	ID      int64        `bson:"_id"`
+	OwnerID int64        `bson:"owner_id"`
 	Items   int64        `bson:"items"`
 	Numbers []int64      `bson:"numbers"`
 	Mark    choices.Mark `bson:"mark"`
@@ -55,28 +55,30 @@ type world struct {
 
 	mu  sync.Mutex
 	now time.Time
-	// users is the number of users created so far.
-	users int64
+	// users is the number of users created so far, and calledFor that of calls of sweepBeforeThird.
+	users, calledFor int64
 }
+
+// keptTime is how long a deletion is shown to followers.
+const keptTime = 24 * time.Hour
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	w := &world{t: t, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	engine, err := embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), w.clock)
 	must(t, err)
 	t.Cleanup(func() { must(t, engine.Close()) })
-	w := &world{t: t, store: &watched{Engine: engine}, now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
-	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"items"}})
+	w.store = &watched{Engine: engine}
+	boxes, err := docstore.Open[int64, box](t.Context(), w.store, docstore.Spec{Name: "boxes", ID: docstore.Int64, Tombstones: true, Counters: []string{"items"}})
 	must(t, err)
 	items, err := docstore.Open[int64, item](t.Context(), w.store, child.Spec("items", byBox(), byRequest().Declare()))
 	must(t, err)
 	chosen, err := docstore.Open[int64, choices.Choice](t.Context(), w.store, choices.Spec("choices"))
 	must(t, err)
-	tombstones, err := tombstone.Open(t.Context(), w.store, "box_trash", w.clock)
-	must(t, err)
 	w.boxes = &owned.Collection[box]{
-		Documents: boxes, Tombstones: tombstones,
+		Documents: boxes, OwnerField: "owner_id",
 		ID:       func(b *box) int64 { return b.ID },
-		Owner:    func(*box) int64 { return owner },
+		Owner:    func(b *box) int64 { return b.OwnerID },
 		NotFound: func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
 	}
 	ids := id.NewSource(time.Now)
@@ -129,7 +131,7 @@ func (w *world) expect(err error) {
 // addBox adds a box with some items, and one vote for choice 1 by each of some users.
 func (w *world) addBox(id int64, items, users int) {
 	w.t.Helper()
-	w.expect(w.boxes.Documents.Insert(w.t.Context(), box{ID: id, Numbers: []int64{0, 0}}))
+	w.expect(w.boxes.Documents.Insert(w.t.Context(), box{ID: id, OwnerID: owner, Numbers: []int64{0, 0}}))
 	for range items {
 		w.addItem(id)
 	}
@@ -184,12 +186,28 @@ func (w *world) newUser() int64 {
 
 func (w *world) sweep() {
 	w.t.Helper()
-	must(w.t, w.boxes.Sweep(w.t.Context(), func(ctx context.Context, id int64) error {
+	must(w.t, w.boxes.Documents.Sweep(w.t.Context(), keptTime, func(ctx context.Context, id int64) error {
 		if err := w.items.RemoveAll(ctx, id); err != nil {
 			return err
 		}
 		return w.votes.RemoveAll(ctx, id)
 	}))
+}
+
+// lose deletes a box in such a way that nothing purges what belongs to it.
+func (w *world) lose(boxID int64) {
+	w.t.Helper()
+	must(w.t, w.boxes.Documents.Delete(w.t.Context(), boxID))
+	must(w.t, w.boxes.Documents.Sweep(w.t.Context(), keptTime, nil))
+}
+
+// sweepBeforeThird ends all deletions before the third read of a check: it has read the boxes and one
+// box again, and asks next whether a sweep is to come.
+func (w *world) sweepBeforeThird() {
+	if w.calledFor++; w.calledFor == 3 {
+		w.advance(time.Hour)
+		w.sweep()
+	}
 }
 
 // tamper changes a box without keeping its numbers right.

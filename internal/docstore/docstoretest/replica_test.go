@@ -40,7 +40,7 @@ const settling = 10 * time.Millisecond
 func openNotes(t testing.TB, store docstore.Engine) *notes {
 	t.Helper()
 	c, err := docstore.Open[int64, note](t.Context(), store, docstore.Spec{
-		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Feed: &docstore.Feed{Rest: "all", Settling: settling},
+		Name: "notes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Feed: &docstore.Feed{Rest: "all", Settling: settling},
 	})
 	must(t, err)
 	return c

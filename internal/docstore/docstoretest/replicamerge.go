@@ -116,7 +116,7 @@ func (m *merger) cut(limit, maxBytes int) (documents []bson.Raw, more bool) {
 
 // tickSpec is a collection whose writes show the moment of a shard, which may have no other writes.
 func tickSpec() docstore.Spec {
-	return docstore.Spec{Name: "replica_ticks", ID: docstore.Int64, Feed: &docstore.Feed{Rest: "all"}}
+	return docstore.Spec{Name: "replica_ticks", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Rest: "all"}}
 }
 
 // Feed merges the feeds of the shards.

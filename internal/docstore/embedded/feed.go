@@ -262,6 +262,9 @@ func (m *moments) next() docstore.Moment {
 	return m.last
 }
 
+// current is the time of the store: that of the clock, or the last stamp if the clock is behind it.
+func (m *moments) current() docstore.Moment { return max(m.last, docstore.MomentOf(m.now())) }
+
 // raise makes later stamps higher than a stored one.
 func (m *moments) raise(stored docstore.Moment) {
 	m.last = max(m.last, stored)

@@ -33,9 +33,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 	if err := t.spec.CheckTombstones(); err != nil {
 		return nil, 0, err
 	}
-	now = docstore.MomentOf(t.engine.commit.moments.now())
 	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (bool, error) {
-		due = nil
+		due, now = nil, t.engine.commit.moments.current()
 		entries := tx.Bucket(tombstonesBucket(t.spec.Name))
 		if entries == nil {
 			return false, nil
