@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/docstore/restoring"
@@ -73,21 +75,37 @@ func dump(ctx context.Context, options Options, file io.Writer, collections []co
 }
 
 func dumpCollection(ctx context.Context, options Options, w *dumpfile.Writer, c collection) error {
-	scan := docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes}
-	for count := int64(0); ; {
-		documents, more, err := c.found.Table.Scan(ctx, scan)
+	count := int64(0)
+	err := walk(ctx, c.spec, c.found.Table, everything(), func(documents []bson.Raw) error {
+		count += int64(len(documents))
+		options.progress(c.spec.Name, count)
+		return w.Write(documents)
+	})
+	if err != nil {
+		return err
+	}
+	return w.EndCollection()
+}
+
+// everything scans all documents of a collection, in the order of their ids, and its tombstones.
+func everything() docstore.Scan {
+	return docstore.Scan{
+		Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: scanDocuments, MaxBytes: docstore.MaxPageBytes,
+		WithTombstones: true,
+	}
+}
+
+// walk calls visit for each page of a scan in the order of ids.
+func walk(ctx context.Context, spec docstore.Spec, table docstore.Table, scan docstore.Scan, visit func([]bson.Raw) error) error {
+	for {
+		documents, more, err := table.Scan(ctx, scan)
 		if err != nil {
 			return err
 		}
-		if err := w.Write(documents); err != nil {
+		if err := visit(documents); err != nil || !more {
 			return err
 		}
-		count += int64(len(documents))
-		options.progress(c.spec.Name, count)
-		if !more {
-			return w.EndCollection()
-		}
-		last, err := idOf(c.spec, documents[len(documents)-1])
+		last, err := idOf(spec, documents[len(documents)-1])
 		if err != nil {
 			return err
 		}

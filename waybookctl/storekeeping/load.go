@@ -180,8 +180,13 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 		if err != nil {
 			return err
 		}
-		count, err := found.Table.Count(ctx, docstore.All(docstore.IDIndex).Everywhere())
-		if err != nil {
+		count := int64(0)
+		ids := everything()
+		ids.Fields = []string{docstore.IDIndex}
+		if err := walk(ctx, d.wanted[c.Name], found.Table, ids, func(documents []bson.Raw) error {
+			count += int64(len(documents))
+			return nil
+		}); err != nil {
 			return err
 		}
 		if count > 0 {
@@ -215,7 +220,7 @@ func (d *DumpFile) refuseOthers(ctx context.Context, store docstore.Engine) erro
 	return nil
 }
 
-// countEqual returns how many of the documents a table holds unchanged.
+// countEqual returns how many of the documents, which are in the order of their ids, a table holds unchanged.
 func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, documents []bson.Raw) (count int64, err error) {
 	ids, given := make([]docstore.Value, len(documents)), make(map[docstore.Value]bson.Raw, len(documents))
 	for i, document := range documents {
@@ -224,20 +229,20 @@ func countEqual(ctx context.Context, spec docstore.Spec, table docstore.Table, d
 		}
 		given[ids[i]] = document
 	}
-	stored, err := table.GetMany(ctx, ids)
-	if err != nil {
-		return 0, err
-	}
-	for _, document := range stored {
-		id, err := idOf(spec, document)
-		if err != nil {
-			return 0, err
+	between := everything()
+	between.Where = docstore.All(docstore.IDIndex).Within(docstore.Span{From: ids[0], To: ids[len(ids)-1]}).Everywhere()
+	return count, walk(ctx, spec, table, between, func(stored []bson.Raw) error {
+		for _, document := range stored {
+			id, err := idOf(spec, document)
+			if err != nil {
+				return err
+			}
+			if bytes.Equal(document, given[id]) {
+				count++
+			}
 		}
-		if bytes.Equal(document, given[id]) {
-			count++
-		}
-	}
-	return count, nil
+		return nil
+	})
 }
 
 // insert stores documents, and skips those that are stored already.
