@@ -1,6 +1,7 @@
 package account
 
 import (
+	"context"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -96,5 +97,55 @@ func TestACrashBetweenAnyTwoWritesOfADeletionIsMendedByTheNext(t *testing.T) {
 		if writes < 5 { // sessions, devices, rewards, the user
 			t.Errorf("only %d writes", writes)
 		}
+	}
+}
+
+// A call that has read a user before the deletion stores what belongs to the user after it.
+func TestASweepRemovesWhatCallsStoreWhileTheirUserIsDeleted(t *testing.T) {
+	for collection, call := range map[string]func(s *Server) error{
+		"rewards": func(s *Server) error {
+			_, err := s.GrantReward(t.Context(), &accountv1.GrantRewardRequest{UserId: 7, Source: "blog/1", Amount: 5})
+			return err
+		},
+		"sessions": func(s *Server) error {
+			_, err := s.OpenSession(t.Context(), &accountv1.OpenSessionRequest{UserId: 7})
+			return err
+		},
+		"login_devices": func(s *Server) error {
+			_, err := s.logInFrom(t, "ann@waybook.example", "hashcat", "home")
+			return err
+		},
+	} {
+		t.Run(collection, func(t *testing.T) {
+			b := newBench(t)
+			s := b.newServer(t)
+			s.moveIn(t, nil, ann())
+			slow := &bench{now: b.now, store: &docstoretest.Hooked{Engine: b.store, Write: func(_ context.Context, c docstoretest.Call, do func() error) error {
+				if c.Collection == collection && c.Method == "Insert" {
+					s.disable(t, 7, true)
+					if _, err := s.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 7}); err != nil {
+						t.Error(err)
+					}
+				}
+				return do()
+			}}}
+			if err := call(slow.newServer(t)); err != nil {
+				t.Logf("the call: %v", err)
+			}
+			left := func() int64 {
+				return map[string]int64{
+					"rewards": count(t, s.rewards), "sessions": count(t, s.sessions), "login_devices": count(t, s.devices.stored),
+				}[collection]
+			}
+			if left() != 1 {
+				t.Fatalf("%d documents before the sweep, want that of the call", left())
+			}
+			if err := s.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if left() != 0 {
+				t.Errorf("%d documents outlive their user", left())
+			}
+		})
 	}
 }
