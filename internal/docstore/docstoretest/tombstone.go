@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
@@ -19,6 +20,8 @@ func tombstoneCases() []testCase {
 		{"the id and the keys of a deleted document stay taken, and a deletion may free a key", goneKeepsKeys},
 		{"a deletion whose conditions the document does not meet changes nothing", deletesOnCondition},
 		{"a tombstone has the id, the next revision and the keys, and nothing else", tombstonesAreBare},
+		{"a change that expects the revision of a tombstone finds no document", goneAtItsRevision},
+		{"what a version deletes that does not know a field is in no index of that field, and loses it in the end", deletesUnknown},
 		{"a tombstone that is inserted is one", insertsTombstones},
 		{"a repeated create of what was deleted is refused as gone", createGone},
 		{"the highest id may be that of a deleted document", highestIsGone},
@@ -190,17 +193,63 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "gone", gone, map[int64]bool{1: true})
 }
 
+func goneAtItsRevision(t *testing.T, engine docstore.Engine) {
+	c, table := someGraves(t, engine, 1), openTable(t, engine, graveSpec())
+	must(t, c.Delete(t.Context(), 1))
+	before := withTombstones(t, engine)
+	revision, err := docstore.RevisionOf(before[0])
+	must(t, err)
+	change := setting(t, 1, revision, bson.E{Key: "owner", Value: int64(7)})
+	wantError(t, table.Update(t.Context(), change), docstore.ErrNotFound)
+	made, err := table.UpdateMany(t.Context(), []docstore.Change{change})
+	must(t, err)
+	wantEqual(t, "made", made, int64(0))
+	wantEqual(t, "the tombstone", withTombstones(t, engine), before)
+}
+
+// oldGrave is a grave as an older version knows it.
+type oldGrave struct {
+	ID         int64  `bson:"_id"`
+	RequestKey string `bson:"request_key"`
+	Email      string `bson:"email"`
+	Owner      int64  `bson:"owner"`
+	Title      string `bson:"title"`
+	Seen       int64  `bson:"seen"`
+}
+
+func deletesUnknown(t *testing.T, engine docstore.Engine) {
+	c := someGraves(t, engine, 3)
+	old := openAs[oldGrave](t, engine, graveSpec())
+	must(t, old.Delete(t.Context(), 2))
+	wantEqual(t, "listed", graveIDs(walk(t, c, docstore.Query{Where: byStars().All(), Limit: 1})), []int64{1, 3})
+	_, err := c.Find(t.Context(), byStars().Is(2))
+	wantError(t, err, docstore.ErrNotFound)
+	n, err := c.Count(t.Context(), byStars().All())
+	must(t, err)
+	wantEqual(t, "counted", n, int64(2))
+	must(t, old.Sweep(t.Context(), time.Hour, nil))
+	_, err = withTombstones(t, engine)[1].LookupErr("stars")
+	wantError(t, err, bsoncore.ErrElementNotFound)
+}
+
 func insertsTombstones(t *testing.T, engine docstore.Engine) {
 	c := someGraves(t, engine, 2)
 	must(t, c.Delete(t.Context(), 1))
 	dumped := withTombstones(t, engine)
-	other := graveSpec()
-	other.Name = "loaded"
-	loaded := openTable(t, engine, other)
+	whole, placed := graveSpec(), graveSpec()
+	whole.Name, placed.Name = "loaded", "placed"
+	// The tombstone lacks the field that names its place.
+	placed.Sharding, placed.PlaceFields = docstore.ByPlace, []string{"owner"}
+	loadsTombstones(t, openTable(t, engine, whole), dumped)
+	loadsTombstones(t, openTable(t, engine, placed), dumped[:1])
+}
+
+func loadsTombstones(t *testing.T, loaded docstore.Table, dumped []bson.Raw) {
+	t.Helper()
 	errs, err := loaded.Insert(t.Context(), dumped)
 	must(t, err)
-	wantEqual(t, "refusals", errs, []error{nil, nil})
-	again, _, err := loaded.Scan(t.Context(), docstore.Scan{Where: where(docstore.IDIndex), Limit: 9, WithTombstones: true})
+	wantEqual(t, "refusals", errs, make([]error, len(dumped)))
+	again, _, err := loaded.Scan(t.Context(), docstore.Scan{Where: where(docstore.IDIndex).Everywhere(), Limit: 9, WithTombstones: true})
 	must(t, err)
 	wantEqual(t, "loaded", again, dumped)
 	_, err = loaded.Get(t.Context(), number(1))

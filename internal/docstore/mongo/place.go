@@ -116,9 +116,12 @@ func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
 		}
 	}
 	whole := make(bson.Raw, 4, len(document)+64)
+	isTombstone := t.spec.Tombstones && docstore.IsTombstone(document)
 	if t.spec.Sharding == docstore.ByPlace {
-		if err := t.spec.CheckPlace(document); err != nil {
-			return nil, err
+		if !isTombstone { // which need not have the fields of its place
+			if err := t.spec.CheckPlace(document); err != nil {
+				return nil, err
+			}
 		}
 		number, isInteger := document.Lookup(docstore.IDIndex).Int64OK()
 		if !isInteger {
@@ -126,7 +129,6 @@ func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
 		}
 		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(id.PlaceOf(number)))
 	}
-	isTombstone := t.spec.Tombstones && docstore.IsTombstone(document)
 	if t.spec.Feed != nil || isTombstone {
 		whole = bsoncore.AppendTimestampElement(whole, docstore.ChangedField, 0, 0)
 		whole = bsoncore.AppendTimestampElement(whole, docstore.MadeField, 0, 0)

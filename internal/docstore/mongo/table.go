@@ -74,19 +74,27 @@ func (t *table) filter(s selection) bson.D {
 		}
 		filter = t.placedAny(ids)
 	}
-	// A tombstone has no field of any other index, and no condition matches a missing field.
-	if s.bounds.WithTombstones || !t.spec.Keeps(s.all[0].Name) {
+	if s.bounds.WithTombstones || !t.mayHaveTombstones(s.all[0].Name) {
 		return filter
 	}
 	return t.alive(filter)
 }
 
-// alive narrows a filter to documents that are no tombstones.
+// mayHaveTombstones reports whether tombstones may have the first field of an index. No condition of a
+// selection matches a missing field, so the selections in other indexes need not exclude them. An older
+// version, which does not know a field with a default, leaves it in its tombstones for a while.
+func (t *table) mayHaveTombstones(first string) bool {
+	_, hasDefault := t.spec.Defaults[first]
+	return hasDefault || t.spec.Keeps(first)
+}
+
+// alive returns a filter for those of its documents that are no tombstones.
 func (t *table) alive(filter bson.D) bson.D {
+	filter = slices.Clip(filter)
 	if !t.spec.Tombstones {
 		return filter
 	}
-	return append(filter[:len(filter):len(filter)], bson.E{Key: docstore.GoneField, Value: bson.D{{Key: "$exists", Value: false}}})
+	return append(filter, bson.E{Key: docstore.GoneField, Value: bson.D{{Key: "$exists", Value: false}}})
 }
 
 // continueAfter narrows the selection to the documents behind one of them.

@@ -59,7 +59,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		span := bson.D{{Key: "$gt", Value: timestampOf(after)}, {Key: "$lte", Value: timestampOf(now)}}
 		found, _, err := t.find(ctx, query{
 			filter: bson.D{{Key: dueField, Value: span}}, order: bson.D{{Key: dueField, Value: 1}}, limit: limit,
-			at: now, comment: t.comment(), isWhole: true,
+			fields: bson.D{{Key: docstore.ChangedField, Value: 1}, {Key: dueField, Value: 1}, {Key: docstore.GoneField, Value: 1}},
+			at:     now, comment: t.comment(), isWhole: true,
 		})
 		if err != nil {
 			return err

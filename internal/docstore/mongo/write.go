@@ -70,7 +70,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 	if err != nil {
 		return err
 	}
-	filter := append(byID[:len(byID):len(byID)], ofRevision(change))
+	filter := t.unchanged(byID, change)
 	return t.write(ctx, func() error {
 		result, err := t.collection.UpdateOne(ctx, filter, update)
 		if err != nil {
@@ -97,7 +97,7 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 		if err != nil {
 			return 0, err
 		}
-		models[i] = mongo.NewUpdateOneModel().SetFilter(append(byID, ofRevision(change))).SetUpdate(update)
+		models[i] = mongo.NewUpdateOneModel().SetFilter(t.unchanged(byID, change)).SetUpdate(update)
 	}
 	if len(models) == 0 {
 		return 0, t.engine.call(ctx, func() error { return nil })
@@ -129,9 +129,11 @@ func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docs
 	})
 }
 
-// ofRevision is the condition that nobody has changed the document before.
-func ofRevision(change docstore.Change) bson.E {
-	return bson.E{Key: docstore.RevisionField, Value: change.Revision}
+// unchanged narrows the filter of a document: nobody has changed or deleted it before the change. The
+// revision alone does not say so. A failover may have undone the one that the caller has read, and a
+// deletion may have taken its number.
+func (t *table) unchanged(byID bson.D, change docstore.Change) bson.D {
+	return append(t.alive(byID), bson.E{Key: docstore.RevisionField, Value: change.Revision})
 }
 
 // updateOf returns the filter of the document of a change, and the operators.
