@@ -39,7 +39,7 @@ func stepsOfOperations() map[string]string {
 		"withdrawRecommendation with POIID":   "2 1 1 1 1 1 1 1 1; 1 1",
 		"login":                               "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
 		"ImportPois of two landmarks":         "1 1",
-		"ListAlbumChanges":                    "1 1 1 1 1",
+		"ListAlbumChanges":                    "1 1 1 1",
 		"MoveInAlbums of two albums":          "1 1 1 1 1 1 1 1 1",
 		"getAlbum of an old identifier":       "1 1 3 1",
 		"getAlbum of an old identifier that is no number": "1 1 1",
@@ -66,8 +66,8 @@ func stepsOfOperations() map[string]string {
 		"recommend with POIID":                            "2 1 1 1 1 1 1 1; 1 1",
 		"removePhoto with albumID":                        "2 2 2 1 1",
 		"removePhoto with POIID":                          "2 2 2 1 1",
-		"updateAlbum with delete":                         "2 1 1 1 1 1",
-		"updateBlog with delete":                          "2 1 1 1 1 1",
+		"updateAlbum with delete":                         "2 1",
+		"updateBlog with delete":                          "2 1 1",
 		"logout":                                          "1 1",
 	}
 }
