@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -216,7 +217,8 @@ func TestATokenOfAnotherFeedIsRefusedAndAnOldOneHasToStartAnew(t *testing.T) {
 		expectFault(t, failed(f.list("", 1001, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		expectFault(t, failed(f.list("", -1, false)), codes.InvalidArgument, "INVALID_PARAMETER", "page_size")
 		got(t, 0, f.remove(f.create("x")))
-		p.sweep() // it keeps a deletion no longer than a nanosecond
+		p.store.clock.advance(25 * time.Hour) // no source can draw the identifier
+		p.sweep()                             // it keeps a deletion no longer than a nanosecond
 		expectFault(t, failed(f.list(tokens[name], 0, false)), codes.FailedPrecondition, "START_ANEW")
 		receive := must(f.watch(t.Context(), tokens[name]))(t)
 		expectFault(t, failed(receive()), codes.FailedPrecondition, "START_ANEW")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,11 +26,23 @@ type brittle struct {
 	// undeletable, if not nil, is the error of every deletion.
 	undeletable error
 	tables      map[string]docstore.Table
+	// clock is that of the store, where a test may advance it.
+	clock *advancing
 }
+
+// advancing is the clock of the machine, which tests advance.
+type advancing struct{ ahead atomic.Int64 }
+
+func (a *advancing) now() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }
+
+func (a *advancing) advance(by time.Duration) { a.ahead.Add(int64(by)) }
 
 func newBrittle(t *testing.T) *brittle {
 	t.Helper()
-	return newBrittleOf(t, must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t))
+	clock := &advancing{}
+	b := newBrittleOf(t, must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))(t))
+	b.clock = clock
+	return b
 }
 
 // newBrittleOverWire returns a brittle store in a database of a MongoDB server.
@@ -84,13 +97,34 @@ func (b *brittle) Backup(ctx context.Context, to io.Writer, begin func(int64) er
 // RecordBackup records nothing: no test here reads the time of a backup.
 func (b *brittle) RecordBackup(time.Time) error { return b.failure() }
 
+// table returns a collection, whose calls do not fail.
+func (b *brittle) table(collection string) docstore.Table {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.tables[collection]
+}
+
 // count returns the number of documents of a collection.
 func (b *brittle) count(t testing.TB, collection string) int64 {
 	t.Helper()
-	b.mu.Lock()
-	table := b.tables[collection]
-	b.mu.Unlock()
-	return must(table.Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()))(t)
+	return must(b.table(collection).Count(t.Context(), docstore.All(docstore.IDIndex).Everywhere()))(t)
+}
+
+// countTombstones returns the number of deleted documents of a collection that are not forgotten.
+func (b *brittle) countTombstones(t testing.TB, collection string) (n int64) {
+	t.Helper()
+	all, more, err := b.table(collection).Scan(t.Context(), docstore.Scan{
+		Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1000, WithTombstones: true,
+	})
+	if err != nil || more {
+		t.Fatalf("more documents: %t, %v", more, err)
+	}
+	for _, document := range all {
+		if docstore.IsTombstone(document) {
+			n++
+		}
+	}
+	return n
 }
 
 func (b *brittle) Open(ctx context.Context, spec docstore.Spec) (docstore.Table, error) {
@@ -162,11 +196,11 @@ func (t brittleTable) Increment(ctx context.Context, id docstore.Value, amounts 
 	return t.Table.Increment(ctx, id, amounts)
 }
 
-func (t brittleTable) Delete(ctx context.Context, id docstore.Value) error {
+func (t brittleTable) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	if err := t.store.deletionFailure(); err != nil {
 		return err
 	}
-	return t.Table.Delete(ctx, id)
+	return t.Table.Delete(ctx, deletion)
 }
 
 func (t brittleTable) Scan(ctx context.Context, scan docstore.Scan) ([]bson.Raw, bool, error) {
@@ -188,6 +222,27 @@ func (t brittleTable) DeleteAll(ctx context.Context, where docstore.Where) (int6
 		return 0, err
 	}
 	return t.Table.DeleteAll(ctx, where)
+}
+
+func (t brittleTable) Tombstones(ctx context.Context, after docstore.Moment, limit int) ([]docstore.Tombstone, docstore.Moment, error) {
+	if err := t.store.failure(); err != nil {
+		return nil, 0, err
+	}
+	return t.Table.Tombstones(ctx, after, limit)
+}
+
+func (t brittleTable) Postpone(ctx context.Context, tombstone docstore.Tombstone, until docstore.Moment) error {
+	if err := t.store.failure(); err != nil {
+		return err
+	}
+	return t.Table.Postpone(ctx, tombstone, until)
+}
+
+func (t brittleTable) Forget(ctx context.Context, tombstone docstore.Tombstone) error {
+	if err := t.store.deletionFailure(); err != nil {
+		return err
+	}
+	return t.Table.Forget(ctx, tombstone)
 }
 
 func (t brittleTable) Feed(ctx context.Context, scan docstore.FeedScan) (docstore.FeedBatch, error) {

@@ -2,29 +2,27 @@ package rpc_test
 
 import (
 	"context"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/waybook/waybook/internal/docstore/docstoretest"
-	"github.com/waybook/waybook/internal/docstore/embedded"
 	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 )
 
 // A sweep after the deletion would take the children that were just moved in.
-func TestAnAlbumThatWasDeletedAMomentAgoIsNotMovedInAgainYet(t *testing.T) {
+func TestAnAlbumThatWasDeletedIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) {
 	var p *parts
 	movingAgain := false
-	store := &docstoretest.Hooked{Engine: must(embedded.Open(filepath.Join(t.TempDir(), "store.db")))(t)}
-	store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+	store := newBrittle(t)
+	store.Engine = &docstoretest.Hooked{Engine: store.Engine, Write: func(_ context.Context, call docstoretest.Call, do func() error) error {
 		if movingAgain && call.Collection == "albums" && call.Method == "Insert" {
 			movingAgain = false
 			p.sweep()
 		}
 		return do()
-	}
-	p = startPartsOn(t, newBrittleOf(t, store))
+	}}
+	p = startPartsOn(t, store)
 	p.advance(time.Since(p.clock())) // identifiers are drawn by the clock of the machine
 	owner := p.newUser("owner")
 	made, err := p.album.CreateAlbum(t.Context(), &albumv1.CreateAlbumRequest{OwnerId: owner, Title: "t", Category: 3, Location: taipei})
@@ -34,13 +32,16 @@ func TestAnAlbumThatWasDeletedAMomentAgoIsNotMovedInAgainYet(t *testing.T) {
 	must(0, err)(t)
 
 	moved := fullAlbum(strconv.FormatInt(albumID, 10), owner, 100, owner)
-	movingAgain = true
-	again := p.moveAlbums(nil, moved)
-	if problems := again[0].GetProblems(); len(problems) != 1 || problems[0].GetReason() != "DELETED" {
-		t.Fatalf("the album was moved in a moment after its deletion: %v", again)
+	for _, passes := range []time.Duration{0, time.Hour, 22 * time.Hour} {
+		store.clock.advance(passes)
+		movingAgain = true
+		again := p.moveAlbums(nil, moved)
+		if problems := again[0].GetProblems(); len(problems) != 1 || problems[0].GetReason() != "DELETED" {
+			t.Fatalf("the album was moved in before its deletion was forgotten: %v", again)
+		}
+		p.sweep()
 	}
-	p.sweep()
-	p.advance(time.Hour)
+	store.clock.advance(2 * time.Hour)
 	p.sweep()
 	movingAgain = true
 	expectOutcomes(t, p.moveAlbums(nil, moved), created)

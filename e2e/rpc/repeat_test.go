@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -147,6 +148,43 @@ func TestARepeatedEntryIsReturnedAfterItsQuotedEntryIsDeleted(t *testing.T) {
 	if again := reply.GetBlog(); again.GetBlogId() != first.GetBlogId() {
 		t.Errorf("made %d, then %d", first.GetBlogId(), again.GetBlogId())
 	}
+}
+
+func TestARepeatAfterTheDeletionIsRefusedUntilTheDeletionIsForgotten(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		owner, ctx := p.newUser("a"), t.Context()
+		creates, feeds, first := p.creates(owner), p.feeds(ctx, owner), map[string]int64{}
+		for name, feed := range feeds {
+			first[name] = must(creates["Create"+name](ctx, owner, requestID(1), "x"))(t)
+			got(t, 0, feed.remove(first[name]))
+		}
+		application := &accountv1.CreateApplicationRequest{RequestId: requestID(1), Name: "x"}
+		made := must(p.account.CreateApplication(ctx, application))(t).GetApplication()
+		must(p.account.DeleteApplication(ctx, &accountv1.DeleteApplicationRequest{Key: made.GetKey()}))(t)
+
+		for _, passes := range []time.Duration{0, time.Hour} {
+			p.store.clock.advance(passes)
+			for name := range feeds {
+				for _, text := range []string{"x", "another"} {
+					expectFault(t, failed(creates["Create"+name](ctx, owner, requestID(1), text)), codes.NotFound, "GONE")
+				}
+			}
+			if passes == 0 { // no source draws the key of an application
+				expectFault(t, failed(p.account.CreateApplication(ctx, application)), codes.NotFound, "GONE")
+			}
+			p.sweep()
+		}
+		p.store.clock.advance(24 * time.Hour)
+		p.sweep()
+		for name := range feeds {
+			if again := must(creates["Create"+name](ctx, owner, requestID(1), "x"))(t); again == first[name] {
+				t.Errorf("Create%s made %d again", name, again)
+			}
+		}
+		if again := must(p.account.CreateApplication(ctx, application))(t).GetApplication(); again.GetKey() == made.GetKey() {
+			t.Errorf("CreateApplication made %s again", again.GetKey())
+		}
+	})
 }
 
 func TestARepeatMayNameTheDefaults(t *testing.T) {
