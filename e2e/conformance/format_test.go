@@ -16,8 +16,8 @@ import (
 func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 	const (
 		unnamed = "a version of Waybook that was never released has written to the database"
-		lower   = `has format "3" of a version that was never released, and this program reads 4: start with an empty store`
-		higher  = `has format "5", and this program reads 4: start the version that wrote it`
+		lower   = `has format "4" of a version that was never released, and this program reads 5: start with an empty store`
+		higher  = `has format "6", and this program reads 5: start the version that wrote it`
 	)
 	guests := guestSpec("email", "phone")
 	for what, c := range map[string]struct {
@@ -26,10 +26,10 @@ func TestADatabaseOfAnotherFormatIsRefused(t *testing.T) {
 		want           string
 	}{
 		"nothing":                          {nil, nil, ""},
-		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(4)}}, ""},
+		"a document of this format":        {bson.D{{Key: "_id", Value: int64(1)}}, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(5)}}, ""},
 		"a document without a format":      {bson.D{{Key: "_id", Value: int64(1)}}, nil, unnamed},
-		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(3)}}, lower},
-		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(5)}}, higher},
+		"a format that was never released": {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(4)}}, lower},
+		"a format of a later version":      {nil, bson.D{{Key: "_id", Value: "format"}, {Key: "format", Value: int64(6)}}, higher},
 	} {
 		t.Run(what, func(t *testing.T) {
 			uri := mongotest.StartReplicaSet(t)
@@ -80,4 +80,12 @@ func TestALookAtAnEmptyDatabaseWritesNothing(t *testing.T) {
 	if names := must(client.Database(database).ListCollectionNames(t.Context(), bson.D{})); len(names) != 0 {
 		t.Errorf("it has made %v", names)
 	}
+}
+
+// must ends the test by a panic.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
