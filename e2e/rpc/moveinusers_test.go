@@ -154,3 +154,30 @@ func TestADeletedUserFreesTheAddressAndLeavesCommentsToOthers(t *testing.T) {
 		}
 	})
 }
+
+func TestADeletedUserIsNotMovedInAgainUntilTheDeletionIsForgotten(t *testing.T) {
+	onEachEngine(t, func(t *testing.T, p *parts) {
+		ann := movedAnn("8743b52063cd84097a65d1633f5c74f5")
+		expectRefusal := func() {
+			t.Helper()
+			results := must(p.account.MoveInUsers(t.Context(), &accountv1.MoveInUsersRequest{Users: []*accountv1.MovedUser{ann}}))(t).GetResults()
+			expectProblem(t, results[0], "user_id", "DELETED")
+			if results[0].GetOutcome() != refused {
+				t.Errorf("the user was moved in: %v", results)
+			}
+		}
+		p.moveIn(nil, ann)
+		must(p.account.UpdateUser(t.Context(), &accountv1.UpdateUserRequest{UserId: 123456, Disabled: proto.Bool(true)}))(t)
+		must(p.account.DeleteUser(t.Context(), &accountv1.DeleteUserRequest{UserId: 123456}))(t)
+		expectRefusal()
+		p.sweep()
+		expectRefusal()
+		p.store.clock.advance(10 * time.Minute) // no source draws 123456, and a deletion is kept for a nanosecond
+		p.sweep()
+		if outcomes := p.moveIn(nil, ann); outcomes[0] != created {
+			t.Errorf("after the deletion was forgotten: %v", outcomes)
+		}
+		p.sweep()
+		must(p.account.VerifySession(t.Context(), &accountv1.VerifySessionRequest{UserId: 123456, Token: strings.Repeat("ab", 16)}))(t)
+	})
+}
