@@ -1,0 +1,117 @@
+package programs_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/launch"
+	"github.com/waybook/waybook/internal/longform"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
+)
+
+// Writers add and delete albums so fast that their identifiers run ahead of the clock, while the program
+// stops or is killed and starts again.
+func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
+	const writers = 8
+	data, albums := t.TempDir(), &albumLedger{added: map[int64]bool{}, deleted: map[int64]bool{}, unknown: map[int64]bool{}}
+	for round := range longform.Number(4, 31) {
+		p := launch.Start(t, binary, data, "-user-writes", "0")
+		albums.expect(t, p)
+		cookie := demoCookie(t, data)
+		var writing sync.WaitGroup
+		for range writers {
+			writing.Go(func() { albums.write(t, p, cookie) })
+		}
+		time.Sleep(time.Duration(longform.Number(300, 1000)) * time.Millisecond)
+		signal := os.Signal(syscall.SIGKILL)
+		if round%5 == 0 {
+			signal = syscall.SIGTERM
+		}
+		p.End(signal)
+		writing.Wait()
+	}
+	albums.expect(t, launch.Start(t, binary, data))
+	if len(albums.deleted) == 0 {
+		t.Error("nothing was deleted")
+	}
+	t.Logf("%d albums, %d of them deleted", len(albums.added), len(albums.deleted))
+}
+
+// albumLedger is what a program has acknowledged. Its methods may be called concurrently.
+type albumLedger struct {
+	mu sync.Mutex
+	// added has the albums that were added, deleted those of them that were deleted, and unknown those
+	// whose deletion got no reply.
+	added, deleted, unknown map[int64]bool
+}
+
+// write adds albums until the program ends, and deletes three of four.
+func (l *albumLedger) write(t *testing.T, p *launch.Process, cookie string) {
+	for n := 1; ; n++ {
+		body, err := sendForm(t.Context(), p, cookie, "func", "addAlbum", "albumTitle", "short-lived", "category", "3", "lat", "1.5", "lng", "-2.5")
+		if err != nil || strings.Contains(body, "SERVICE_") {
+			return
+		}
+		id, err := strconv.ParseInt(parse(t, body).text("albumID"), 10, 64)
+		if err != nil {
+			t.Errorf("%v in %q", err, body)
+			return
+		}
+		l.note(func() {
+			if l.added[id] {
+				t.Errorf("album %d was added twice", id)
+			}
+			l.added[id] = true
+		})
+		if n%4 == 0 {
+			continue
+		}
+		body, err = sendForm(t.Context(), p, cookie, "func", "updateAlbum", "albumID", strconv.FormatInt(id, 10), "delete", "true")
+		isDone := err == nil && strings.Contains(body, "<status>SUCCESS</status>")
+		l.note(func() {
+			if isDone {
+				l.deleted[id] = true
+			} else {
+				l.unknown[id] = true
+			}
+		})
+		if !isDone {
+			return
+		}
+	}
+}
+
+func (l *albumLedger) note(what func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	what()
+}
+
+// expect checks that a program has the albums that were added, and none that was deleted.
+func (l *albumLedger) expect(t *testing.T, p *launch.Process) {
+	t.Helper()
+	const batch = 1000
+	albums := albumv1.NewAlbumServiceClient(launch.Dial(t, p.GRPC))
+	for ids := range slices.Chunk(slices.Sorted(maps.Keys(l.added)), batch) {
+		found, err := albums.BatchGetAlbums(t.Context(), &albumv1.BatchGetAlbumsRequest{AlbumIds: ids})
+		if err != nil {
+			t.Fatal(err)
+		}
+		isThere := map[int64]bool{}
+		for _, album := range found.GetAlbums() {
+			isThere[album.GetAlbumId()] = true
+		}
+		for _, id := range ids {
+			if !l.unknown[id] && isThere[id] == l.deleted[id] {
+				t.Errorf("album %d is there: %v; it was deleted: %v", id, isThere[id], l.deleted[id])
+			}
+		}
+	}
+}
