@@ -63,6 +63,8 @@ type FeedScan struct {
 	// Since is the moment up to which the caller needs no tombstones: it had nothing then. The
 	// present if it is 0.
 	Since Moment
+	// Chapter is that of the later of After and Since, from an earlier batch; 0 for none.
+	Chapter int64
 	// Limit and MaxBytes are as in Scan.
 	Limit, MaxBytes int
 	// Fields are as in Scan.
@@ -88,9 +90,12 @@ type FeedBatch struct {
 	More  bool
 	Next  FeedPosition
 	Until Moment
-	// Epoch names the feed: no position of another one has a meaning in it. Forgotten is the
-	// moment up to which tombstones may be gone.
-	Epoch     int64
+	// Chapter names the part of the store's history that has the later of Next and FeedScan.Since.
+	// IsElsewhere reports that this store has never been at the scan's position; then there is no other
+	// result.
+	Chapter     int64
+	IsElsewhere bool
+	// Forgotten is the moment up to which tombstones may be gone.
 	Forgotten Moment
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/waybook/waybook/internal/docstore/keys"
 )
 
-// ErrForgotten reports a feed token after which deletions are forgotten, or one of another feed: its
-// holder has to start anew.
+// ErrForgotten reports a feed token after which deletions are forgotten, or one of another
+// history of the store: its holder has to start anew.
 var ErrForgotten = errors.New("docstore: the changes after the token are forgotten")
 
 // FeedQuery asks for changes of documents.
@@ -71,7 +71,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	if err != nil {
 		return page, c.wrap("feed", err)
 	}
-	scan := FeedScan{After: token.after, Since: token.since, Limit: query.Limit, MaxBytes: MaxPageBytes, GoesOn: query.GoesOn}
+	scan := FeedScan{After: token.after, Since: token.since, Chapter: token.chapter, Limit: query.Limit, MaxBytes: MaxPageBytes, GoesOn: query.GoesOn}
 	if !query.WithDocuments {
 		scan.Fields = []string{IDIndex, RevisionField, AddsField}
 		for _, part := range c.spec.Feed.names() {
@@ -84,8 +84,8 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 	}
 	switch {
 	case query.Token == "":
-		token.epoch, token.since = batch.Epoch, batch.Until
-	case token.epoch != batch.Epoch, max(token.since, token.after.At) < batch.Forgotten:
+		token.chapter, token.since = batch.Chapter, batch.Until
+	case batch.IsElsewhere, max(token.since, token.after.At) < batch.Forgotten:
 		return page, c.wrap("feed", ErrForgotten)
 	}
 	page.More = batch.More
@@ -97,7 +97,7 @@ func (c *Collection[K, T]) Feed(ctx context.Context, query FeedQuery) (page Feed
 		page.Changes = append(page.Changes, change)
 	}
 	if batch.Next.At >= token.after.At { // it is older if this process learned less of the present than another
-		token.after = batch.Next
+		token.after, token.chapter = batch.Next, batch.Chapter
 		if !batch.More {
 			token.since, token.isFirst = batch.Next.At, false
 		}
@@ -159,7 +159,8 @@ func (c *Collection[K, T]) SettlingTime() time.Duration {
 
 // feedToken is the content of a token.
 type feedToken struct {
-	epoch int64
+	// chapter is that of the later of since and after; see FeedBatch.
+	chapter int64
 	// since is when the follower last had all changes, or when it began.
 	since Moment
 	after FeedPosition
@@ -182,7 +183,7 @@ func (c *Collection[K, T]) feedOrigin() []byte {
 }
 
 func (c *Collection[K, T]) feedToken(token feedToken) string {
-	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.epoch)) // #nosec G115 -- the same bits
+	raw := binary.BigEndian.AppendUint64(c.feedOrigin(), uint64(token.chapter)) // #nosec G115 -- the same bits
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.since))
 	raw = binary.BigEndian.AppendUint64(raw, uint64(token.after.At))
 	if token.isFirst {
@@ -206,7 +207,7 @@ func (c *Collection[K, T]) parseFeedToken(token string) (parsed feedToken, err e
 		return parsed, ErrBadToken
 	}
 	raw = raw[originBytes:]
-	parsed.epoch = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
+	parsed.chapter = int64(binary.BigEndian.Uint64(raw)) // #nosec G115 -- the same bits
 	parsed.since, parsed.after.At = Moment(binary.BigEndian.Uint64(raw[8:])), Moment(binary.BigEndian.Uint64(raw[16:]))
 	walk := raw[feedTokenBytes-1]
 	if parsed.isFirst = walk == firstWalk; !parsed.isFirst && walk != laterWalk {

@@ -37,7 +37,8 @@ const (
 // Restore puts a copy of a backup in the place of an embedded store, which no service may have
 // open. It checks the backup as Check checks a file, and the copy against it, before it
 // replaces anything. A crash leaves the former store or the backup. The former store is kept
-// beside it, under a name with the time. Followers of changes have to start anew. progress receives how many bytes are copied.
+// beside it, under a name with the time. A follower of changes that has seen more than the
+// backup has starts anew. progress receives how many bytes are copied.
 func Restore(ctx context.Context, options Options, backup string, now time.Time, progress func(copied, size int64)) (done Restored, err error) {
 	if err := checkBackup(ctx, backup); err != nil {
 		return done, err
@@ -61,9 +62,6 @@ func Restore(ctx context.Context, options Options, backup string, now time.Time,
 	}
 	copied := store + restoringSuffix
 	if done.Bytes, done.SHA256, err = copyVerified(ctx, backup, copied, progress); err != nil {
-		return done, errors.Join(err, ignoreMissing(os.Remove(copied)))
-	}
-	if err := embedded.RenewFeeds(ctx, copied); err != nil {
 		return done, errors.Join(err, ignoreMissing(os.Remove(copied)))
 	}
 	kept := store + formerSuffix + now.UTC().Format(backupTime)

@@ -161,6 +161,7 @@ func (t *replicaTable) feedOf(ctx context.Context, s *shard, scan docstore.FeedS
 	if err != nil {
 		return docstore.FeedBatch{}, err
 	}
+	scan.Chapter = 0 // each server has a file of its own
 	return on.Feed(ctx, scan)
 }
 
@@ -201,7 +202,6 @@ func mergeFeeds(batches []docstore.FeedBatch, scan docstore.FeedScan) (batch doc
 		all = append(all, each.Changes...)
 		batch.Until = min(batch.Until, each.Until)
 		batch.Forgotten = max(batch.Forgotten, each.Forgotten)
-		batch.Epoch ^= each.Epoch
 		batch.More = batch.More || each.More
 		if compare(each.Next, known) < 0 {
 			known = each.Next

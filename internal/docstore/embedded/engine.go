@@ -61,8 +61,11 @@ const lockTimeout = time.Second
 type Engine struct {
 	db     *bolt.DB
 	commit *committer
-	calls  drain.Gate
-	close  func() error
+	// history does not change after the opening. Without one, because the file is read only, the engine
+	// knows no follower.
+	history history
+	calls   drain.Gate
+	close   func() error
 	// unreleased is the approximate number of bytes that scans have mapped; see scanned.
 	unreleased atomic.Int64
 
@@ -122,6 +125,11 @@ func open(disk Disk, path string, options bolt.Options, now func() time.Time) (*
 		e.commit.stop()
 		return db.Close()
 	})
+	if !options.ReadOnly {
+		if err := e.beginChapter(context.Background()); err != nil {
+			return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
+		}
+	}
 	return e, nil
 }
 

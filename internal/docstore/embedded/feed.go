@@ -3,7 +3,6 @@ package embedded
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -23,7 +22,6 @@ import (
 
 // feedState is the state of a feed in the catalog.
 type feedState struct {
-	Epoch int64 `bson:"epoch"`
 	// Forgotten is the moment of the last tombstone that was deleted, or that when the feed began.
 	Forgotten int64 `bson:"forgotten"`
 }
@@ -78,24 +76,14 @@ func (b buckets) stamp(id []byte, before record, now *record) error {
 	return b.feed.Put(entryKey(now.changed, id), nil)
 }
 
-// openFeed makes the feed of a collection without documents, if there is none. It continues the moments
-// of the file.
+// openFeed makes the feed of a collection without documents, if there is none.
 func (t *table) openFeed(ctx context.Context) error {
 	if t.engine.db.IsReadOnly() {
 		return nil
 	}
 	return t.engine.write(ctx, 0, func(tx *bolt.Tx) (changed bool, err error) {
-		state, found, err := readFeedState(tx, t.spec.Name)
-		if err != nil {
+		if _, found, err := readFeedState(tx, t.spec.Name); err != nil || found {
 			return false, err
-		}
-		if found {
-			moments := &t.engine.commit.moments
-			if last, _ := tx.Bucket(t.feed).Cursor().Last(); len(last) >= momentBytes {
-				moments.raise(docstore.Moment(binary.BigEndian.Uint64(last)))
-			}
-			moments.raise(docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
-			return false, nil
 		}
 		if first, _ := tx.Bucket(t.documents).Cursor().First(); first != nil {
 			return false, errors.New("it has documents that no feed shows")
@@ -104,15 +92,8 @@ func (t *table) openFeed(ctx context.Context) error {
 			return true, err
 		}
 		begun := t.engine.commit.moments.next()
-		return true, writeFeedState(tx, t.spec.Name, feedState{Epoch: newEpoch(), Forgotten: int64(begun)}) // #nosec G115 -- the same bits
+		return true, writeFeedState(tx, t.spec.Name, feedState{Forgotten: int64(begun)}) // #nosec G115 -- the same bits
 	})
-}
-
-// newEpoch draws the name of a feed.
-func newEpoch() int64 {
-	var random [8]byte
-	_, _ = rand.Read(random[:])                      // never fails
-	return int64(binary.BigEndian.Uint64(random[:])) // #nosec G115 -- the same bits
 }
 
 // errNotDurable: what readers see may be undone when the file is opened again.
@@ -127,7 +108,7 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		if t.engine.commit.failure() != nil {
 			return 0, errNotDurable
 		}
-		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
+		return t.engine.commit.moments.lastDurable(), nil
 	}
 	err = t.settled.Read(ctx, t.spec.SettlingTime(), scan.GoesOn, durable, func(settled docstore.Moment) (isFull bool, err error) {
 		batch, err = t.readFeed(ctx, scan, settled)
@@ -138,6 +119,11 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 
 func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
 	batch := docstore.FeedBatch{Until: settled}
+	reached, h := max(scan.After.At, scan.Since), t.engine.history
+	if scan.Chapter != 0 && (scan.Chapter != h.at(reached) || reached > t.engine.commit.moments.lastDurable()) {
+		batch.IsElsewhere = true
+		return batch, nil
+	}
 	if scan.Since == 0 {
 		scan.Since = settled
 	}
@@ -146,7 +132,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		if err != nil {
 			return err
 		}
-		batch.Epoch, batch.Forgotten = state.Epoch, docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
+		batch.Forgotten = docstore.Moment(state.Forgotten) // #nosec G115 -- the same bits
 		documents, size, n := tx.Bucket(t.documents), 0, 0
 		defer func() { t.engine.scanned(tx, n, size) }()
 		entries := tx.Bucket(t.feed).Cursor()
@@ -192,6 +178,7 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 	if !batch.More {
 		batch.Next = docstore.FeedPosition{At: settled}
 	}
+	batch.Chapter = h.at(max(batch.Next.At, scan.Since))
 	return batch, err
 }
 
@@ -270,5 +257,7 @@ func (m *moments) raise(stored docstore.Moment) {
 	m.last = max(m.last, stored)
 	m.durable.Store(max(m.durable.Load(), uint64(stored)))
 }
+
+func (m *moments) lastDurable() docstore.Moment { return docstore.Moment(m.durable.Load()) }
 
 func (m *moments) committed() { m.durable.Store(uint64(m.last)) }

@@ -2,6 +2,7 @@ package embedded_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -59,23 +60,80 @@ func TestAClockThatStepsBackSkipsNoChange(t *testing.T) {
 	shut(t, engine)
 }
 
-func TestTheFollowersOfAStoreStartAnewAfterARestore(t *testing.T) {
+// A file is put back, as a copy of a stopped store or a backup comes back. Whoever has seen more than the
+// copy has must start anew, whatever happens to the file before the next call; all others go on.
+func TestAFollowerNoticesAFileThatWasPutBack(t *testing.T) {
+	type follower struct {
+		token string
+		limit int
+	}
+	for name, after := range map[string]func(t *testing.T, c *docstore.Collection[int64, article]){
+		"at once": func(*testing.T, *docstore.Collection[int64, article]) {},
+		"when the store has moved on": func(t *testing.T, c *docstore.Collection[int64, article]) {
+			must(t, c.Insert(t.Context(), article{ID: 5}))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "store.db")
+			engine := open(t, path)
+			articles := followedArticles(t, engine)
+			follow := func(f *follower) error {
+				page, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: f.token, Limit: f.limit})
+				if err == nil {
+					f.token = page.Next
+				}
+				return err
+			}
+			must(t, articles.Insert(t.Context(), article{ID: 1}))
+			must(t, articles.Insert(t.Context(), article{ID: 2}))
+			early, walker, late := &follower{limit: 9}, &follower{limit: 1}, &follower{limit: 9}
+			must(t, follow(early))
+			shut(t, engine)
+			copied, err := os.ReadFile(path)
+			must(t, err)
+
+			engine = open(t, path)
+			articles = followedArticles(t, engine)
+			must(t, articles.Insert(t.Context(), article{ID: 3}))
+			must(t, articles.Insert(t.Context(), article{ID: 4}))
+			must(t, follow(walker)) // it has the first article, but began after the last
+			must(t, follow(late))
+			shut(t, engine)
+
+			must(t, os.WriteFile(path, copied, 0o600))
+			for range 3 {
+				engine = open(t, path)
+				articles = followedArticles(t, engine)
+				after(t, articles)
+				must(t, follow(early))
+				for what, f := range map[string]*follower{"behind the copy": late, "on a walk that began behind it": walker} {
+					if err := follow(f); !errors.Is(err, docstore.ErrForgotten) {
+						t.Errorf("a follower %s: %v", what, err)
+					}
+				}
+				after = func(*testing.T, *docstore.Collection[int64, article]) {}
+				must(t, engine.Check(t.Context()))
+				shut(t, engine)
+			}
+		})
+	}
+}
+
+func TestTheFollowersOfManyStartsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	engine := open(t, path)
-	articles := followedArticles(t, engine)
-	must(t, articles.Insert(t.Context(), article{ID: 1}))
-	page, err := articles.Feed(t.Context(), docstore.FeedQuery{Limit: 1})
-	must(t, err)
-	shut(t, engine)
-	must(t, embedded.RenewFeeds(t.Context(), path))
-	engine = open(t, path)
-	articles = followedArticles(t, engine)
-	if _, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: page.Next, Limit: 1}); !errors.Is(err, docstore.ErrForgotten) {
-		t.Errorf("got %v", err)
+	token, seen := "", 0
+	for id := range int64(20) {
+		engine := open(t, path)
+		articles := followedArticles(t, engine)
+		if id%3 != 0 {
+			must(t, articles.Insert(t.Context(), article{ID: id}))
+		}
+		page, err := articles.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 9})
+		must(t, err)
+		token, seen = page.Next, seen+len(page.Changes)
+		shut(t, engine)
 	}
-	if page, err = articles.Feed(t.Context(), docstore.FeedQuery{Limit: 1}); err != nil || len(page.Changes) != 1 {
-		t.Errorf("anew: %v, %v", page, err)
+	if seen != 13 {
+		t.Errorf("the follower has seen %d changes, want 13", seen)
 	}
-	must(t, engine.Check(t.Context()))
-	shut(t, engine)
 }

@@ -76,7 +76,8 @@ func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled do
 		batch.Next = docstore.FeedPosition{At: last.At, ID: last.ID}
 	}
 	// The state is read last: what it says to be forgotten may be missing above.
-	batch.Epoch, batch.Forgotten, err = t.stateAt(ctx, settled)
+	batch.Chapter, batch.Forgotten, err = t.stateAt(ctx, settled)
+	batch.IsElsewhere = scan.Chapter != 0 && scan.Chapter != batch.Chapter
 	return batch, err
 }
 
