@@ -69,7 +69,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsTheEmbeddedStore(t *testing.T) {
 	clock := &stepping{}
 	engine := must(embedded.OpenWithClock(filepath.Join(t.TempDir(), "store.db"), clock.now))
 	closeLater(t, engine)
-	followsAll(t, changesOf(t, 4000), math.MaxInt, clock.step, startReplica(t, engine))
+	followsAll(t, changesOf(t, 4000), math.MaxInt, clock, clock.step, startReplica(t, engine))
 }
 
 func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) {
@@ -84,7 +84,7 @@ func TestTheCopyOfAFollowerThatIsKilledEqualsAStoreOfTwoProcesses(t *testing.T) 
 		closeLater(t, engine)
 		processes = append(processes, startReplica(t, engine))
 	}
-	followsAll(t, changesOf(t, 800), few, func() {
+	followsAll(t, changesOf(t, 800), few, clock, func() {
 		clock.step()
 		elect := server.StepDown()
 		server.CutConnections()
@@ -117,7 +117,7 @@ func closeLater(t *testing.T, engine docstore.Engine) {
 
 // followsAll has writers with at most so many albums each make changes while something disturbs the
 // store and a follower is killed, and compares.
-func followsAll(t *testing.T, changes, most int, disturb func(), processes ...replica) {
+func followsAll(t *testing.T, changes, most int, clock *stepping, disturb func(), processes ...replica) {
 	journal := filepath.Join(t.TempDir(), "journal")
 	w := &world{t: t, processes: processes, most: most, disturb: disturb, tickets: make(chan int)}
 	var running sync.WaitGroup
@@ -129,6 +129,8 @@ func followsAll(t *testing.T, changes, most int, disturb func(), processes ...re
 	for i := range writers {
 		running.Go(func() { w.write(i) })
 	}
+	early, err := processes[0].album.ListAlbumChanges(t.Context(), &albumv1.ListAlbumChangesRequest{})
+	beginning := must(early, err).GetNextPageToken()
 	titles := w.restart(journal)
 	phases := max(kills, changes/changesPerKill)
 	for phase := range phases {
@@ -142,18 +144,18 @@ func followsAll(t *testing.T, changes, most int, disturb func(), processes ...re
 		late.Stop()
 		isThird := phase%3 == 2
 		if isThird {
-			w.must(processes[0].finish)
 			w.catchUp(titles) // what changes later, it has to learn
 		}
 		w.kill()
 		if isThird {
+			clock.pass()
 			w.must(processes[0].sweep)
+			w.expectForgotten(beginning)
 		}
 		titles = w.restart(journal)
 	}
 	close(w.tickets)
 	running.Wait()
-	w.must(processes[0].finish)
 	w.catchUp(titles)
 	w.kill()
 	albums, _, err := replay(journal)
@@ -260,6 +262,20 @@ func (w *world) must(call func(context.Context) error) {
 	if err != nil {
 		w.t.Error(err)
 	}
+}
+
+// expectForgotten expects that some deletion after a token is forgotten.
+func (w *world) expectForgotten(token string) {
+	w.must(func(ctx context.Context) error {
+		_, err := w.any().album.ListAlbumChanges(ctx, &albumv1.ListAlbumChangesRequest{PageToken: token})
+		switch status.Code(err) {
+		case codes.FailedPrecondition:
+			return nil
+		case codes.Unavailable:
+			return docstore.ErrUnavailable
+		}
+		return fmt.Errorf("after a sweep, a page from the beginning ends with %w", err)
+	})
 }
 
 // write makes changes to the albums of one owner, and to those of the next.

@@ -26,16 +26,16 @@ import (
 // settling is long enough for the slowest machine to store a child beside its parent in most cases.
 const settling = 100 * time.Millisecond
 
-// began is when this process began.
-var began = time.Now()
+// stepping is a clock that steps. passed is by how much it is ahead for good.
+type stepping struct{ offset, passed atomic.Int64 }
 
-// hasty is a clock that is 60 times as fast, so that what waits for five minutes waits for five seconds.
-func hasty() time.Time { return began.Add(60 * time.Since(began)) }
+func (s *stepping) now() time.Time {
+	return time.Now().Add(time.Duration(s.offset.Load() + s.passed.Load()))
+}
 
-// stepping is a clock that steps.
-type stepping struct{ offset atomic.Int64 }
-
-func (s *stepping) now() time.Time { return time.Now().Add(time.Duration(s.offset.Load())) }
+// pass lets time pass until a sweep forgets each deletion from before, wherever steps have left the
+// clock: no source can draw the identifiers, which are of the machine's time.
+func (s *stepping) pass() { s.passed.Add(int64(27 * time.Hour)) }
 
 // step moves the clock by up to an hour, in either direction.
 func (s *stepping) step() { s.offset.Store(rand.Int64N(int64(2*time.Hour)) - int64(time.Hour)) }
@@ -57,9 +57,8 @@ type replica struct {
 	address string
 	account accountv1.AccountServiceClient
 	album   albumv1.AlbumServiceClient
-	// finish finishes the deletions that a failover has cut short, and sweep forgets all deletions.
-	// A program does both every minute.
-	finish, sweep func(context.Context) error
+	// sweep forgets deletions. A program does so every minute.
+	sweep func(context.Context) error
 }
 
 // startReplica serves users and albums in a store, until the test ends.
@@ -76,7 +75,6 @@ func startReplica(t *testing.T, store docstore.Engine) replica {
 	}
 	validator := must(protovalidate.New())
 	host := service.Host{Env: env, Metrics: process.NewMetrics(), Deps: service.NewDeps(store, validator, env.Log)}
-	host.Deps.Now = hasty
 	host.Deps.Changes = service.Changes{Settling: settling, Kept: time.Nanosecond}
 	accounts := must(account.New(t.Context(), host.Deps, account.Config{Sessions: account.SessionLife{Total: time.Hour}}))
 	deps := must(content.NewDeps(host, direct{server: accounts}))
@@ -92,7 +90,7 @@ func startReplica(t *testing.T, store docstore.Engine) replica {
 	})
 	return replica{
 		address: listener.Addr().String(), account: accountv1.NewAccountServiceClient(connection), album: albumv1.NewAlbumServiceClient(connection),
-		finish: func(ctx context.Context) error { _, err := store.Backfill(ctx); return err }, sweep: albums.Sweep,
+		sweep: albums.Sweep,
 	}
 }
 

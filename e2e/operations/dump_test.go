@@ -14,14 +14,18 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/internal/content/integrity"
 	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/service"
+	albumv1 "github.com/waybook/waybook/proto/gen/waybook/album/v1"
 	"github.com/waybook/waybook/waybookctl/storekeeping"
 	"github.com/waybook/waybook/waybookctl/storekeeping/dumpfile"
 )
@@ -61,7 +65,15 @@ func empty(t *testing.T) store {
 
 func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
 	onEachStore(t, func(t *testing.T, s store) {
-		s.fill()
+		request := &albumv1.CreateAlbumRequest{
+			OwnerId: s.fill().users[0], RequestId: uuid.NewString(), Title: "x", Category: albumv1.AlbumCategory_ALBUM_CATEGORY_FOOD, Location: place(),
+		}
+		s.serve(func(connection *grpc.ClientConn) {
+			albums := albumv1.NewAlbumServiceClient(connection)
+			created, err := albums.CreateAlbum(t.Context(), request)
+			s.must(err)
+			s.must(failed(albums.DeleteAlbum(t.Context(), &albumv1.DeleteAlbumRequest{ActorId: request.GetOwnerId(), AlbumId: created.GetAlbum().GetAlbumId()})))
+		})
 		path := s.dump()
 		dumped := s.read(path)
 		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
@@ -82,6 +94,12 @@ func TestALoadedDumpIsDumpedTheSameFromEachStore(t *testing.T) {
 			if !bytes.Equal(to.read(to.dump()), dumped) {
 				t.Error("after a second load, its dump differs")
 			}
+			to.serve(func(connection *grpc.ClientConn) {
+				created, err := albumv1.NewAlbumServiceClient(connection).CreateAlbum(t.Context(), request)
+				if status.Code(err) != codes.NotFound || !strings.Contains(err.Error(), "was deleted") {
+					t.Errorf("a repeat of what was deleted before the dump made %v, %v", created, err)
+				}
+			})
 		}
 	})
 }
@@ -142,12 +160,13 @@ func TestAStoreWithOtherDocumentsIsRefused(t *testing.T) {
 		specs := to.specs()
 		to.tamper(func(ctx context.Context, r *recorder) {
 			change(ctx, to, r.tables["albums"], made.albums[0], map[string]any{"title": "changed"})
-			to.must(r.tables["blogs"].Delete(ctx, docstore.ValueOf(made.blogs[0])))
+			lose(ctx, to, r.tables["blogs"], made.blogs[0])
+			to.must(r.tables["pois"].Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(made.pois[0])}))
 		})
 		to.addPhoto()
 		before := to.contents(specs)
 		err := load(t.Context(), to.options(), path)
-		if err == nil || !strings.Contains(err.Error(), "in albums, poi_photos;") {
+		if err == nil || !strings.Contains(err.Error(), "in albums, pois, poi_photos;") {
 			t.Errorf("got error %v", err)
 		}
 		if !maps.Equal(to.contents(specs), before) {

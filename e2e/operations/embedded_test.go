@@ -86,7 +86,7 @@ func TestACheckKnowsHowMuchOfTheFileIsFree(t *testing.T) {
 		s.must(err)
 		_, err = table.Insert(ctx, []bson.Raw{raw})
 		s.must(err)
-		s.must(table.Delete(ctx, docstore.ValueOf(int64(1))))
+		s.must(table.Delete(ctx, docstore.Deletion{ID: docstore.ValueOf(int64(1))}))
 	})
 	after := s.check(integrity.Look, storekeeping.Clean).File
 	// Other pages are freed and used again meanwhile, so the numbers are not exact.

@@ -160,7 +160,7 @@ func (s store) database() string {
 	return parsed.Database
 }
 
-// contents returns all documents. It opens the store read-only.
+// contents returns all documents and tombstones. It opens the store read-only.
 func (s store) contents(specs []docstore.Spec) map[string]string {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -170,7 +170,9 @@ func (s store) contents(specs []docstore.Spec) map[string]string {
 	for _, spec := range specs {
 		inspection, err := engine.Inspect(ctx, spec)
 		s.must(err)
-		documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 10_000})
+		documents, _, err := inspection.Table.Scan(ctx, docstore.Scan{
+			Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 10_000, WithTombstones: true,
+		})
 		s.must(err)
 		for _, document := range documents {
 			all[fmt.Sprintf("%s %s", spec.Name, document.Lookup("_id"))] = document.String()

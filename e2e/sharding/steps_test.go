@@ -67,7 +67,7 @@ func stepsOfOperations() map[string]string {
 		"removePhoto with albumID":                        "2 2 2 1 1",
 		"removePhoto with POIID":                          "2 2 2 1 1",
 		"updateAlbum with delete":                         "2 1",
-		"updateBlog with delete":                          "2 1 1",
+		"updateBlog with delete":                          "2 1",
 		"logout":                                          "1 1",
 	}
 }

@@ -218,4 +218,6 @@ const (
 	// ChangedField and MadeField hold the moments of the latest change and of the insert where the
 	// engine stores them, in a collection with a feed. Only Feed returns them.
 	ChangedField, MadeField = "_changed", "_made"
+	// DueField holds Tombstone.Due where the engine stores it. No read returns it.
+	DueField = "_due"
 )

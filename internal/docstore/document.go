@@ -68,7 +68,7 @@ func (s Spec) Validate() error {
 
 // isMaintained reports whether engines maintain a field.
 func isMaintained(field string) bool {
-	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField}, field) || strings.HasPrefix(field, partPrefix)
+	return slices.Contains([]string{RevisionField, AddsField, PlaceField, ChangedField, MadeField, GoneField, DueField}, field) || strings.HasPrefix(field, partPrefix)
 }
 
 // CheckDocument returns an error if every engine must refuse the document. There are
@@ -77,7 +77,8 @@ func isMaintained(field string) bool {
 //   - The document has more than MaxDocumentBytes.
 //   - An index key has more than MaxKeyBytes.
 //   - The revision is missing.
-//   - The _id, or an indexed field without a default, is missing.
+//   - The _id, or an indexed field without a default, is missing. A tombstone needs only the fields
+//     of unique indexes.
 //   - The _id or an indexed field has another kind than declared.
 func (s Spec) CheckDocument(document bson.Raw) error {
 	if err := CheckEnvelope(document); err != nil {
@@ -88,8 +89,12 @@ func (s Spec) CheckDocument(document bson.Raw) error {
 	if _, err := AppendKey(key[:0], []Field{id}, document); err != nil {
 		return err
 	}
+	isTombstone := s.Tombstones && IsTombstone(document)
 	var room [8]Field
 	for _, index := range s.Indexes {
+		if isTombstone && !index.Unique {
+			continue
+		}
 		fields := append(s.appendFields(room[:0], index.Fields), id)
 		if _, err := AppendKey(key[:0], fields, document); err != nil {
 			return fmt.Errorf("index %q: %w", index.Name, err)

@@ -48,6 +48,10 @@ func (readOnly) Feed(ctx context.Context, _ FeedScan) (FeedBatch, error) {
 	return FeedBatch{}, refuseWrite(ctx)
 }
 
+func (readOnly) Tombstones(ctx context.Context, _ Moment, _ int) ([]Tombstone, Moment, error) {
+	return nil, 0, refuseWrite(ctx)
+}
+
 func (readOnly) Postpone(ctx context.Context, _ Tombstone, _ Moment) error { return refuseWrite(ctx) }
 
 func (readOnly) Forget(ctx context.Context, _ Tombstone) error { return refuseWrite(ctx) }

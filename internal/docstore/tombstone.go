@@ -228,43 +228,40 @@ func (c *Collection[K, T]) sweepOne(ctx context.Context, t Tombstone, now Moment
 
 // IsGoing reports whether a document is deleted and a sweep may have to remove what belonged to it.
 func (c *Collection[K, T]) IsGoing(ctx context.Context, id K) (bool, error) {
-	going, err := c.tombstones(ctx, []K{id})
-	return going[id] == Going, err
+	raws, err := c.withTombstones(ctx, []K{id}, IDIndex, GoneField)
+	if err != nil || len(raws) == 0 {
+		return false, err
+	}
+	state, _ := raws[0].Lookup(GoneField).Int64OK()
+	return state == Going, nil
 }
 
-// AreGone returns which of the documents are deleted and have tombstones.
-func (c *Collection[K, T]) AreGone(ctx context.Context, ids []K) (map[K]bool, error) {
-	found, err := c.tombstones(ctx, ids)
+// GetManyOrGone is GetMany, and returns which of the other documents are deleted and have tombstones.
+func (c *Collection[K, T]) GetManyOrGone(ctx context.Context, ids []K) (documents []T, gone map[K]bool, err error) {
+	raws, err := c.withTombstones(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	gone := make(map[K]bool, len(found))
-	for id := range found {
-		gone[id] = true
-	}
-	return gone, nil
-}
-
-// tombstones returns GoneField of those documents that are tombstones.
-func (c *Collection[K, T]) tombstones(ctx context.Context, ids []K) (map[K]int64, error) {
-	gone := map[K]int64{}
-	if len(ids) == 0 {
-		return gone, nil
-	}
-	raws, _, err := c.table.Scan(ctx, Scan{
-		Where: withIDs(ids), Limit: len(ids), Fields: []string{IDIndex, GoneField}, WithTombstones: true,
-	})
-	if err != nil {
-		return nil, c.wrap("find tombstones", err)
-	}
+	gone = map[K]bool{}
 	for _, raw := range raws {
+		if !IsTombstone(raw) {
+			continue
+		}
 		id, err := Field{Name: IDIndex, Kind: c.spec.ID}.Value(raw)
 		if err != nil {
-			return nil, c.wrap("find tombstones", err)
+			return nil, nil, c.wrap("get many", err)
 		}
-		if state, isGone := raw.Lookup(GoneField).Int64OK(); isGone {
-			gone[keyOf[K](id)] = state
-		}
+		gone[keyOf[K](id)] = true
 	}
-	return gone, nil
+	documents, err = c.decodeAll(slices.DeleteFunc(raws, IsTombstone))
+	return documents, gone, err
+}
+
+// withTombstones returns those of the documents that are stored, and those that are tombstones.
+func (c *Collection[K, T]) withTombstones(ctx context.Context, ids []K, fields ...string) ([]bson.Raw, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	raws, _, err := c.table.Scan(ctx, Scan{Where: withIDs(ids), Limit: len(ids), Fields: fields, WithTombstones: true})
+	return raws, c.wrap("get many", err)
 }

@@ -107,18 +107,13 @@ func (m *moveIn) storeUsers(ctx context.Context, open []*incoming) error {
 		for i, each := range open {
 			ids[i] = each.record.GetUserId()
 		}
-		found, err := m.users.GetMany(ctx, ids)
+		found, gone, err := m.users.GetManyOrGone(ctx, ids)
 		if err != nil {
 			return err
 		}
 		stored := make(map[int64]user, len(found))
 		for _, u := range found {
 			stored[u.ID] = u
-		}
-		// They are read after those who are stored, so a user who is deleted meanwhile is one of them.
-		gone, err := m.users.AreGone(ctx, ids)
-		if err != nil {
-			return err
 		}
 		var created, again []*incoming
 		for _, each := range open {

@@ -68,14 +68,13 @@ func (m *Mover[P, C]) locateAt(
 		}
 		ids = append(ids, u.id)
 	}
-	present, err := m.present(ctx, ids)
+	found, gone, err := m.Kind.Documents.GetManyOrGone(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	// They are read after what is present, so content that is deleted meanwhile is in one of the two.
-	gone, err := m.Kind.Documents.AreGone(ctx, ids)
-	if err != nil {
-		return nil, err
+	present := make(map[int64]P, len(found))
+	for _, document := range found {
+		present[m.Kind.ID(&document)] = document
 	}
 	for _, u := range units {
 		key := aliases.RequestPrefix + u.oldID
@@ -127,16 +126,4 @@ func idOf(oldID string, place id.Place, probe int, isDrawn func(int64) bool) int
 		return number
 	}
 	return id.OfOldText(oldID, place, probe)
-}
-
-func (m *Mover[P, C]) present(ctx context.Context, ids []int64) (map[int64]P, error) {
-	found, err := m.Kind.Documents.GetMany(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	present := make(map[int64]P, len(found))
-	for _, document := range found {
-		present[m.Kind.ID(&document)] = document
-	}
-	return present, nil
 }

@@ -188,8 +188,9 @@ func tombstonesAreBare(t *testing.T, engine docstore.Engine) {
 		"_id": int64(1), docstore.RevisionField: int64(3), docstore.GoneField: docstore.Going, "request_key": "a", "email": "a@",
 	})
 	wantEqual(t, "the other one", docstore.IsTombstone(all[1]), false)
-	gone, err := c.AreGone(t.Context(), []int64{1, 2, 3})
+	found, gone, err := c.GetManyOrGone(t.Context(), []int64{1, 2, 3})
 	must(t, err)
+	wantEqual(t, "found", len(found), 1)
 	wantEqual(t, "gone", gone, map[int64]bool{1: true})
 }
 

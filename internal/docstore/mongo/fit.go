@@ -128,7 +128,7 @@ func (t *table) checkFit(ctx context.Context, indexes []named) error {
 	alternatives := bson.A{}
 	for _, index := range indexes {
 		for _, field := range index.Fields {
-			if field.Name == docstore.ChangedField || field.Name == dueField {
+			if field.Name == docstore.ChangedField || field.Name == docstore.DueField {
 				continue // the server stamps every document, and every tombstone
 			}
 			alternatives = append(alternatives, t.misfits(field))

@@ -38,7 +38,7 @@ func indexesOf(spec docstore.Spec) []docstore.Index {
 		indexes = append(slices.Clip(indexes), docstore.Index{Name: changesIndex, Fields: []docstore.Field{{Name: docstore.ChangedField}}})
 	}
 	if spec.Tombstones {
-		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Fields: []docstore.Field{{Name: dueField}}})
+		indexes = append(slices.Clip(indexes), docstore.Index{Name: tombstonesIndex, Fields: []docstore.Field{{Name: docstore.DueField}}})
 	}
 	return indexes
 }
@@ -134,7 +134,7 @@ func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
 		whole = bsoncore.AppendTimestampElement(whole, docstore.MadeField, 0, 0)
 	}
 	if isTombstone {
-		whole = bsoncore.AppendTimestampElement(whole, dueField, 0, 0)
+		whole = bsoncore.AppendTimestampElement(whole, docstore.DueField, 0, 0)
 	}
 	whole = append(whole, document[4:]...)
 	binary.LittleEndian.PutUint32(whole, uint32(len(whole)))

@@ -112,7 +112,7 @@ func validation(spec docstore.Spec) bson.D {
 			if slices.ContainsFunc(types, func(e bson.E) bool { return e.Key == field.Name }) {
 				continue
 			}
-			if field.Name == docstore.ChangedField || field.Name == dueField {
+			if field.Name == docstore.ChangedField || field.Name == docstore.DueField {
 				types = append(types, bson.E{Key: field.Name, Value: bson.D{{Key: "bsonType", Value: "timestamp"}}})
 				continue
 			}

@@ -53,7 +53,7 @@ func hiddenFields(spec docstore.Spec) (hidden []string) {
 		hidden = append(hidden, docstore.ChangedField, docstore.MadeField)
 	}
 	if spec.Tombstones {
-		hidden = append(hidden, dueField)
+		hidden = append(hidden, docstore.DueField)
 	}
 	return hidden
 }

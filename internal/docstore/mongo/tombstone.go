@@ -12,15 +12,11 @@ import (
 // A deletion is one update: the document loses its fields and becomes its own tombstone. The server stamps
 // it, so the index of changes has it in its order.
 
-const (
-	// dueField is when a sweep has something to do for a tombstone. tombstonesIndex is its index, which
-	// has no other documents.
-	dueField        = "_due"
-	tombstonesIndex = "tombstones"
-)
+// tombstonesIndex is the index of docstore.DueField, which has no other documents.
+const tombstonesIndex = "tombstones"
 
 // isSparse reports whether an index leaves out the documents that lack its field.
-func isSparse(index docstore.Index) bool { return index.Fields[0].Name == dueField }
+func isSparse(index docstore.Index) bool { return index.Fields[0].Name == docstore.DueField }
 
 // burial returns the update that makes a document its tombstone.
 func burial(deletion docstore.Deletion) bson.D {
@@ -31,7 +27,7 @@ func burial(deletion docstore.Deletion) bson.D {
 	update := bson.D{
 		{Key: "$inc", Value: bson.D{{Key: docstore.RevisionField, Value: int64(1)}}},
 		{Key: "$set", Value: set},
-		stamping(docstore.ChangedField, dueField),
+		stamping(docstore.ChangedField, docstore.DueField),
 	}
 	if len(deletion.Unset) > 0 {
 		update = append(update, unset(deletion.Unset))
@@ -58,8 +54,8 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 		}
 		span := bson.D{{Key: "$gt", Value: timestampOf(after)}, {Key: "$lte", Value: timestampOf(now)}}
 		found, _, err := t.find(ctx, query{
-			filter: bson.D{{Key: dueField, Value: span}}, order: bson.D{{Key: dueField, Value: 1}}, limit: limit,
-			fields: bson.D{{Key: docstore.ChangedField, Value: 1}, {Key: dueField, Value: 1}, {Key: docstore.GoneField, Value: 1}},
+			filter: bson.D{{Key: docstore.DueField, Value: span}}, order: bson.D{{Key: docstore.DueField, Value: 1}}, limit: limit,
+			fields: bson.D{{Key: docstore.ChangedField, Value: 1}, {Key: docstore.DueField, Value: 1}, {Key: docstore.GoneField, Value: 1}},
 			at:     now, comment: t.comment(), isWhole: true,
 		})
 		if err != nil {
@@ -71,7 +67,7 @@ func (t *table) Tombstones(ctx context.Context, after docstore.Moment, limit int
 				return err
 			}
 			due = append(due, docstore.Tombstone{
-				ID: id, At: momentIn(each, docstore.ChangedField), Due: momentIn(each, dueField),
+				ID: id, At: momentIn(each, docstore.ChangedField), Due: momentIn(each, docstore.DueField),
 				IsClear: each.Lookup(docstore.GoneField).AsInt64() == docstore.Gone,
 			})
 		}
@@ -101,7 +97,7 @@ func (t *table) Postpone(ctx context.Context, tombstone docstore.Tombstone, unti
 		return err
 	}
 	clear := bson.D{{Key: "$set", Value: bson.D{
-		{Key: docstore.GoneField, Value: docstore.Gone}, {Key: dueField, Value: timestampOf(until)},
+		{Key: docstore.GoneField, Value: docstore.Gone}, {Key: docstore.DueField, Value: timestampOf(until)},
 	}}}
 	return t.write(ctx, func() error {
 		found, _, err := t.find(ctx, query{filter: filter, limit: 1, isWhole: true})

@@ -1,0 +1,92 @@
+package conformance
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/e2e/mongotest"
+	"github.com/waybook/waybook/e2e/mongowire"
+	"github.com/waybook/waybook/internal/docstore"
+)
+
+// The sweeps of another process take place while the deletion is on its way, before and after the
+// server's clock has stepped.
+func TestADeletionThatArrivesLateIsShownAndSwept(t *testing.T) {
+	server := mongotest.StartServer(t, mongowire.Config{})
+	var offset atomic.Int64
+	server.SetClock(func() time.Time { return time.Now().Add(time.Duration(offset.Load())) })
+	uri := server.URI("")
+	database := mongotest.NewDatabase(t, uri)
+	spec := docstore.Spec{Name: "followed", ID: docstore.Int64, Tombstones: true, Feed: &docstore.Feed{Settling: 10 * time.Millisecond}}
+	documents := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))
+	others := must(docstore.Open[int64, oldRated](t.Context(), open(t, uri, database), spec))
+	if err := documents.Insert(t.Context(), oldRated{1, "short-lived"}); err != nil {
+		t.Fatal(err)
+	}
+	token := ""
+	next := func() []docstore.FeedChange[int64, oldRated] {
+		page := must(others.Feed(t.Context(), docstore.FeedQuery{Token: token, Limit: 10}))
+		token = page.Next
+		return page.Changes
+	}
+	for len(next()) == 0 {
+		continue
+	}
+	sweep := func() (purged []int64) {
+		err := others.Sweep(t.Context(), time.Nanosecond, func(_ context.Context, id int64) error {
+			purged = append(purged, id)
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return purged
+	}
+
+	arrived, held := make(chan struct{}), make(chan struct{})
+	server.SetFaults(func(command mongowire.Command) mongowire.Fault {
+		if command.Name != "update" || command.Collection != spec.Name {
+			return mongowire.Fault{}
+		}
+		close(arrived)
+		return mongowire.Fault{Hold: held}
+	})
+	var deleting sync.WaitGroup
+	deleting.Go(func() {
+		if err := documents.Delete(t.Context(), 1); err != nil {
+			t.Error(err)
+		}
+	})
+	<-arrived
+	early := sweep()
+	offset.Store(int64(time.Hour))
+	if early = append(early, sweep()...); len(early) > 0 {
+		t.Errorf("sweeps purged %v before it was deleted", early)
+	}
+	close(held)
+	deleting.Wait()
+	server.SetFaults(nil)
+	if purged := sweep(); !slices.Equal(purged, []int64{1}) {
+		t.Errorf("a sweep purged %v", purged)
+	}
+	if isGoing := must(others.IsGoing(t.Context(), 1)); !isGoing {
+		t.Error("sweeps do not look again for what a call from before the deletion has added")
+	}
+
+	if err := documents.Insert(t.Context(), oldRated{2, "the last"}); err != nil {
+		t.Fatal(err)
+	}
+	var got []int64
+	for len(got) == 0 || got[len(got)-1] != 2 {
+		for _, change := range next() {
+			got = append(got, change.ID)
+		}
+	}
+	if !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("the changes are of %v, want 1 and 2", got)
+	}
+}
