@@ -30,6 +30,7 @@ func TestServiceErrorsBecomeLegacyFailures(t *testing.T) {
 		{name: "a field that a parameter feeds", err: violation("location.lat"), reason: "INVALID_PARAMETER", info: "INVALID PARAMETER: lat (from -90 to 90)"},
 		{name: "a field that no parameter feeds", err: violation("actor_id"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},
 		{name: "a reason that is not known here", err: refusedFor(codes.NotFound, "SECRET_NOT_FOUND"), reason: "NOT_FOUND", info: "NOT FOUND"},
+		{name: "a repeated create of what was deleted", err: refusedFor(codes.NotFound, "GONE"), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a known reason in another domain", err: statusWith(codes.NotFound, &errdetails.ErrorInfo{Reason: "ALBUM_NOT_FOUND", Domain: "elsewhere"}), reason: "NOT_FOUND", info: "NOT FOUND"},
 		{name: "a conflict", err: refusedFor(codes.Aborted, "CONFLICT"), reason: "CONFLICT", info: "CONFLICT"},
 		{name: "no right to call at all", err: status.Error(codes.PermissionDenied, "private text"), reason: "INTERNAL_ERROR", info: "INTERNAL ERROR", logged: true},

@@ -58,9 +58,21 @@ func (s *Server) CreateApplication(ctx context.Context, request *accountv1.Creat
 		return nil, err
 	}
 	if !isRepeated {
-		return nil, apierror.New(codes.AlreadyExists, "KEY_TAKEN", "another application already has the key %s", created.Key)
+		return nil, s.keyTaken(ctx, created.Key)
 	}
 	return &accountv1.CreateApplicationResponse{Application: applicationProto(first)}, nil
+}
+
+func (s *Server) keyTaken(ctx context.Context, key string) error {
+	_, gone, err := s.applications.GetManyOrGone(ctx, []string{key})
+	switch {
+	case err != nil:
+		return err
+	case gone[key]:
+		return apierror.New(codes.AlreadyExists, "KEY_TAKEN",
+			"the application with the key %s was deleted; the key becomes free %v after the deletion", key, s.kept)
+	}
+	return apierror.New(codes.AlreadyExists, "KEY_TAKEN", "another application already has the key %s", key)
 }
 
 // GetApplication returns an application.

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"strings"
 	"fmt"
 	"sync"
 	"testing"
@@ -268,4 +269,12 @@ func TestARepeatedCreationReturnsNoSecret(t *testing.T) {
 	}
 	_, err := s.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "y", Key: key})
 	wantFault(t, err, codes.AlreadyExists, "KEY_TAKEN")
+	if _, err := s.DeleteApplication(t.Context(), &accountv1.DeleteApplicationRequest{Key: key}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.CreateApplication(t.Context(), &accountv1.CreateApplicationRequest{Name: "y", Key: key})
+	wantFault(t, err, codes.AlreadyExists, "KEY_TAKEN")
+	if !strings.Contains(err.Error(), "was deleted; the key becomes free 168h0m0s after the deletion") {
+		t.Errorf("the key of a deleted application: %v", err)
+	}
 }
