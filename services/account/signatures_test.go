@@ -1,8 +1,8 @@
 package account
 
 import (
-	"strings"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
