@@ -16,7 +16,7 @@ import (
 )
 
 // olderCommit is the oldest version with the present docstore.Format: 0.1.0 once it is released.
-const olderCommit = "cb04695049b9e5bda436b44e6a816961b8c6c335"
+const olderCommit = "f54214c57c4aa238c79688534466996cdfbe887e"
 
 // programs are the programs of both versions, which are built once for all tests.
 var programs struct {
