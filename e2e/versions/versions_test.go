@@ -18,6 +18,7 @@ import (
 	"github.com/waybook/waybook/e2e/mongotest"
 	"github.com/waybook/waybook/e2e/mongowire"
 	"github.com/waybook/waybook/internal/content/integrity"
+	"github.com/waybook/waybook/internal/docstore"
 	"github.com/waybook/waybook/internal/platform/service"
 	accountv1 "github.com/waybook/waybook/proto/gen/waybook/account/v1"
 	poiv1 "github.com/waybook/waybook/proto/gen/waybook/poi/v1"
@@ -238,6 +239,12 @@ func (w *world) expectStored(collection *mongo.Collection) {
 	for _, stored := range find(w.t, collection, bson.D{}) {
 		id := stored.Lookup("_id").Int64()
 		d := alive[id]
+		if docstore.IsTombstone(stored) {
+			if d != nil {
+				w.t.Errorf("%s: nobody has deleted %s", collection.Name(), stored)
+			}
+			continue
+		}
 		if d == nil {
 			w.t.Errorf("%s: a document that is deleted or was never acknowledged: %s", collection.Name(), stored)
 			continue
