@@ -124,14 +124,20 @@ func (s *Server) update(command Command) (bson.Raw, error) {
 	return sum.reply(true), nil
 }
 
-// findAndModify turns FerretDB's refusal of a duplicate into that of a server.
+// findAndModify turns FerretDB's refusal of a duplicate into that of a server. It selects the fields of the
+// reply itself, which FerretDB does not.
 func (s *Server) findAndModify(command Command) (bson.Raw, error) {
+	fields, hasFields := command.Body.Lookup("fields").DocumentOK()
+	command.Body = without(command.Body, "fields")
 	reply, err := s.backend.run(command.forwarded(nil))
 	if err != nil {
 		return nil, err
 	}
 	code, _ := reply.Lookup("code").AsInt64OK()
 	if code != duplicateKey && !isUniqueFailure(reply) {
+		if found, isFound := reply.Lookup("value").DocumentOK(); isFound && hasFields {
+			return with(without(reply, "value"), bson.D{{Key: "value", Value: included(found, fields)}}), nil
+		}
 		return reply, nil
 	}
 	sort := bson.D{}
@@ -144,6 +150,18 @@ func (s *Server) findAndModify(command Command) (bson.Raw, error) {
 	}
 	text := "Plan executor error during findAndModify :: caused by :: " + found.text(command)
 	return refusal(duplicateKey, "DuplicateKey", text, found.fields()...), nil
+}
+
+// included returns the _id of a document and the fields that a projection includes.
+func included(document, projection bson.Raw) bson.D {
+	shown := bson.D{{Key: "_id", Value: document.Lookup("_id")}}
+	wanted, _ := projection.Elements()
+	for _, each := range wanted {
+		if value, err := document.LookupErr(each.Key()); err == nil {
+			shown = append(shown, bson.E{Key: each.Key(), Value: value})
+		}
+	}
+	return shown
 }
 
 // describe returns a write error with its index in the command. If it is a duplicate, it

@@ -189,11 +189,11 @@ func (t brittleTable) UpdateMany(ctx context.Context, changes []docstore.Change)
 	return t.Table.UpdateMany(ctx, changes)
 }
 
-func (t brittleTable) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+func (t brittleTable) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
 	if err := t.store.failure(); err != nil {
-		return err
+		return 0, err
 	}
-	return t.Table.Increment(ctx, id, amounts)
+	return t.Table.Modify(ctx, modification)
 }
 
 func (t brittleTable) Delete(ctx context.Context, deletion docstore.Deletion) error {

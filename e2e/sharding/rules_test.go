@@ -177,8 +177,10 @@ func TestWritesNameTheirShardAndThoseOfManyDocumentsAreSwept(t *testing.T) {
 				t.Errorf("%s is an upsert that names no _id: %v", what, statement)
 			}
 		}
-		if command.Name == "findAndModify" && command.Collection != "feeds" { // which are on one shard
-			t.Errorf("the engine sends findAndModify to %s", command.Collection)
+		if command.Name == "findAndModify" {
+			if values, _, _ := command.ShardKeys(key); key != "" && len(values) != 1 {
+				t.Errorf("findAndModify on %s names no %s: %v", command.Collection, key, command.Body)
+			}
 		}
 	}
 	for what := range swept {

@@ -42,6 +42,8 @@ type ChildSpec[P, C any] struct {
 	// child.Set.
 	Count   func(*P) *int64
 	Counter string
+	// Latest is child.Set.Latest.
+	Latest string
 	// Part is the part of the parent that the children are; see Feed.
 	Part string
 	// ParentOf returns the id of a child's parent.
@@ -57,7 +59,7 @@ func Children[P, C any](into **child.Set[P, C], spec ChildSpec[P, C]) Attachment
 		}
 		*into = &child.Set[P, C]{
 			Parents: parents, Children: documents, IDs: deps.NewIDs(),
-			Count: spec.Count, Counter: spec.Counter, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
+			Count: spec.Count, Counter: spec.Counter, Latest: spec.Latest, Part: spec.Part, ByParent: spec.ByParent, ParentOf: spec.ParentOf,
 			NoChild: notFound(spec.NotFound, spec.Noun),
 		}
 		return *into, nil
@@ -98,7 +100,7 @@ func commentsOf[P any](into **comments.Set[P], spec Spec[P]) Attachment[P] {
 		return Children(&set.Set, ChildSpec[P, comments.Comment]{
 			Documents: comments.Spec(spec.Name + "_comments"), ByParent: comments.ByParent(),
 			Noun: "comment", NotFound: "COMMENT_NOT_FOUND",
-			Count: spec.CommentCount, Counter: CommentCounter, Part: changes.Comments, ParentOf: comments.ParentOf,
+			Count: spec.CommentCount, Counter: CommentCounter, Latest: LatestComment, Part: changes.Comments, ParentOf: comments.ParentOf,
 		})(ctx, deps, parents)
 	}
 }

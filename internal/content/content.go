@@ -20,9 +20,9 @@ import (
 	"github.com/waybook/waybook/internal/platform/apierror"
 )
 
-// CommentCounter is the field of a document that holds its number of comments. It is one of
-// the counters of Spec.Documents.
-const CommentCounter = "comment_count"
+// CommentCounter is the field of a document that holds its number of comments, and LatestComment that with
+// the highest id of one so far. They are counters of Spec.Documents.
+const CommentCounter, LatestComment = "comment_count", "comment_latest"
 
 // Spec declares a kind of content whose documents have type P.
 type Spec[P any] struct {

@@ -111,7 +111,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 	deps, err := content.NewDeps(host, everybody{})
 	must(t, err)
 	w.Kind, err = content.Open(t.Context(), deps, content.Spec[box]{
-		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.CommentCounter, "items"}},
+		Documents: docstore.Spec{Name: "boxes", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{content.CommentCounter, content.LatestComment, "items", "latest_item"}},
 		Name:      "box", Noun: "crate", NotFound: "BOX_NOT_FOUND",
 		ID:              func(b *box) int64 { return b.ID },
 		Owner:           func(b *box) int64 { return b.OwnerID },
@@ -124,6 +124,8 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 				Documents: child.Spec("box_items", byBox(), byRequest().Declare()), ByParent: byBox(),
 				Noun: "item", NotFound: "ITEM_NOT_FOUND",
 				Count:    func(b *box) *int64 { return &b.Items },
+				Counter:  "items",
+				Latest:   "latest_item",
 				ParentOf: func(i *item) int64 { return i.BoxID },
 			}),
 			content.Choices(&w.ballots, content.ChoiceSpec[box]{
@@ -143,7 +145,7 @@ func openWorld(t *testing.T, engine docstore.Engine, now func() time.Time) *worl
 func (w *world) fill(t *testing.T, boxID int64) {
 	t.Helper()
 	must(t, w.Documents.Insert(t.Context(), box{ID: boxID, OwnerID: owner}))
-	_, err := w.items.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)}, nil, func(*box) error { return nil },
+	_, err := w.items.Add(t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	must(t, err)
 	_, err = w.ballots.Put(t.Context(), boxID, 2, choices.Always(2))

@@ -41,6 +41,37 @@ type Amount struct {
 	By    int64
 }
 
+// Modification asks an engine to change fields of a document that it does not read. The fields are at the
+// top level and not indexed. One that sets fields raises the revision by one, so that an Update that has
+// read them runs again. Any other raises AddsField by one, and disturbs no Update.
+type Modification struct {
+	ID Value
+	// If are values that the document must have, or it stays.
+	If []Condition
+	// Set are new values of fields, and Add amounts to add to integers. Add creates a missing field.
+	Set []Assignment
+	Add []Amount
+	// Raise, unless its field is empty, is an integer field that becomes By if it is less or missing.
+	Raise Amount
+}
+
+// Change returns the fields that a modification changes, without a revision.
+func (m Modification) Change() Change {
+	change := Change{ID: m.ID, Set: m.Set, Add: m.Add}
+	if m.Raise.Field != "" {
+		change.Add = append(slices.Clip(m.Add), m.Raise)
+	}
+	return change
+}
+
+// Counts returns the field that counts the modification.
+func (m Modification) Counts() string {
+	if len(m.Set) > 0 {
+		return RevisionField
+	}
+	return AddsField
+}
+
 // errMalformed reports bytes that are no BSON document.
 var errMalformed = errors.New("docstore: a document is malformed")
 
@@ -201,14 +232,25 @@ func (c Change) Apply(document bson.Raw) (bson.Raw, error) {
 	return edits.apply(make([]byte, 0, len(document)+64), document)
 }
 
-// Increase returns the document after an Increment, for engines that store documents
-// themselves.
-func Increase(document bson.Raw, amounts []Amount) (bson.Raw, error) {
-	edits := node{{AddsField, edit{by: 1}}}
-	for _, amount := range amounts {
+// Apply returns the document after the modification and what the raised field was, for engines that store
+// documents themselves. Errors: ErrConflict, and as of Change.Apply.
+func (m Modification) Apply(document bson.Raw) (changed bson.Raw, before int64, err error) {
+	if !meets(document, m.If) {
+		return nil, 0, ErrConflict
+	}
+	edits := node{{m.Counts(), edit{by: 1}}}
+	for _, set := range m.Set {
+		edits.add(set.Path, edit{set: &set.Value})
+	}
+	for _, amount := range m.Add {
 		edits.add(amount.Field, edit{by: amount.By})
 	}
-	return edits.apply(make([]byte, 0, len(document)+64), document)
+	if m.Raise.Field != "" {
+		before, _ = document.Lookup(m.Raise.Field).Int64OK()
+		edits.add(m.Raise.Field, edit{by: max(before, m.Raise.By) - before})
+	}
+	changed, err = edits.apply(make([]byte, 0, len(document)+64), document)
+	return changed, before, err
 }
 
 // edit is what happens to one field: it is set, removed, increased, or changed inside.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -169,7 +170,38 @@ func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amoun
 			return c.wrap("increment", fmt.Errorf("field %q is not declared as a counter", amount.Field))
 		}
 	}
-	return c.wrap("increment", c.table.Increment(ctx, ValueOf(id), c.spec.Feed.raised(amounts)))
+	_, err := c.table.Modify(ctx, Modification{ID: ValueOf(id), Add: c.spec.Feed.raised(amounts)})
+	return c.wrap("increment", err)
+}
+
+// Modify changes fields of a document without reading it; see Table.Modify. Add and Raise are fields that
+// Spec.Counters names. set has new values of other fields, which the type of the document has. Errors:
+// ErrNotFound, and ErrConflict if the document does not meet the conditions.
+func (c *Collection[K, T]) Modify(ctx context.Context, id K, m Modification, set map[string]any) (before int64, err error) {
+	m.ID = ValueOf(id)
+	amounts := m.Change().Add
+	for i, amount := range amounts {
+		if !slices.Contains(c.spec.Counters, amount.Field) {
+			return 0, c.wrap("modify", fmt.Errorf("field %q is not declared as a counter", amount.Field))
+		}
+		if slices.ContainsFunc(amounts[:i], func(other Amount) bool { return other.Field == amount.Field }) {
+			return 0, c.wrap("modify", fmt.Errorf("field %q is changed twice", amount.Field))
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(set)) {
+		_, isKnown := c.shape[field]
+		if !isKnown || field == IDIndex || slices.Contains(c.spec.Counters, field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
+			return 0, c.wrap("modify", fmt.Errorf("field %q cannot be set without a read", field))
+		}
+		kind, raw, err := bson.MarshalValue(set[field])
+		if err != nil {
+			return 0, c.wrap("modify", err)
+		}
+		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
+	}
+	m.Add = c.spec.Feed.raised(m.Add, slices.Sorted(maps.Keys(set))...)
+	before, err = c.table.Modify(ctx, m)
+	return before, c.wrap("modify", err)
 }
 
 // DeleteAll deletes the documents of a selection, in chunks, and returns how many it

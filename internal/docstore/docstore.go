@@ -73,7 +73,7 @@ type Spec struct {
 	// program without the field wrote. A default never changes. The field must begin an
 	// index, which finds those documents, and must not be part of a unique one.
 	Defaults map[string]Value
-	// Counters are the top-level integer fields that Increment changes. They are not
+	// Counters are the top-level integer fields that Increment and Modify change. They are not
 	// indexed. An Update changes them by an amount.
 	Counters []string
 	// Sharding is how the collection lies on a sharded cluster.
@@ -174,10 +174,9 @@ type Table interface {
 	// returns how many it made. The changes have different documents and no indexed fields of
 	// a unique index. If it fails, some of them may have been made.
 	UpdateMany(ctx context.Context, changes []Change) (int64, error)
-	// Increment adds amounts to integer fields, whatever the document's revision. It leaves
-	// the revision alone and raises AddsField by one. The fields are not indexed. Errors:
-	// ErrNotFound.
-	Increment(ctx context.Context, id Value, amounts []Amount) error
+	// Modify changes a document, whatever its revision, and returns what the field was that it raises; 0 if
+	// that was missing. Errors: ErrNotFound, and ErrConflict if the document does not meet the conditions.
+	Modify(ctx context.Context, modification Modification) (before int64, err error)
 	// Delete deletes a document. Errors: ErrNotFound, and ErrConflict if it does not meet the
 	// conditions.
 	Delete(ctx context.Context, deletion Deletion) error
@@ -210,8 +209,8 @@ const (
 	// RevisionField holds the document's revision, an int64 that grows by one with each
 	// Update.
 	RevisionField = "_rev"
-	// AddsField holds how often Increment has changed the document; it is missing until the
-	// first time.
+	// AddsField holds how often Modify has changed the document without a new revision; it is missing
+	// until the first time.
 	AddsField = "_adds"
 	// PlaceField holds the document's place where the engine stores it. No read returns it.
 	PlaceField = "_place"

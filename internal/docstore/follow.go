@@ -146,7 +146,8 @@ func (c *Collection[K, T]) Touch(ctx context.Context, id K, part string) error {
 	if c.spec.Feed == nil {
 		return nil
 	}
-	return c.wrap("touch", c.table.Increment(ctx, ValueOf(id), []Amount{{partField(part), 1}}))
+	_, err := c.table.Modify(ctx, Modification{ID: ValueOf(id), Add: []Amount{{partField(part), 1}}})
+	return c.wrap("touch", err)
 }
 
 // SettlingTime returns the settling time of the collection's feed; 0 if it has none.

@@ -38,7 +38,9 @@ func (readOnly) UpdateMany(ctx context.Context, _ []Change) (int64, error) {
 	return 0, refuseWrite(ctx)
 }
 
-func (readOnly) Increment(ctx context.Context, _ Value, _ []Amount) error { return refuseWrite(ctx) }
+func (readOnly) Modify(ctx context.Context, _ Modification) (int64, error) {
+	return 0, refuseWrite(ctx)
+}
 
 func (readOnly) Delete(ctx context.Context, _ Deletion) error { return refuseWrite(ctx) }
 

@@ -103,8 +103,10 @@ func Cleared(tombstone bson.Raw) (bson.Raw, error) {
 }
 
 // Meets reports whether a document meets all conditions of a deletion.
-func (d Deletion) Meets(document bson.Raw) bool {
-	return !slices.ContainsFunc(d.If, func(is Condition) bool {
+func (d Deletion) Meets(document bson.Raw) bool { return meets(document, d.If) }
+
+func meets(document bson.Raw, conditions []Condition) bool {
+	return !slices.ContainsFunc(conditions, func(is Condition) bool {
 		value, err := Field{Name: is.Field, Kind: is.Value.Kind()}.Value(document)
 		return err != nil || value != is.Value
 	})
@@ -156,14 +158,14 @@ func (c *Collection[K, T]) DeleteSetting(ctx context.Context, id K, set []Condit
 
 // lost returns the fields that a deletion removes.
 func (c *Collection[K, T]) lost() (fields []string) {
-	fields = []string{AddsField, DigestField}
+	fields = append([]string{AddsField, DigestField}, c.spec.Counters...)
 	if c.spec.Feed != nil {
 		for _, part := range c.spec.Feed.names() {
 			fields = append(fields, partField(part))
 		}
 	}
 	for field := range c.shape {
-		if !c.spec.Keeps(field) {
+		if !c.spec.Keeps(field) && !slices.Contains(c.spec.Counters, field) {
 			fields = append(fields, field)
 		}
 	}

@@ -54,14 +54,15 @@ func byRequest() docstore.Index1[string] {
 // onMap are the indexes for SearchNearby.
 func onMap() nearby.Indexes { return nearby.Indexes{Category: "category"} }
 
-// photoCounter is the field that holds the number of photos.
-const photoCounter = "photo_count"
+// photoCounter is the field that holds the number of photos, and latestPhoto that with the highest id of
+// one so far.
+const photoCounter, latestPhoto = "photo_count", "photo_latest"
 
 func albumsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "albums", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"owner_id"},
 		Feed:     changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
-		Counters: []string{photoCounter, content.CommentCounter},
+		Counters: []string{photoCounter, latestPhoto, content.CommentCounter, content.LatestComment},
 		Indexes:  append([]docstore.Index{byOwner().Declare(), byCategory().Declare(), byRequest().Declare()}, onMap().Declare()...),
 	}
 }

@@ -10,9 +10,9 @@ import (
 
 // AddPhoto adds a photo to an album.
 func (s *Server) AddPhoto(ctx context.Context, request *albumv1.AddPhotoRequest) (*albumv1.AddPhotoResponse, error) {
-	added, err := s.photos.Add(ctx, request.GetAlbumId(),
+	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetAlbumId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetAlbumId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, s.changeBy(request.GetActorId()),
+		nil, map[string]any{"update_time": s.now()},
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, AlbumID: request.GetAlbumId(), RequestKey: requestKey,

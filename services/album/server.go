@@ -63,6 +63,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(a *album) *int64 { return &a.PhotoCount },
 				Counter:  photoCounter,
+				Latest:   latestPhoto,
 				Part:     changes.Photos,
 				ParentOf: func(p *photo) int64 { return p.AlbumID },
 			}),

@@ -123,7 +123,7 @@ func blogsSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
 		Name: "blogs", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, PlaceFields: []string{"author_id"},
 		Feed:     changes.Of(settings, nil, []string{"score", "recommendations", "unnamed_score", "vote", "reward"}, dueField),
-		Counters: []string{content.CommentCounter},
+		Counters: []string{content.CommentCounter, content.LatestComment},
 		Indexes: append([]docstore.Index{
 			byAuthor().Declare(), byAuthorPostDay().Declare(), byPostDay().Declare(), byTypePostDay().Declare(), byDue().Declare(), byRequest().Declare(),
 		}, onMap().Declare()...),

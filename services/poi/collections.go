@@ -50,12 +50,13 @@ func byRequest() docstore.Index1[string] {
 	return docstore.Index1[string]{Name: docstore.RequestIndex, A: "request_key", Unique: true, Walked: true}
 }
 
-// photoCounter is the field that holds the number of photos.
-const photoCounter = "photo_count"
+// photoCounter is the field that holds the number of photos, and latestPhoto that with the highest id of
+// one so far.
+const photoCounter, latestPhoto = "photo_count", "photo_latest"
 
 func poisSpec(settings service.Changes) docstore.Spec {
 	return docstore.Spec{
-		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{photoCounter, content.CommentCounter},
+		Name: "pois", ID: docstore.Int64, Sharding: docstore.ByPlace, Tombstones: true, Counters: []string{photoCounter, latestPhoto, content.CommentCounter, content.LatestComment},
 		Feed:    changes.Of(settings, []string{photoCounter}, []string{"score", "recommendations", "unnamed_score"}),
 		Indexes: append(append([]docstore.Index{byCategory().Declare()}, onMap().Declare()...), byRequest().Declare()),
 	}

@@ -10,9 +10,9 @@ import (
 
 // AddPhoto adds a photo to a landmark.
 func (s *Server) AddPhoto(ctx context.Context, request *poiv1.AddPhotoRequest) (*poiv1.AddPhotoResponse, error) {
-	added, err := s.photos.Add(ctx, request.GetPoiId(),
+	added, err := s.photos.Add(ctx, request.GetActorId(), request.GetPoiId(),
 		docstore.Request{By: byPhotoRequest().First(request.GetPoiId()), ID: request.GetRequestId(), Digest: service.Digest(request)},
-		nil, s.changeBy(request.GetActorId()),
+		nil, map[string]any{"update_time": s.now()},
 		func(id int64, requestKey string) photo {
 			return photo{
 				ID: id, PoiID: request.GetPoiId(), RequestKey: requestKey,

@@ -66,6 +66,7 @@ func New(ctx context.Context, deps content.Deps) (_ *Server, err error) {
 				Noun: "photo", NotFound: "PHOTO_NOT_FOUND",
 				Count:    func(p *poi) *int64 { return &p.PhotoCount },
 				Counter:  photoCounter,
+				Latest:   latestPhoto,
 				Part:     changes.Photos,
 				ParentOf: func(p *photo) int64 { return p.PoiID },
 			}),

@@ -41,6 +41,9 @@ type Set[P, C any] struct {
 	// may leave it too high, never too low.
 	Count   func(*P) *int64
 	Counter string
+	// Latest is the field of the parent with the highest id of a child so far. It is one of the counters of
+	// the parents' collection.
+	Latest string
 	// Part is the part of the parent that the children are, for its followers.
 	Part string
 	// ByParent orders the children. ParentOf returns the id of a child's parent.
@@ -48,62 +51,35 @@ type Set[P, C any] struct {
 	ParentOf func(*C) int64
 	// NoChild returns the error for an unknown id.
 	NoChild func(id int64) *apierror.Error
+
+	queue queue
 }
 
-// Add stores a child under a parent. precondition reads whether the caller may add any child;
-// it may be nil. allow may reject the addition or change the parent; if it is nil, the parent
-// is not read. A retried request returns the child of the first one in its present state, if
-// both still agree. A request id that another request has used is refused.
+// Add stores a child under a parent, which must belong to the user unless actorID is 0. precondition reads
+// whether the caller may add any child; it may be nil. set has new values of fields of the parent. A
+// retried request returns the child of the first one in its present state. A request id that another
+// request has used is refused.
 func (s *Set[P, C]) Add(
-	ctx context.Context, parentID int64, request docstore.Request,
-	precondition func() error, allow func(*P) error, build func(id int64, requestKey string) C,
-) (C, error) {
-	var none, earlier C
-	found := false
-	answered := func() (err error) {
-		earlier, found, err = s.Children.Answered(ctx, request)
-		return err
-	}
-	if precondition == nil {
-		precondition = func() error { return nil }
-	}
-	err := s.Parents.Together(precondition, answered)
-	if err != nil && !errors.Is(err, docstore.ErrRequestReused) {
-		return none, err
-	}
-	if found || err != nil {
-		err = cmp.Or(s.allowed(ctx, parentID, allow), err)
-		if err == nil { // the first request may have stored the child long after it counted it
-			err = s.Parents.Touch(ctx, parentID, s.Part)
+	ctx context.Context, actorID, parentID int64, request docstore.Request,
+	precondition func() error, set map[string]any, build func(id int64, requestKey string) C,
+) (child C, err error) {
+	if precondition != nil {
+		if err := precondition(); err != nil {
+			return child, err
 		}
-		return earlier, err
 	}
-	var child C
 	var outcome docstore.Outcome
 	err = s.Parents.Beside(ctx, parentID, s.Part, func() (err error) {
 		// The parent is counted first, so a crash in between leaves its count too high.
-		if err := s.count(ctx, parentID, allow); err != nil {
-			return err
-		}
-		child, outcome, err = docstore.Create(ctx, s.Children, s.IDs.In(id.PlaceOf(parentID)), request, build)
+		child, outcome, err = docstore.Create(ctx, s.Children, s.draw(ctx, under{parentID, actorID}, set), request, build)
 		return err
 	})
 	if outcome == docstore.Repeated || errors.Is(err, docstore.ErrRequestReused) {
+		// This shows followers the parent again, because the first request may have stored the child long after
+		// it counted it.
 		err = cmp.Or(s.Parents.Increment(ctx, parentID, s.Counter, -1), err)
 	}
 	return child, err
-}
-
-// count counts a child that is about to be stored.
-func (s *Set[P, C]) count(ctx context.Context, parentID int64, allow func(*P) error) error {
-	if allow == nil {
-		return s.Parents.Increment(ctx, parentID, s.Counter, 1)
-	}
-	_, err := s.Parents.Update(ctx, parentID, func(parent *P) error {
-		*s.Count(parent)++
-		return allow(parent)
-	})
-	return err
 }
 
 // Remove deletes a child of a parent. allow may reject the removal. touch may change the
@@ -220,15 +196,6 @@ func (s *Set[P, C]) Constraint() integrity.Constraint {
 			*s.Count(parent) = there[one]
 		},
 	}.Constraint()
-}
-
-// allowed calls allow with a parent that stays unchanged.
-func (s *Set[P, C]) allowed(ctx context.Context, parentID int64, allow func(*P) error) error {
-	parent, err := s.Parents.Get(ctx, parentID)
-	if err != nil || allow == nil {
-		return err
-	}
-	return allow(&parent)
 }
 
 func (s *Set[P, C]) noChild(err error, id int64) error {

@@ -52,7 +52,7 @@ func newSet(t *testing.T) *set {
 			t.Error(err)
 		}
 	})
-	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"count"}})
+	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"count", "latest"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,14 +65,16 @@ func newSet(t *testing.T) *set {
 	}
 	return &set{
 		Parents: &owned.Collection[box]{
-			Documents: boxes,
-			Owner:     func(b *box) int64 { return b.Owner },
-			NotFound:  func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
-			NotOwner:  func(int64) *apierror.Error { return apierror.NotOwner("no") },
+			Documents:  boxes,
+			Owner:      func(b *box) int64 { return b.Owner },
+			OwnerField: "owner",
+			NotFound:   func(id int64) *apierror.Error { return apierror.NotFound("NO_BOX", "no box %d", id) },
+			NotOwner:   func(int64) *apierror.Error { return apierror.NotOwner("no") },
 		},
 		Children: items, IDs: id.NewSource(time.Now),
 		Count:    func(b *box) *int64 { return &b.Count },
 		Counter:  "count",
+		Latest:   "latest",
 		ByParent: byBox(),
 		ParentOf: func(i *item) int64 { return i.BoxID },
 		NoChild:  func(id int64) *apierror.Error { return apierror.NotFound("NO_ITEM", "no item %d", id) },
@@ -80,10 +82,8 @@ func newSet(t *testing.T) *set {
 }
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
-	return s.Add(t.Context(), boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
-		nil, func(b *box) error {
-			return s.Parents.Allow(b, actor, boxID)
-		},
+	return s.Add(t.Context(), actor, boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
+		nil, nil,
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: text}
 		})

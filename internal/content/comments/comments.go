@@ -87,7 +87,7 @@ func (s *Set[P]) Post(ctx context.Context, parentID int64, request NewComment) (
 		_, err := s.Profiles.Require(ctx, authorID)
 		return err
 	}
-	comment, err := s.Add(ctx, parentID,
+	comment, err := s.Add(ctx, 0, parentID,
 		docstore.Request{By: byRequest().Second(parentID, authorID), ID: request.GetRequestId(), Digest: service.Digest(request)},
 		authorExists, nil,
 		func(id int64, requestKey string) Comment {

@@ -142,8 +142,7 @@ func (w *world) addBox(id int64, items, users int) {
 
 func (w *world) addItem(boxID int64) item {
 	w.t.Helper()
-	added, err := w.items.Add(w.t.Context(), boxID, docstore.Request{By: byRequest().First(boxID)},
-		nil, func(*box) error { return nil },
+	added, err := w.items.Add(w.t.Context(), owner, boxID, docstore.Request{By: byRequest().First(boxID)}, nil, nil,
 		func(id int64, requestKey string) item { return item{ID: id, BoxID: boxID, RequestKey: requestKey} })
 	w.expect(err)
 	return added

@@ -88,6 +88,19 @@ func (c *Collection[T]) Increment(ctx context.Context, id int64, counter string,
 	return c.errorOf(c.Documents.Increment(ctx, id, docstore.Amount{Field: counter, By: by}), id)
 }
 
+// ModifyBy changes a document, which must belong to the user unless actorID is 0, without reading it. See
+// docstore.Collection.Modify.
+func (c *Collection[T]) ModifyBy(ctx context.Context, actorID, id int64, m docstore.Modification, set map[string]any) (before int64, err error) {
+	if actorID != 0 {
+		m.If = append(m.If, docstore.Is(c.OwnerField, actorID))
+	}
+	before, err = c.Documents.Modify(ctx, id, m, set)
+	if errors.Is(err, docstore.ErrConflict) {
+		return 0, c.NotOwner(id)
+	}
+	return before, c.errorOf(err, id)
+}
+
 // Touch tells the followers of a document that something beside it has changed. See
 // docstore.Collection.Touch.
 func (c *Collection[T]) Touch(ctx context.Context, id int64, part string) error {

@@ -98,8 +98,9 @@ func (t *hookedTable) UpdateMany(ctx context.Context, changes []docstore.Change)
 	return made, err
 }
 
-func (t *hookedTable) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
-	return t.write(ctx, "Increment", func() error { return t.Table.Increment(ctx, id, amounts) })
+func (t *hookedTable) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
+	err = t.write(ctx, "Modify", func() (err error) { before, err = t.Table.Modify(ctx, modification); return err })
+	return before, err
 }
 
 func (t *hookedTable) Delete(ctx context.Context, deletion docstore.Deletion) error {

@@ -168,7 +168,7 @@ func (t *replicaTable) feedOf(ctx context.Context, s *shard, scan docstore.FeedS
 // tick makes a write, so that the moment of the server is the present.
 func (m *server) tick(ctx context.Context) error {
 	ticks, key := m.tables[tickSpec().Name], docstore.ValueOf(int64(1))
-	err := ticks.Increment(ctx, key, []docstore.Amount{{Field: "ticks", By: 1}})
+	_, err := ticks.Modify(ctx, docstore.Modification{ID: key, Add: []docstore.Amount{{Field: "ticks", By: 1}}})
 	if !errors.Is(err, docstore.ErrNotFound) {
 		return err
 	}

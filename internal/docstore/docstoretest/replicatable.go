@@ -239,11 +239,10 @@ func (t *replicaTable) UpdateMany(ctx context.Context, changes []docstore.Change
 	return made, nil
 }
 
-func (t *replicaTable) Increment(ctx context.Context, key docstore.Value, amounts []docstore.Amount) error {
-	_, err := write(ctx, t, t.shardOf(key), func(ctx context.Context, on docstore.Table) (none, error) {
-		return none{}, on.Increment(ctx, key, amounts)
+func (t *replicaTable) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
+	return write(ctx, t, t.shardOf(modification.ID), func(ctx context.Context, on docstore.Table) (int64, error) {
+		return on.Modify(ctx, modification)
 	})
-	return err
 }
 
 func (t *replicaTable) Delete(ctx context.Context, deletion docstore.Deletion) error {

@@ -212,7 +212,20 @@ func (p *pair) increment(rt *rapid.T) {
 	if rapid.IntRange(0, 15).Draw(rt, "flaw") == 0 {
 		amounts = append(amounts, docstore.Amount{Field: "code", By: 1})
 	}
-	p.same(rt, "increment", func(ctx context.Context, i int) any { return kindOf(p.tables[i].Increment(ctx, id, amounts)) })
+	modification := docstore.Modification{ID: id, Add: amounts}
+	if rapid.Bool().Draw(rt, "raises") {
+		modification.Raise = docstore.Amount{Field: "top", By: rapid.Int64Range(-3, 9).Draw(rt, "to")}
+	}
+	if rapid.Bool().Draw(rt, "sets") {
+		modification.Set = setting(rt, 0, 0, bson.E{Key: "note", Value: drawPlace(rt).Title}).Set
+	}
+	if rapid.Bool().Draw(rt, "has a condition") {
+		modification.If = []docstore.Condition{docstore.Is("note", drawPlace(rt).Title)}
+	}
+	p.same(rt, "modify", func(ctx context.Context, i int) any {
+		before, err := p.tables[i].Modify(ctx, modification)
+		return outcome{before, false, kindOf(err)}
+	})
 }
 
 func (p *pair) get(rt *rapid.T) {

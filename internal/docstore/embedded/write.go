@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 
@@ -136,20 +137,18 @@ func (t *table) update(ctx context.Context, changes []docstore.Change) (refusals
 	return refusals, err
 }
 
-// Increment adds amounts to fields of a document.
-func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
+// Modify changes fields of a document.
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
 	var refusal error
-	has := t.effectOf(docstore.Change{Add: amounts})
-	err := t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
-		refusal, err = t.buckets(tx).modify(id, has, func(old bson.Raw) (bson.Raw, error) {
-			return docstore.Increase(old, amounts)
+	has := t.effectOf(modification.Change())
+	err = t.engine.write(ctx, 0, func(tx *bolt.Tx) (_ bool, err error) {
+		refusal, err = t.buckets(tx).modify(modification.ID, has, func(old bson.Raw) (changed bson.Raw, err error) {
+			changed, before, err = modification.Apply(old)
+			return changed, err
 		})
 		return refusal == nil && err == nil, err
 	})
-	if err != nil {
-		return err
-	}
-	return refusal
+	return before, cmp.Or(err, refusal)
 }
 
 // effect is what a change does beside the document: whether it changes index entries, and whether it

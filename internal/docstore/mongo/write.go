@@ -79,13 +79,7 @@ func (t *table) Update(ctx context.Context, change docstore.Change) error {
 		if result.MatchedCount > 0 {
 			return nil
 		}
-		switch found, err := t.exists(ctx, byID); {
-		case err != nil:
-			return err
-		case found:
-			return docstore.ErrConflict
-		}
-		return docstore.ErrNotFound
+		return t.whyNot(ctx, byID, true)
 	})
 }
 
@@ -112,21 +106,83 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (made
 	return made, err
 }
 
-// Increment adds amounts to fields of one document.
-func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
-	filter, err := t.byID(id)
+// Modify changes fields of one document. It reads the one that it raises by the same command.
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (before int64, err error) {
+	byID, err := t.byID(modification.ID)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	filter = t.alive(filter)
-	update := t.stamped(bson.D{{Key: "$inc", Value: increase(docstore.AddsField, amounts)}}, docstore.Change{Add: amounts})
-	return t.write(ctx, func() error {
-		result, err := t.collection.UpdateOne(ctx, filter, update)
-		if err == nil && result.MatchedCount == 0 {
-			return docstore.ErrNotFound
+	filter := meeting(t.alive(byID), modification.If)
+	update := bson.D{{Key: "$inc", Value: increase(modification.Counts(), modification.Add)}}
+	if len(modification.Set) > 0 {
+		update = append(update, setting(modification.Set))
+	}
+	update = t.stamped(update, modification.Change())
+	err = t.write(ctx, func() error {
+		var isDone bool
+		if modification.Raise.Field == "" {
+			result, err := t.collection.UpdateOne(ctx, filter, update)
+			if err != nil {
+				return t.updateError(err)
+			}
+			isDone = result.MatchedCount > 0
+		} else if before, isDone, err = t.raise(ctx, filter, update, modification.Raise); err != nil {
+			return t.updateError(err)
 		}
-		return err
+		if isDone {
+			return nil
+		}
+		return t.whyNot(ctx, byID, len(modification.If) > 0)
 	})
+	return before, err
+}
+
+// raise makes an update that raises a field, and returns what the field was.
+func (t *table) raise(ctx context.Context, filter, update bson.D, to docstore.Amount) (before int64, isDone bool, err error) {
+	update = append(update, bson.E{Key: "$max", Value: bson.D{{Key: to.Field, Value: to.By}}})
+	former, err := t.collection.FindOneAndUpdate(ctx, filter, update,
+		options.FindOneAndUpdate().SetReturnDocument(options.Before).SetProjection(bson.D{{Key: to.Field, Value: 1}}),
+	).Raw()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	before, _ = former.Lookup(to.Field).Int64OK()
+	return before, true, nil
+}
+
+// whyNot returns the reason why no document matched. If there were conditions, it looks whether the id
+// exists.
+func (t *table) whyNot(ctx context.Context, byID bson.D, hadConditions bool) error {
+	if !hadConditions {
+		return docstore.ErrNotFound
+	}
+	switch found, err := t.exists(ctx, byID); {
+	case err != nil:
+		return err
+	case found:
+		return docstore.ErrConflict
+	}
+	return docstore.ErrNotFound
+}
+
+// meeting narrows a filter to documents that have values.
+func meeting(filter bson.D, conditions []docstore.Condition) bson.D {
+	filter = filter[:len(filter):len(filter)]
+	for _, is := range conditions {
+		filter = append(filter, bson.E{Key: is.Field, Value: is.Value.BSON()})
+	}
+	return filter
+}
+
+func setting(assignments []docstore.Assignment) bson.E {
+	set := make(bson.D, len(assignments))
+	for i, assignment := range assignments {
+		set[i] = bson.E{Key: assignment.Path, Value: assignment.Value}
+	}
+	return bson.E{Key: "$set", Value: set}
 }
 
 // unchanged narrows the filter of a document: nobody has changed or deleted it before the change. The
@@ -146,11 +202,7 @@ func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error
 	}
 	update = bson.D{{Key: "$inc", Value: increase(docstore.RevisionField, change.Add)}}
 	if len(change.Set) > 0 {
-		set := make(bson.D, len(change.Set))
-		for i, assignment := range change.Set {
-			set[i] = bson.E{Key: assignment.Path, Value: assignment.Value}
-		}
-		update = append(update, bson.E{Key: "$set", Value: set})
+		update = append(update, setting(change.Set))
 	}
 	if len(change.Unset) > 0 {
 		unset := make(bson.D, len(change.Unset))
@@ -203,25 +255,13 @@ func (t *table) Delete(ctx context.Context, deletion docstore.Deletion) error {
 	if err := t.spec.CheckDeletion(deletion); err != nil {
 		return err
 	}
-	filter := t.alive(byID)
-	for _, is := range deletion.If {
-		filter = append(filter[:len(filter):len(filter)], bson.E{Key: is.Field, Value: is.Value.BSON()})
-	}
+	filter := meeting(t.alive(byID), deletion.If)
 	return t.write(ctx, func() error {
 		isDone, err := t.deleteOne(ctx, filter, deletion)
 		if err != nil || isDone {
 			return err
 		}
-		if len(deletion.If) == 0 {
-			return docstore.ErrNotFound
-		}
-		switch found, err := t.exists(ctx, byID); {
-		case err != nil:
-			return err
-		case found:
-			return docstore.ErrConflict
-		}
-		return docstore.ErrNotFound
+		return t.whyNot(ctx, byID, len(deletion.If) > 0)
 	})
 }
 

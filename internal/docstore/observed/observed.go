@@ -186,12 +186,12 @@ func (t *table) UpdateMany(ctx context.Context, changes []docstore.Change) (int6
 	return made, err
 }
 
-// Increment adds to fields of a document.
-func (t *table) Increment(ctx context.Context, id docstore.Value, amounts []docstore.Amount) error {
-	ctx, call := t.begin(ctx, "increment", docstore.IDIndex)
-	err := t.Table.Increment(ctx, id, amounts)
+// Modify changes fields of a document.
+func (t *table) Modify(ctx context.Context, modification docstore.Modification) (int64, error) {
+	ctx, call := t.begin(ctx, "modify", docstore.IDIndex)
+	before, err := t.Table.Modify(ctx, modification)
 	call.end(err)
-	return err
+	return before, err
 }
 
 // Delete removes a document.

@@ -73,16 +73,18 @@ func TestEachCallIsReportedWithItsVerbIndexAndOutcome(t *testing.T) {
 	cancel()
 	nine := docstore.ValueOf(int64(9))
 	for want, call := range map[string]func(context.Context){
-		"insert _id ok":           func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
-		"get _id not_found":       func(ctx context.Context) { _, _ = table.Get(ctx, nine) },
-		"get _id canceled":        func(context.Context) { _, _ = table.Get(ended, nine) },
-		"get_many _id ok":         func(ctx context.Context) { _, _ = table.GetMany(ctx, []docstore.Value{nine}) },
-		"update _id not_found":    func(ctx context.Context) { _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
-		"increment _id not_found": func(ctx context.Context) { _ = table.Increment(ctx, nine, []docstore.Amount{{Field: "n", By: 1}}) },
-		"delete _id not_found":    func(ctx context.Context) { _ = table.Delete(ctx, docstore.Deletion{ID: nine}) },
-		"scan by_name ok":         func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
-		"count by_name ok":        func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
-		"delete_all by_name ok":   func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
+		"insert _id ok":        func(ctx context.Context) { _, _ = table.Insert(ctx, []bson.Raw{thing(t, 1, "a")}) },
+		"get _id not_found":    func(ctx context.Context) { _, _ = table.Get(ctx, nine) },
+		"get _id canceled":     func(context.Context) { _, _ = table.Get(ended, nine) },
+		"get_many _id ok":      func(ctx context.Context) { _, _ = table.GetMany(ctx, []docstore.Value{nine}) },
+		"update _id not_found": func(ctx context.Context) { _ = table.Update(ctx, docstore.Change{ID: nine, Revision: 1}) },
+		"modify _id not_found": func(ctx context.Context) {
+			_, _ = table.Modify(ctx, docstore.Modification{ID: nine, Add: []docstore.Amount{{Field: "n", By: 1}}})
+		},
+		"delete _id not_found":  func(ctx context.Context) { _ = table.Delete(ctx, docstore.Deletion{ID: nine}) },
+		"scan by_name ok":       func(ctx context.Context) { _, _, _ = table.Scan(ctx, docstore.Scan{Where: byName().All(), Limit: 1}) },
+		"count by_name ok":      func(ctx context.Context) { _, _ = table.Count(ctx, byName().All()) },
+		"delete_all by_name ok": func(ctx context.Context) { _, _ = table.DeleteAll(ctx, byName().Is("nobody")) },
 		"scan _id ok": func(ctx context.Context) {
 			_, _, _ = table.Scan(ctx, docstore.Scan{Where: docstore.All(docstore.IDIndex).Everywhere(), Limit: 1})
 		},

@@ -1,0 +1,154 @@
+package child
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/id"
+)
+
+// The children of a parent are in the order in which they were added (rules 4.11, 5.9, 14.1), although the
+// clocks of processes differ. So the parent holds the highest id of its children, which the write that
+// counts a child raises, and an id is used only if it is above all before. Calls of one process that add to
+// the same parent at the same time share that write.
+
+// countTimeout bounds a write that counts children, which may be for several calls.
+const countTimeout = 30 * time.Second
+
+// addition is a child whose id a call waits for.
+type addition struct {
+	// after is a lower bound of the id, and taken is how many in a row were taken; see id.Source.Next.
+	after int64
+	taken int
+	// isCounted says that an earlier addition has counted the child.
+	isCounted bool
+
+	done chan struct{}
+	id   int64
+	err  error
+}
+
+// under says to which parent, and as whom, calls add. 0 stands for a user whom the parent does not name.
+type under struct{ parentID, actorID int64 }
+
+// queue has the additions that wait while others are counted. It may be used concurrently.
+type queue struct {
+	mu      sync.Mutex
+	waiting map[under][]*addition
+}
+
+// enter adds an addition. isFirst is true if nobody counts for it: then the caller does.
+func (q *queue) enter(to under, a *addition) (isFirst bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting, isBusy := q.waiting[to]
+	if !isBusy {
+		if q.waiting == nil {
+			q.waiting = map[under][]*addition{}
+		}
+		q.waiting[to] = nil
+		return true
+	}
+	q.waiting[to] = append(waiting, a)
+	return false
+}
+
+// leave removes an addition that still waits.
+func (q *queue) leave(to under, a *addition) (hasLeft bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	at := slices.Index(q.waiting[to], a)
+	if at < 0 {
+		return false
+	}
+	q.waiting[to] = slices.Delete(q.waiting[to], at, at+1)
+	return true
+}
+
+// next returns the additions that wait. If there are none, the next one to enter is the first.
+func (q *queue) next(to under) []*addition {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := q.waiting[to]
+	if q.waiting[to] = nil; len(waiting) == 0 {
+		delete(q.waiting, to)
+	}
+	return waiting
+}
+
+// draw returns the ids for a child of a parent, and counts it before the first one. See Add.
+func (s *Set[P, C]) draw(ctx context.Context, to under, set map[string]any) docstore.Draw {
+	isCounted := false
+	return func(after int64, taken int) (int64, error) {
+		a := &addition{after: after, taken: taken, isCounted: isCounted, done: make(chan struct{})}
+		if s.queue.enter(to, a) {
+			s.count(ctx, to, set, []*addition{a})
+			if waiting := s.queue.next(to); len(waiting) > 0 {
+				go s.countAll(context.WithoutCancel(ctx), to, set, waiting)
+			}
+		}
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			if s.queue.leave(to, a) {
+				return 0, ctx.Err()
+			}
+			<-a.done
+		}
+		isCounted = isCounted || a.err == nil
+		return a.id, a.err
+	}
+}
+
+// countAll counts the additions that wait until there are none.
+func (s *Set[P, C]) countAll(ctx context.Context, to under, set map[string]any, waiting []*addition) {
+	for len(waiting) > 0 {
+		s.count(ctx, to, set, waiting)
+		waiting = s.queue.next(to)
+	}
+}
+
+// count gives additions ids above all earlier ones of the parent, and counts those that are not counted.
+func (s *Set[P, C]) count(ctx context.Context, to under, set map[string]any, additions []*addition) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
+	defer cancel()
+	added := int64(0)
+	for _, a := range additions {
+		if !a.isCounted {
+			added++
+		}
+	}
+	err := s.countAbove(ctx, to, set, additions, added)
+	for _, a := range additions {
+		a.err = err
+		close(a.done)
+	}
+}
+
+func (s *Set[P, C]) countAbove(ctx context.Context, to under, set map[string]any, additions []*addition, added int64) error {
+	after := int64(0)
+	for {
+		for _, a := range additions {
+			drawn, err := s.IDs.Next(id.PlaceOf(to.parentID), max(after, a.after), a.taken)
+			if err != nil {
+				return err
+			}
+			a.id, after = drawn, drawn
+		}
+		modification := docstore.Modification{Raise: docstore.Amount{Field: s.Latest, By: after}}
+		if added != 0 {
+			modification.Add = []docstore.Amount{{Field: s.Counter, By: added}}
+		}
+		before, err := s.Parents.ModifyBy(ctx, to.actorID, to.parentID, modification, set)
+		if err != nil {
+			return err
+		}
+		if before < additions[0].id {
+			return nil
+		}
+		after, added = max(after, before), 0 // another process, whose clock is ahead, has added one
+	}
+}

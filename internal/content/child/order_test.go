@@ -1,0 +1,68 @@
+package child_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/waybook/waybook/internal/id"
+)
+
+// onClock returns a set as another process has it, whose clock is ahead.
+func onClock(s *set, ahead time.Duration) *set {
+	return &set{
+		Parents: s.Parents, Children: s.Children, IDs: id.NewSource(func() time.Time { return time.Now().Add(ahead) }),
+		Count: s.Count, Counter: s.Counter, Latest: s.Latest, ByParent: s.ByParent, ParentOf: s.ParentOf, NoChild: s.NoChild,
+	}
+}
+
+// Processes whose clocks differ by up to ten minutes add items to one box, several at a time. An item that
+// is added after another was there is behind it in the list.
+func TestChildrenAreInTheOrderInWhichTheyWereAdded(t *testing.T) {
+	s := newSet(t)
+	const processes, writers, each = 3, 4, 10
+	var mu sync.Mutex
+	last, added := int64(0), map[int64]bool{}
+	var writing sync.WaitGroup
+	for range processes {
+		process := onClock(s, time.Duration(rand.Int64N(int64(20*time.Minute)))-10*time.Minute)
+		for w := range writers {
+			writing.Go(func() {
+				for n := range each {
+					mu.Lock()
+					before := last
+					mu.Unlock()
+					i, err := add(t, process, owner, "", fmt.Sprint(w, ".", n))
+					mu.Lock()
+					if err != nil || i.ID <= before || added[i.ID] {
+						t.Errorf("item %d came after item %d: %v", i.ID, before, err)
+					}
+					last, added[i.ID] = max(last, i.ID), true
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	writing.Wait()
+	check(t, s, processes*writers*each)
+}
+
+// A child that was removed leaves its identifier taken, also for a process whose clock is behind.
+func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
+	s := newSet(t)
+	given := map[int64]bool{}
+	for n := range 20 {
+		process := onClock(s, -time.Duration(n)*time.Minute)
+		i, err := add(t, process, owner, "", "short-lived")
+		if err != nil || given[i.ID] {
+			t.Fatalf("item %d again: %v", i.ID, err)
+		}
+		given[i.ID] = true
+		if err := process.Remove(t.Context(), boxID, i.ID, func(*box, *item) error { return nil }, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(t, s, 0)
+}
