@@ -61,8 +61,7 @@ const lockTimeout = time.Second
 type Engine struct {
 	db     *bolt.DB
 	commit *committer
-	// history does not change after the opening. Without one, because the file is read only, the engine
-	// knows no follower.
+	// history does not change after the opening.
 	history history
 	calls   drain.Gate
 	close   func() error
@@ -125,10 +124,8 @@ func open(disk Disk, path string, options bolt.Options, now func() time.Time) (*
 		e.commit.stop()
 		return db.Close()
 	})
-	if !options.ReadOnly {
-		if err := e.beginChapter(context.Background()); err != nil {
-			return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
-		}
+	if e.history, err = e.readHistory(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store %s: %w", path, err), e.close())
 	}
 	return e, nil
 }

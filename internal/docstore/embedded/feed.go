@@ -61,12 +61,17 @@ func writeFeedState(tx *bolt.Tx, collection string, state feedState) error {
 
 // stamp gives a document, which has the moments of the one before, its new ones, and moves its entry.
 func (b buckets) stamp(id []byte, before record, now *record) error {
-	now.changed = b.table.engine.commit.moments.next()
+	moments := &b.table.engine.commit.moments
+	now.changed = moments.next()
 	if before.bson == nil {
 		now.made = now.changed
 	}
 	if b.feed == nil {
 		return nil
+	}
+	moments.shown = now.changed
+	if err := b.table.engine.beginChapter(b.tx); err != nil {
+		return err
 	}
 	if before.bson != nil {
 		if err := b.feed.Delete(entryKey(before.changed, id)); err != nil {
@@ -91,8 +96,12 @@ func (t *table) openFeed(ctx context.Context) error {
 		if _, err := tx.CreateBucket(t.feed); err != nil {
 			return true, err
 		}
-		begun := t.engine.commit.moments.next()
-		return true, writeFeedState(tx, t.spec.Name, feedState{Forgotten: int64(begun)}) // #nosec G115 -- the same bits
+		moments := &t.engine.commit.moments
+		moments.shown = moments.next()
+		if err := t.engine.beginChapter(tx); err != nil {
+			return true, err
+		}
+		return true, writeFeedState(tx, t.spec.Name, feedState{Forgotten: int64(moments.shown)}) // #nosec G115 -- the same bits
 	})
 }
 
@@ -108,7 +117,7 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 		if t.engine.commit.failure() != nil {
 			return 0, errNotDurable
 		}
-		return t.engine.commit.moments.lastDurable(), nil
+		return docstore.Moment(t.engine.commit.moments.durable.Load()), nil
 	}
 	err = t.settled.Read(ctx, t.spec.SettlingTime(), scan.GoesOn, durable, func(settled docstore.Moment) (isFull bool, err error) {
 		batch, err = t.readFeed(ctx, scan, settled)
@@ -120,7 +129,7 @@ func (t *table) Feed(ctx context.Context, scan docstore.FeedScan) (batch docstor
 func (t *table) readFeed(ctx context.Context, scan docstore.FeedScan, settled docstore.Moment) (docstore.FeedBatch, error) {
 	batch := docstore.FeedBatch{Until: settled}
 	reached, h := max(scan.After.At, scan.Since), t.engine.history
-	if scan.Chapter != 0 && (scan.Chapter != h.at(reached) || reached > t.engine.commit.moments.lastDurable()) {
+	if scan.Chapter != 0 && scan.Chapter != h.at(reached) {
 		batch.IsElsewhere = true
 		return batch, nil
 	}
@@ -240,7 +249,8 @@ func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
 type moments struct {
 	now  func() time.Time
 	last docstore.Moment
-	// durable is the last stamp of the commits that have succeeded.
+	// shown is the last stamp in a feed, and durable that of the commits that have succeeded.
+	shown   docstore.Moment
 	durable atomic.Uint64
 }
 
@@ -254,10 +264,8 @@ func (m *moments) current() docstore.Moment { return max(m.last, docstore.Moment
 
 // raise makes later stamps higher than a stored one.
 func (m *moments) raise(stored docstore.Moment) {
-	m.last = max(m.last, stored)
+	m.last, m.shown = max(m.last, stored), max(m.shown, stored)
 	m.durable.Store(max(m.durable.Load(), uint64(stored)))
 }
 
-func (m *moments) lastDurable() docstore.Moment { return docstore.Moment(m.durable.Load()) }
-
-func (m *moments) committed() { m.durable.Store(uint64(m.last)) }
+func (m *moments) committed() { m.durable.Store(uint64(m.shown)) }
