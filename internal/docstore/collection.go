@@ -165,13 +165,8 @@ func (c *Collection[K, T]) Highest(ctx context.Context, from int64) (int64, erro
 // Increment adds amounts to fields that Spec.Counters names, without reading the document.
 // It disturbs no Update. Errors: ErrNotFound.
 func (c *Collection[K, T]) Increment(ctx context.Context, id K, amounts ...Amount) error {
-	for _, amount := range amounts {
-		if !slices.Contains(c.spec.Counters, amount.Field) {
-			return c.wrap("increment", fmt.Errorf("field %q is not declared as a counter", amount.Field))
-		}
-	}
-	_, err := c.table.Modify(ctx, Modification{ID: ValueOf(id), Add: c.spec.Feed.raised(amounts)})
-	return c.wrap("increment", err)
+	_, err := c.Modify(ctx, id, Modification{Add: amounts}, nil)
+	return err
 }
 
 // Modify changes fields of a document without reading it; see Table.Modify. Add and Raise are fields that

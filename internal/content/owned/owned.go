@@ -95,7 +95,7 @@ func (c *Collection[T]) ModifyBy(ctx context.Context, actorID, id int64, m docst
 		m.If = append(m.If, docstore.Is(c.OwnerField, actorID))
 	}
 	before, err = c.Documents.Modify(ctx, id, m, set)
-	if errors.Is(err, docstore.ErrConflict) {
+	if actorID != 0 && errors.Is(err, docstore.ErrConflict) {
 		return 0, c.NotOwner(id)
 	}
 	return before, c.errorOf(err, id)
