@@ -1,6 +1,7 @@
 package child_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/waybook/waybook/internal/content/child"
 	"github.com/waybook/waybook/internal/content/owned"
 	"github.com/waybook/waybook/internal/docstore"
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/docstore/embedded"
 	"github.com/waybook/waybook/internal/id"
 	"github.com/waybook/waybook/internal/platform/apierror"
@@ -43,15 +45,22 @@ func byRequest() docstore.Index2[int64, string] {
 // newSet returns a set with one box.
 func newSet(t *testing.T) *set {
 	t.Helper()
-	engine, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
+	return newSetOn(t, &docstoretest.Hooked{})
+}
+
+// newSetOn is newSet on a store with hooks.
+func newSetOn(t *testing.T, engine *docstoretest.Hooked) *set {
+	t.Helper()
+	file, err := embedded.Open(filepath.Join(t.TempDir(), "store.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := engine.Close(); err != nil {
+		if err := file.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	engine.Engine = file
 	boxes, err := docstore.Open[int64, box](t.Context(), engine, docstore.Spec{Name: "boxes", ID: docstore.Int64, Counters: []string{"count", "latest"}})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +91,11 @@ func newSet(t *testing.T) *set {
 }
 
 func add(t *testing.T, s *set, actor int64, requestID, text string) (item, error) {
-	return s.Add(t.Context(), actor, boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
+	return addIn(t.Context(), s, actor, requestID, text)
+}
+
+func addIn(ctx context.Context, s *set, actor int64, requestID, text string) (item, error) {
+	return s.Add(ctx, actor, boxID, docstore.Request{By: byRequest().First(boxID), ID: requestID, Digest: int64(len(text))},
 		nil, nil,
 		func(id int64, requestKey string) item {
 			return item{ID: id, BoxID: boxID, RequestKey: requestKey, Text: text}

@@ -40,32 +40,25 @@ type queue struct {
 	waiting map[under][]*addition
 }
 
-// enter adds an addition. isFirst is true if nobody counts for it: then the caller does.
+// enter adds an addition. isFirst is true if nobody counts for it: then the caller begins to.
 func (q *queue) enter(to under, a *addition) (isFirst bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiting, isBusy := q.waiting[to]
-	if !isBusy {
-		if q.waiting == nil {
-			q.waiting = map[under][]*addition{}
-		}
-		q.waiting[to] = nil
-		return true
+	if q.waiting == nil {
+		q.waiting = map[under][]*addition{}
 	}
+	waiting, isBusy := q.waiting[to]
 	q.waiting[to] = append(waiting, a)
-	return false
+	return !isBusy
 }
 
-// leave removes an addition that still waits.
-func (q *queue) leave(to under, a *addition) (hasLeft bool) {
+// leave removes an addition if it still waits.
+func (q *queue) leave(to under, a *addition) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	at := slices.Index(q.waiting[to], a)
-	if at < 0 {
-		return false
+	if at := slices.Index(q.waiting[to], a); at >= 0 {
+		q.waiting[to] = slices.Delete(q.waiting[to], at, at+1)
 	}
-	q.waiting[to] = slices.Delete(q.waiting[to], at, at+1)
-	return true
 }
 
 // next returns the additions that wait. If there are none, the next one to enter is the first.
@@ -85,35 +78,29 @@ func (s *Set[P, C]) draw(ctx context.Context, to under, set map[string]any) docs
 	return func(after int64, taken int) (int64, error) {
 		a := &addition{after: after, taken: taken, isCounted: isCounted, done: make(chan struct{})}
 		if s.queue.enter(to, a) {
-			s.count(ctx, to, set, []*addition{a})
-			if waiting := s.queue.next(to); len(waiting) > 0 {
-				go s.countAll(context.WithoutCancel(ctx), to, set, waiting)
-			}
+			go s.countAll(context.WithoutCancel(ctx), to, set) // for others, too, whose calls may last longer
 		}
 		select {
 		case <-a.done:
+			isCounted = isCounted || a.err == nil
+			return a.id, a.err
 		case <-ctx.Done():
-			if s.queue.leave(to, a) {
-				return 0, ctx.Err()
-			}
-			<-a.done
+			s.queue.leave(to, a) // if it is being counted, the parent's count may stay too high
+			return 0, ctx.Err()
 		}
-		isCounted = isCounted || a.err == nil
-		return a.id, a.err
 	}
 }
 
 // countAll counts the additions that wait until there are none.
-func (s *Set[P, C]) countAll(ctx context.Context, to under, set map[string]any, waiting []*addition) {
-	for len(waiting) > 0 {
+func (s *Set[P, C]) countAll(ctx context.Context, to under, set map[string]any) {
+	for waiting := s.queue.next(to); len(waiting) > 0; waiting = s.queue.next(to) {
 		s.count(ctx, to, set, waiting)
-		waiting = s.queue.next(to)
 	}
 }
 
 // count gives additions ids above all earlier ones of the parent, and counts those that are not counted.
 func (s *Set[P, C]) count(ctx context.Context, to under, set map[string]any, additions []*addition) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countTimeout)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	added := int64(0)
 	for _, a := range additions {

@@ -1,12 +1,15 @@
 package child_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/waybook/waybook/internal/docstore/docstoretest"
 	"github.com/waybook/waybook/internal/id"
 )
 
@@ -65,4 +68,40 @@ func TestAnIdentifierOfARemovedChildIsNotGivenAgain(t *testing.T) {
 		}
 	}
 	check(t, s, 0)
+}
+
+// A call that ends while the store counts for another one returns at once, and is not counted.
+func TestACallThatEndsDoesNotWaitForTheCallsOfOthers(t *testing.T) {
+	counting, goOn := make(chan struct{}), make(chan struct{})
+	store := &docstoretest.Hooked{}
+	s := newSetOn(t, store)
+	store.Write = func(_ context.Context, call docstoretest.Call, do func() error) error {
+		if call.Method == "Modify" {
+			counting <- struct{}{}
+			<-goOn
+		}
+		return do()
+	}
+	first := make(chan error)
+	go func() {
+		_, err := add(t, s, owner, "", "first")
+		first <- err
+	}()
+	<-counting
+	ending, end := context.WithCancel(t.Context())
+	second := make(chan error)
+	go func() {
+		_, err := addIn(ending, s, owner, "", "second")
+		second <- err
+	}()
+	end()
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Errorf("the call that ended: %v", err)
+	}
+	close(goOn)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	store.Write = nil
+	check(t, s, 1)
 }
