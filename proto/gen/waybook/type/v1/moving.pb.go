@@ -550,7 +550,7 @@ type MoveProblem struct {
 	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
 	// A stable reason. Of a record: INVALID_PARAMETER, USER_NOT_FOUND (the owner),
 	// OWNER_CHANGED (the content was moved in for another owner), ID_TAKEN (other content has
-	// the identifier), DELETED (the content was deleted in the last minutes), VOTE_CHANGED (an
+	// the identifier), DELETED (the content was deleted here, within the last week), VOTE_CHANGED (an
 	// entry has a vote with another number of choices), REPEATED (an earlier record of the
 	// request has the same old identifier). Of a photo or comment:
 	// ID_TAKEN (it is under other content), REPEATED.
