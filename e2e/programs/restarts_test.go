@@ -21,7 +21,7 @@ import (
 func TestAnIdentifierMeansOneThingThroughStopsAndKills(t *testing.T) {
 	const writers = 8
 	data, albums := t.TempDir(), &albumLedger{added: map[int64]bool{}, deleted: map[int64]bool{}, unknown: map[int64]bool{}}
-	for round := range longform.Number(4, 31) {
+	for round := range longform.Number(4, 32) {
 		p := launch.Start(t, binary, data, "-user-writes", "0")
 		albums.expect(t, p)
 		cookie := demoCookie(t, data)
