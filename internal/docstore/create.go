@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -66,10 +67,12 @@ func OwnedKey(owner int64, key string) string {
 	return fmt.Sprintf("%0*d/%s", ownerDigits, owner, key)
 }
 
-// BareKey returns a request key without the owner.
+// BareKey returns a request key without the owner, if it has one. No other key begins with so many digits
+// and a slash.
 func BareKey(key string) string {
-	if len(key) > ownerDigits && key[ownerDigits] == '/' {
-		return key[ownerDigits+1:]
+	owner, bare, hasSlash := strings.Cut(key, "/")
+	if hasSlash && len(owner) == ownerDigits && strings.Trim(owner, "0123456789") == "" {
+		return bare
 	}
 	return key
 }
