@@ -183,7 +183,8 @@ func (c *Collection[K, T]) Modify(ctx context.Context, id K, m Modification, set
 			return 0, c.wrap("modify", fmt.Errorf("field %q is changed twice", amount.Field))
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(set)) {
+	fields := slices.Sorted(maps.Keys(set))
+	for _, field := range fields {
 		_, isKnown := c.shape[field]
 		if !isKnown || field == IDIndex || slices.Contains(c.spec.Counters, field) || c.spec.ChangesKeys(Change{Unset: []string{field}}) {
 			return 0, c.wrap("modify", fmt.Errorf("field %q cannot be set without a read", field))
@@ -194,7 +195,7 @@ func (c *Collection[K, T]) Modify(ctx context.Context, id K, m Modification, set
 		}
 		m.Set = append(m.Set, Assignment{field, bson.RawValue{Type: kind, Value: raw}})
 	}
-	m.Add = c.spec.Feed.raised(m.Add, slices.Sorted(maps.Keys(set))...)
+	m.Add = c.spec.Feed.raised(m.Add, fields...)
 	before, err = c.table.Modify(ctx, m)
 	return before, c.wrap("modify", err)
 }

@@ -6,11 +6,9 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
 )
@@ -77,7 +75,7 @@ func (e *Engine) beginChapter(tx *bolt.Tx) error {
 		return nil
 	}
 	cursor := catalog.Cursor()
-	for key, _ := cursor.Seek(chapterPrefix()); bytes.Compare(key, e.history[0].key()) < 0; key, _ = cursor.Seek(chapterPrefix()) {
+	for key, _ := cursor.Seek(chapterPrefix()); key != nil && bytes.Compare(key, e.history[0].key()) < 0; key, _ = cursor.Seek(chapterPrefix()) {
 		if err := catalog.Delete(slices.Clone(key)); err != nil {
 			return err
 		}
@@ -88,10 +86,10 @@ func (e *Engine) beginChapter(tx *bolt.Tx) error {
 // lastStamp returns the highest moment of a feed in a file.
 func lastStamp(tx *bolt.Tx) (last docstore.Moment, err error) {
 	cursor, prefix := tx.Bucket(catalogBucket()).Cursor(), feedKey("")
-	for key, raw := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, raw = cursor.Next() {
-		var state feedState
-		if err := bson.Unmarshal(raw, &state); err != nil {
-			return 0, fmt.Errorf("catalog entry %q: %w", key, err)
+	for key, _ := cursor.Seek(prefix); bytes.HasPrefix(key, prefix); key, _ = cursor.Next() {
+		state, _, err := readFeedState(tx, string(key[len(prefix):]))
+		if err != nil {
+			return 0, err
 		}
 		last = max(last, docstore.Moment(state.Forgotten)) // #nosec G115 -- the same bits
 		if entry, _ := tx.Bucket(key).Cursor().Last(); len(entry) >= momentBytes {

@@ -111,3 +111,52 @@ func (t *table) checkIndex(ctx context.Context, tx *bolt.Tx, ix *index) error {
 	}
 	return nil
 }
+
+// checkFeed checks that each document and each tombstone has its entry, and that the feed has no others.
+func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
+	_, hasFeed, err := readFeedState(tx, t.spec.Name)
+	if err != nil || !hasFeed {
+		return err
+	}
+	return t.checkEntries(ctx, tx, tx.Bucket(t.feed), func(r record) (at docstore.Moment, isIn bool) { return r.changed, true })
+}
+
+// checkTombstones checks that each tombstone has its entry, and that there are no others.
+func (t *table) checkTombstones(ctx context.Context, tx *bolt.Tx) error {
+	return t.checkEntries(ctx, tx, tx.Bucket(tombstonesBucket(t.spec.Name)),
+		func(r record) (at docstore.Moment, isIn bool) { return r.due, r.isTombstone })
+}
+
+// checkEntries checks that a bucket has an entry at a moment for each document that is in it, and no others.
+// entries is nil if there is no bucket.
+func (t *table) checkEntries(ctx context.Context, tx *bolt.Tx, entries *bolt.Bucket, place func(record) (at docstore.Moment, isIn bool)) error {
+	n, seen := 0, 0
+	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
+		if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		at, isIn := place(recordOf(w.value))
+		if !isIn {
+			continue
+		}
+		n++
+		if entries == nil {
+			return fmt.Errorf("document %x has no entry", w.key)
+		}
+		wanted := entryKey(at, w.key)
+		if key, _ := entries.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
+			return fmt.Errorf("document %x has no entry", w.key)
+		}
+	}
+	if entries == nil {
+		return nil
+	}
+	cursor := entries.Cursor()
+	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
+		n--
+	}
+	if n != 0 {
+		return fmt.Errorf("there are %d more documents than entries", n)
+	}
+	return nil
+}

@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -215,32 +214,6 @@ func (t *table) entryOf(key []byte) (change docstore.RawChange, err error) {
 		change.ID = docstore.ValueOf(text)
 	}
 	return change, err
-}
-
-// checkFeed checks that each document and each tombstone has its entry, and that the feed has no others.
-func (t *table) checkFeed(ctx context.Context, tx *bolt.Tx) error {
-	_, hasFeed, err := readFeedState(tx, t.spec.Name)
-	if err != nil || !hasFeed {
-		return err
-	}
-	feed, n := tx.Bucket(t.feed), 0
-	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
-		if n++; n%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		wanted := entryKey(recordOf(w.value).changed, w.key)
-		if key, _ := feed.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
-			return fmt.Errorf("document %x has no entry", w.key)
-		}
-	}
-	cursor := feed.Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		n--
-	}
-	if n != 0 {
-		return fmt.Errorf("there are %d more documents than entries", n)
-	}
-	return nil
 }
 
 // moments stamps the writes of a file. Each stamp is higher than all before, also those of earlier

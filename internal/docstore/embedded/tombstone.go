@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -117,37 +116,4 @@ func (t *table) tend(ctx context.Context, tombstone docstore.Tombstone, do func(
 		return docstore.ErrNotFound
 	}
 	return err
-}
-
-// checkTombstones checks that each tombstone has its entry, and that there are no others.
-func (t *table) checkTombstones(ctx context.Context, tx *bolt.Tx) error {
-	entries, n, seen := tx.Bucket(tombstonesBucket(t.spec.Name)), 0, 0
-	for w := t.walk(tx, nil, docstore.Bounds{WithTombstones: true}); w.valid(); w.next() {
-		if seen++; seen%checkEvery == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		r := recordOf(w.value)
-		if !r.isTombstone {
-			continue
-		}
-		n++
-		if entries == nil {
-			return fmt.Errorf("tombstone %x has no entry", w.key)
-		}
-		wanted := entryKey(r.due, w.key)
-		if key, _ := entries.Cursor().Seek(wanted); !bytes.Equal(key, wanted) {
-			return fmt.Errorf("tombstone %x has no entry", w.key)
-		}
-	}
-	if entries == nil {
-		return nil
-	}
-	cursor := entries.Cursor()
-	for key, _ := cursor.First(); key != nil; key, _ = cursor.Next() {
-		n--
-	}
-	if n != 0 {
-		return fmt.Errorf("there are %d more tombstones than entries", n)
-	}
-	return nil
 }

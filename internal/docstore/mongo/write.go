@@ -205,11 +205,7 @@ func (t *table) updateOf(change docstore.Change) (byID, update bson.D, err error
 		update = append(update, setting(change.Set))
 	}
 	if len(change.Unset) > 0 {
-		unset := make(bson.D, len(change.Unset))
-		for i, path := range change.Unset {
-			unset[i] = bson.E{Key: path, Value: ""}
-		}
-		update = append(update, bson.E{Key: "$unset", Value: unset})
+		update = append(update, unset(change.Unset))
 	}
 	return byID, t.stamped(update, change), nil
 }
