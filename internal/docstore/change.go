@@ -246,8 +246,13 @@ func (m Modification) Apply(document bson.Raw) (changed bson.Raw, before int64, 
 		edits.add(amount.Field, edit{by: amount.By})
 	}
 	if m.Raise.Field != "" {
-		before, _ = document.Lookup(m.Raise.Field).Int64OK()
-		edits.add(m.Raise.Field, edit{by: max(before, m.Raise.By) - before})
+		var isThere bool
+		before, isThere = document.Lookup(m.Raise.Field).Int64OK()
+		by := m.Raise.By - before
+		if isThere {
+			by = max(by, 0)
+		}
+		edits.add(m.Raise.Field, edit{by: by})
 	}
 	changed, err = edits.apply(make([]byte, 0, len(document)+64), document)
 	return changed, before, err

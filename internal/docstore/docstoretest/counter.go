@@ -176,6 +176,12 @@ func modifyRaises(t *testing.T, engine docstore.Engine) {
 	wantEqual(t, "document", got, tally{ID: 1, Title: "t", Likes: 5, Stars: 6})
 	_, err = c.Modify(t.Context(), 2, raising(1), nil)
 	wantError(t, err, docstore.ErrNotFound)
+	must(t, c.Insert(t.Context(), tally{ID: 3}))
+	_, err = c.Modify(t.Context(), 3, raising(-2), nil)
+	must(t, err)
+	got, err = c.Get(t.Context(), 3)
+	must(t, err)
+	wantEqual(t, "a missing field", got, tally{ID: 3, Likes: 1, Stars: -2})
 }
 
 // titled sets the title of a tally that has another one.

@@ -33,7 +33,7 @@ func modelCases(settings Settings) []testCase {
 const maxProgramSteps = 30
 
 func againstModel(t *testing.T, engine docstore.Engine, programs int) {
-	limitPrograms(t, programs)
+	drawPrograms(t, programs)
 	table := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		table++
@@ -54,18 +54,19 @@ func againstModel(t *testing.T, engine docstore.Engine, programs int) {
 	})
 }
 
-// limitPrograms sets the flag -rapid.checks unless the user set it. rapid has no other
-// way to limit the number of programs.
-func limitPrograms(t *testing.T, programs int) {
-	const name = "rapid.checks"
-	chosen := false
-	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == name })
-	if chosen {
-		return
+// drawPrograms sets how many programs run and from which seed on, unless the user has set the flags
+// -rapid.checks and -rapid.seed. The seed is fixed, so that a test fails for what was changed; 0 draws one.
+func drawPrograms(t *testing.T, programs int) {
+	chosen := make(map[string]bool)
+	flag.Visit(func(f *flag.Flag) { chosen[f.Name] = true })
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(programs), "rapid.seed": "1"} {
+		if chosen[name] {
+			continue
+		}
+		before := flag.Lookup(name).Value.String()
+		must(t, flag.Lookup(name).Value.Set(value))
+		t.Cleanup(func() { must(t, flag.Lookup(name).Value.Set(before)) })
 	}
-	before := flag.Lookup(name).Value.String()
-	must(t, flag.Lookup(name).Value.Set(strconv.Itoa(programs)))
-	t.Cleanup(func() { must(t, flag.Lookup(name).Value.Set(before)) })
 }
 
 // model is a collection and its expected contents.

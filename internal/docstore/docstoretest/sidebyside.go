@@ -23,7 +23,7 @@ import (
 // differences between the engines where the promises leave something open. The flag
 // -rapid.checks overrides the number of programs.
 func SideBySide(t *testing.T, programs int, one, other docstore.Engine) {
-	limitPrograms(t, programs)
+	drawPrograms(t, programs)
 	collection := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		collection++
