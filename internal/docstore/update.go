@@ -28,11 +28,12 @@ const maxTries = 256
 // faster 256 times in a row.
 //
 // Update writes only what changed. So fields that T does not have stay as they are, and a
-// small change of a large document is a small write.
+// small change of a large document is a small write. What it reads is durable, because a failover
+// may give the revision of a state that it undoes to another one.
 func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) error) (T, error) {
 	var none T
 	for try := range maxTries {
-		raw, err := c.table.Get(ctx, ValueOf(id))
+		raw, err := c.durable(ctx, id, try > 0)
 		if err != nil {
 			return none, c.wrap("update", err)
 		}
@@ -61,6 +62,20 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 	return none, c.wrap("update", ErrConflict)
 }
 
+// durable reads a document that no failover undoes. It shows the latest state if isLatest, or if no
+// majority had another.
+func (c *Collection[K, T]) durable(ctx context.Context, id K, isLatest bool) (bson.Raw, error) {
+	if !isLatest {
+		switch found, err := c.table.GetDurable(ctx, []Value{ValueOf(id)}); {
+		case err != nil:
+			return nil, err
+		case len(found) > 0:
+			return found[0], nil
+		}
+	}
+	return c.table.GetLinearizable(ctx, ValueOf(id))
+}
+
 // UpdateMany changes the documents that exist of those with the given ids, which differ
 // from each other. It calls change for each and skips the document if change returns false.
 // Where another writer was faster, it starts again with the present document. UpdateMany is
@@ -68,7 +83,7 @@ func (c *Collection[K, T]) Update(ctx context.Context, id K, change func(*T) err
 // ErrConflict as with Update.
 func (c *Collection[K, T]) UpdateMany(ctx context.Context, ids []K, change func(*T) bool) error {
 	for try := range maxTries {
-		raws, err := c.table.GetMany(ctx, valuesOf(ids))
+		raws, err := c.table.GetDurable(ctx, valuesOf(ids))
 		if err != nil {
 			return c.wrap("update many", err)
 		}

@@ -183,6 +183,33 @@ func TestAWriteThatWaitsIsDoneWhereverThePrimaryIs(t *testing.T) {
 	}
 }
 
+// Two states may have the same revision: one that was rolled back, and one that took its place.
+func TestAnUpdateChangesNoOtherStateThanItHasRead(t *testing.T) {
+	r := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{})
+	c, late := openNotes(t, r), openNotes(t, r.Process())
+	must(t, c.Insert(t.Context(), note{ID: 1}))
+	set := func(on *notes, text string) error {
+		_, err := on.Update(t.Context(), 1, func(n *note) error { n.Text += text; return nil })
+		return err
+	}
+	r.Hold(0)
+	expectUnavailable(t, set(c, "rolled back"))
+	hasRun := false
+	_, err := late.Update(t.Context(), 1, func(n *note) error {
+		if !hasRun {
+			hasRun = true
+			r.Fail(docstoretest.Failover{})
+			must(t, set(c, "acknowledged"))
+		}
+		n.Text += ", late"
+		return nil
+	})
+	must(t, err)
+	if found, err := c.Get(t.Context(), 1); err != nil || found.Text != "acknowledged, late" {
+		t.Errorf("got %q, %v", found.Text, err)
+	}
+}
+
 func TestEachShardFailsByItself(t *testing.T) {
 	r := docstoretest.NewReplica(t, docstoretest.ReplicaSettings{Shards: 2})
 	c := openNotes(t, r)
