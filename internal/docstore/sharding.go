@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -24,8 +26,8 @@ const (
 	// ByID spreads the collection over the shards by a hash of _id. Every selection by an index
 	// asks every shard, so there are no unique indexes.
 	ByID
-	// ByPlace spreads the collection by the place that the integer _id of a document names (see
-	// package id). Unique indexes hold within a place.
+	// ByPlace spreads the collection by the place that the _id of a document names: an integer (see
+	// package id), or a text that begins with one and a slash. Unique indexes hold within a place.
 	ByPlace
 )
 
@@ -89,24 +91,39 @@ func (s Spec) index(name string) (Index, bool) {
 	return Index{}, false
 }
 
-// CheckPlace returns an error if a document would be in another place than a field of
-// PlaceFields names. It could not be found by that field.
+// PlaceOfID returns the place that an id of a collection sharded ByPlace names. A text that names
+// none is the id of no document.
+func PlaceOfID(value Value) (place id.Place, namesOne bool) {
+	if value.kind != String {
+		return id.PlaceOf(value.number), true
+	}
+	first, _, hasSlash := strings.Cut(value.text, "/")
+	number, err := strconv.ParseInt(first, 10, 64)
+	return id.PlaceOf(number), hasSlash && err == nil
+}
+
+// CheckPlace returns an error if the id of a document names no place, or another one than a field
+// of PlaceFields: the document could not be found by that field.
 func (s Spec) CheckPlace(document bson.Raw) error {
-	if len(s.PlaceFields) == 0 {
+	if s.Sharding != ByPlace || s.ID == Int64 && len(s.PlaceFields) == 0 {
 		return nil
 	}
-	own, err := Field{Name: IDIndex, Kind: Int64}.sharedValue(document)
+	own, err := Field{Name: IDIndex, Kind: s.ID}.sharedValue(document)
 	if err != nil {
 		return err
+	}
+	place, namesOne := PlaceOfID(own)
+	if !namesOne {
+		return fmt.Errorf("docstore: collection %q: the id %v names no place", s.Name, own)
 	}
 	for _, name := range s.PlaceFields {
 		value, err := Field{Name: name, Kind: Int64}.sharedValue(document)
 		if err != nil {
 			return err
 		}
-		if id.PlaceOf(value.number) != id.PlaceOf(own.number) {
-			return fmt.Errorf("docstore: collection %q: document %d is in place %d, but its %s %d names place %d",
-				s.Name, own.number, id.PlaceOf(own.number), name, value.number, id.PlaceOf(value.number))
+		if id.PlaceOf(value.number) != place {
+			return fmt.Errorf("docstore: collection %q: document %v is in place %d, but its %s %d names place %d",
+				s.Name, own, place, name, value.number, id.PlaceOf(value.number))
 		}
 	}
 	return nil
@@ -114,9 +131,6 @@ func (s Spec) CheckPlace(document bson.Raw) error {
 
 // checkSharding is the part of Validate about the placement.
 func (s Spec) checkSharding() error {
-	if s.Sharding == ByPlace && s.ID != Int64 {
-		return fmt.Errorf("docstore: collection %q: an _id that is no integer names no place", s.Name)
-	}
 	if s.Sharding != ByPlace && len(s.PlaceFields) > 0 {
 		return fmt.Errorf("docstore: collection %q has place fields but is not sharded by place", s.Name)
 	}

@@ -3,6 +3,7 @@ package docstoretest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ func placedCases(settings Settings) []testCase {
 	return []testCase{
 		{"a selection of a sharded collection names a place or says that it asks everywhere", placeNamed},
 		{"a document in another place than its place fields name is refused", misplacedRefused},
+		{"a text names the place of its document", textNamesPlace},
 		{"documents of all places are read, changed and deleted by id", placedByID},
 		{"a selection in a place finds the documents there, in order", placedSelections},
 		{"a unique index that is walked has an order over all places", placedWalk},
@@ -151,6 +153,45 @@ func misplacedRefused(t *testing.T, engine docstore.Engine) {
 	got, err := c.Get(t.Context(), placedID(2, 7))
 	must(t, err)
 	wantEqual(t, "leaf", got, newLeaf(2, 7))
+}
+
+// twig is a document whose id is a text.
+type twig struct {
+	ID    string `bson:"_id"`
+	Color int64  `bson:"color"`
+}
+
+func textNamesPlace(t *testing.T, engine docstore.Engine) {
+	c, err := docstore.Open[string, twig](t.Context(), engine, docstore.Spec{Name: "twigs", ID: docstore.String, Sharding: docstore.ByPlace})
+	must(t, err)
+	for _, misplaced := range []string{"", "7", "x/7", "/7", "7x/7"} {
+		wantPlain(t, c.Insert(t.Context(), twig{ID: misplaced}))
+	}
+	textOf := func(place id.Place, name string) string { return fmt.Sprintf("%d/%s", placedID(1, place), name) }
+	all := []string{textOf(7, "a"), textOf(7, "b"), textOf(7, "c"), textOf(8, "a")}
+	for _, each := range all {
+		must(t, c.Insert(t.Context(), twig{ID: each}))
+	}
+	must(t, c.UpdateMany(t.Context(), all, func(w *twig) bool { w.Color = 1; return true }))
+	for _, each := range all {
+		got, err := c.GetLinearizable(t.Context(), each)
+		must(t, err)
+		wantEqual(t, "twig", got, twig{each, 1})
+	}
+	found, err := c.GetDurable(t.Context(), append(all, textOf(9, "a")))
+	must(t, err)
+	wantEqual(t, "found", len(found), len(all))
+	between := docstore.All(docstore.IDIndex).Within(docstore.Span{From: text(all[1]), To: text(textOf(7, "z"))})
+	_, err = c.Page(t.Context(), docstore.Query{Where: between, Limit: 5})
+	wantPlain(t, err)
+	page, err := c.Page(t.Context(), docstore.Query{Where: between.At(7), Limit: 5})
+	must(t, err)
+	wantEqual(t, "page", page.Documents, []twig{{all[1], 1}, {all[2], 1}})
+	deleted, err := c.DeleteAll(t.Context(), between.At(7))
+	must(t, err)
+	wantEqual(t, "deleted", deleted, int64(2))
+	_, err = c.Get(t.Context(), "nowhere")
+	wantError(t, err, docstore.ErrNotFound)
 }
 
 func placedByID(t *testing.T, engine docstore.Engine) {

@@ -75,7 +75,7 @@ func declaredName(index string) string { return strings.TrimSuffix(index, walkSu
 func (t *table) placed(id docstore.Value) bson.D {
 	filter := bson.D{{Key: docstore.IDIndex, Value: id.BSON()}}
 	if t.spec.Sharding == docstore.ByPlace {
-		filter = append(filter, inPlace(placeOf(id)))
+		filter = append(filter, inPlace(placeOf(id.BSON())))
 	}
 	return filter
 }
@@ -88,8 +88,7 @@ func (t *table) placedAny(ids bson.A) bson.D {
 	}
 	places, seen := bson.A{}, map[id.Place]bool{}
 	for _, each := range ids {
-		number, _ := each.(int64) // resolved as an id of the collection
-		if place := id.PlaceOf(number); !seen[place] {
+		if place := placeOf(each); !seen[place] {
 			seen[place] = true
 			places = append(places, int64(place))
 		}
@@ -97,9 +96,15 @@ func (t *table) placedAny(ids bson.A) bson.D {
 	return append(filter, bson.E{Key: docstore.PlaceField, Value: bson.D{{Key: "$in", Value: places}}})
 }
 
-func placeOf(value docstore.Value) id.Place {
-	number, _ := value.BSON().(int64)
-	return id.PlaceOf(number)
+// placeOf returns the place of an id of the collection in its form on the server.
+func placeOf(onServer any) (place id.Place) {
+	switch onServer := onServer.(type) {
+	case int64:
+		place = id.PlaceOf(onServer)
+	case string:
+		place, _ = docstore.PlaceOfID(docstore.ValueOf(onServer))
+	}
+	return place
 }
 
 func inPlace(place id.Place) bson.E { return bson.E{Key: docstore.PlaceField, Value: int64(place)} }
@@ -123,11 +128,11 @@ func (t *table) maintained(document bson.Raw) (bson.Raw, error) {
 				return nil, err
 			}
 		}
-		number, isInteger := document.Lookup(docstore.IDIndex).Int64OK()
-		if !isInteger {
-			return nil, fmt.Errorf("collection %q: a document has no integer _id", t.spec.Name)
+		id, err := docstore.Field{Name: docstore.IDIndex, Kind: t.spec.ID}.Value(document)
+		if err != nil {
+			return nil, err
 		}
-		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(id.PlaceOf(number)))
+		whole = bsoncore.AppendInt64Element(whole, docstore.PlaceField, int64(placeOf(id.BSON())))
 	}
 	if t.spec.Feed != nil || isTombstone {
 		whole = bsoncore.AppendTimestampElement(whole, docstore.ChangedField, 0, 0)
