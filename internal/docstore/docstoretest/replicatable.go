@@ -11,7 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/waybook/waybook/internal/docstore"
-	"github.com/waybook/waybook/internal/id"
 )
 
 // replicaTable is a collection of a Replica.
@@ -149,7 +148,8 @@ func (t *replicaTable) shardOf(key docstore.Value) *shard {
 	case t.spec.Sharding == docstore.OneShard || key.Kind() != t.spec.ID:
 		return all[0]
 	case t.spec.Sharding == docstore.ByPlace:
-		return all[int(id.PlaceOf(key.Int64()))%len(all)]
+		place, _ := docstore.PlaceOfID(key)
+		return all[int(place)%len(all)]
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(key.String())) // never fails
